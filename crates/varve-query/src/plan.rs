@@ -2,10 +2,13 @@
 
 mod bounded;
 mod children;
+mod fused;
 pub mod write;
 
 use compact_str::CompactString;
 use smallvec::SmallVec;
+
+pub use fused::Fused;
 
 use crate::predicate::Predicate;
 use crate::value::Token;
@@ -431,6 +434,8 @@ pub enum Op {
     Bind { label: Name, equal: bool },
     /// What has a label; with `map` a map of those labels that something has.
     Bound { labels: Vec<Name>, map: bool },
+    /// Several steps in one; only rules make it.
+    Fused(Fused),
 }
 
 /// A part of what `format` makes.
@@ -537,6 +542,7 @@ impl Op {
             } => then.gathers() || otherwise.gathers(),
             Self::Branch { options, .. } => options.iter().any(|(_, plan)| plan.gathers()),
             Self::Repeat(_) => true,
+            Self::Fused(fused) => !matches!(fused, Fused::Few { .. }),
             _ => false,
         }
     }

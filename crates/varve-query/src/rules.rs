@@ -1,5 +1,7 @@
 //! Rewrites plans into cheaper ones that give the same.
 
+mod fuse;
+
 use varve_model::{Condition, DataType, Predicate as Stored, Value as StoredValue};
 use varve_view::SchemaView;
 
@@ -8,25 +10,39 @@ use crate::predicate::{Predicate, Test};
 use crate::value::Token;
 use crate::{Value, plan};
 
-/// The plan with every rule applied. `paths`: whether values remember where they were.
+/// The plan of a query with every rule applied. `paths`: whether values remember where they were.
 #[must_use]
 pub(crate) fn rewritten(plan: &Plan, schema: &dyn SchemaView, paths: bool) -> Plan {
+    // Fused steps know labels and orders from the beginning on, and changes may bring new ones.
+    let fuses = !plan.writes();
+    let mut plan = of_any(plan, schema, paths, fuses);
+    if fuses {
+        fuse::fuse_beginning(&mut plan.ops, schema);
+    }
+    plan
+}
+
+/// The plan of a query or of a child with the rules that hold for both.
+fn of_any(plan: &Plan, schema: &dyn SchemaView, paths: bool, fuses: bool) -> Plan {
     let mut ops: Vec<Op> = plan
         .ops
         .iter()
-        .map(|op| within(op, schema, paths))
+        .map(|op| within(op, schema, paths, fuses))
         .collect();
     if !paths {
         edges_to_vertices(&mut ops);
     }
     filters_into_source(&mut ops, schema);
+    if fuses {
+        fuse::fuse(&mut ops);
+    }
     Plan::new(ops)
 }
 
-fn within(op: &Op, schema: &dyn SchemaView, paths: bool) -> Op {
+fn within(op: &Op, schema: &dyn SchemaView, paths: bool, fuses: bool) -> Op {
     let mut op = op.clone();
     for child in op.children_mut() {
-        *child = rewritten(child, schema, paths);
+        *child = of_any(child, schema, paths, fuses);
     }
     op
 }

@@ -11,6 +11,7 @@ mod element;
 mod expand;
 mod filter;
 mod format;
+mod fused;
 mod group;
 mod map;
 mod math;
@@ -35,6 +36,8 @@ pub use query::{Query, QueryOptions};
 pub(crate) const BATCH_MAX: usize = 1_024;
 /// Rows that are read at once at least.
 pub(crate) const BATCH_MIN: usize = 16;
+/// How many times more rows are read each time that those read so far did not suffice.
+pub(crate) const GROWTH: usize = 4;
 
 /// A step that runs.
 pub(crate) trait Operator {

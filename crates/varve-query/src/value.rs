@@ -135,7 +135,7 @@ pub enum Walked {
 }
 
 /// Label and properties of a vertex, as far as the query reads them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct VertexContent {
     /// The label.
     pub label: VertexLabelId,

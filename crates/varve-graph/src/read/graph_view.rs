@@ -57,44 +57,29 @@ impl GraphView for View {
         meter: &Meter,
         visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
     ) -> Result<(), ViewError> {
-        let ranges = self.edge_ranges(ask);
-        let each = from.iter().flat_map(|partition| {
-            let of = |range| PartitionRange { partition, range };
-            ranges.iter().map(of)
-        });
-        let scans: Vec<PartitionRange<'_>> = each.collect();
-        let vertex = |scan: usize| scan / ranges.len();
-        let failed = RefCell::new(None);
-        // The vertex whose visits have ended before its ranges.
-        let ended = std::cell::Cell::new(usize::MAX);
-        let mut looked = |at| {
-            if ended.get() == vertex(at) || failed.borrow().is_some() {
-                return Flow::Break(());
-            }
-            let counted = meter.row();
-            let flow = match &counted {
-                Ok(()) => Flow::Continue(()),
-                Err(_) => Flow::Break(()),
-            };
-            *failed.borrow_mut() = counted.err();
-            flow
-        };
-        let mut show = |at, edge: Adjacent<'_>| {
-            let flow = shown(edge, ask.properties, &mut |seen| visit(vertex(at), seen));
-            match flow {
-                Ok(Flow::Continue(())) => Flow::Continue(()),
-                Ok(Flow::Break(())) => {
-                    ended.set(vertex(at));
-                    Flow::Break(())
-                }
-                Err(error) => {
-                    *failed.borrow_mut() = Some(damage(error));
-                    Flow::Break(())
-                }
-            }
-        };
-        self.adjacent_ranges(&scans, &mut looked, &mut show)?;
-        failed.into_inner().map_or(Ok(()), Err)
+        self.edges_of(from, ask, meter, &mut |at, edge| {
+            shown(edge, ask.properties, &mut |seen| visit(at, seen))
+        })
+    }
+
+    /// Counts rows: what is in them is not looked at.
+    fn degrees(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        most: u64,
+        meter: &Meter,
+    ) -> Result<Vec<u64>, ViewError> {
+        let mut degrees = vec![0; from.len()];
+        self.edges_of(from, ask, meter, &mut |at, _| {
+            let degree = &mut degrees[at];
+            *degree += u64::from(*degree < most);
+            Ok(match *degree < most {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            })
+        })?;
+        Ok(degrees)
     }
 
     fn vertices(
@@ -202,6 +187,51 @@ impl GraphView for View {
 }
 
 impl View {
+    /// Visits the edges of many vertices, as [`GraphView::neighbours`] does, undecoded.
+    fn edges_of(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        show: &mut dyn FnMut(usize, Adjacent<'_>) -> Result<Flow, DecodeError>,
+    ) -> Result<(), ViewError> {
+        let ranges = self.edge_ranges(ask);
+        let each = from.iter().flat_map(|partition| {
+            let of = |range| PartitionRange { partition, range };
+            ranges.iter().map(of)
+        });
+        let scans: Vec<PartitionRange<'_>> = each.collect();
+        let vertex = |scan: usize| scan / ranges.len();
+        let failed = RefCell::new(None);
+        // The vertex whose visits have ended before its ranges.
+        let ended = std::cell::Cell::new(usize::MAX);
+        let mut looked = |at| {
+            if ended.get() == vertex(at) || failed.borrow().is_some() {
+                return Flow::Break(());
+            }
+            let counted = meter.row();
+            let flow = match &counted {
+                Ok(()) => Flow::Continue(()),
+                Err(_) => Flow::Break(()),
+            };
+            *failed.borrow_mut() = counted.err();
+            flow
+        };
+        let mut look_at = |at, edge: Adjacent<'_>| match show(vertex(at), edge) {
+            Ok(Flow::Continue(())) => Flow::Continue(()),
+            Ok(Flow::Break(())) => {
+                ended.set(vertex(at));
+                Flow::Break(())
+            }
+            Err(error) => {
+                *failed.borrow_mut() = Some(damage(error));
+                Flow::Break(())
+            }
+        };
+        self.adjacent_ranges(&scans, &mut looked, &mut look_at)?;
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
     /// The ranges of clustering keys that hold the edges asked for and no others, ascending.
     fn edge_ranges(&self, ask: &Expand<'_>) -> Vec<ClusteringRange> {
         let directions = match ask.direction {

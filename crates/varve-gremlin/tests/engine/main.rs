@@ -6,6 +6,7 @@ mod expected;
 mod feature;
 mod many;
 mod modern;
+mod rules;
 mod scripts;
 mod steps;
 

@@ -1,6 +1,6 @@
 //! The children of steps, to be read or to be replaced.
 
-use super::{By, Choice, LoopTest, Name, Op, Plan};
+use super::{By, Choice, Fused, LoopTest, Name, Op, Plan};
 
 impl By {
     fn child(&self) -> Option<&Plan> {
@@ -68,6 +68,7 @@ macro_rules! children {
                 | Self::Where { child, .. }
                 | Self::FlatMap { child, .. }
                 | Self::SideEffect(child)
+                | Self::Fused(Fused::Ordered { source: child, .. })
                 | Self::Optional(child) => vec![child],
                 Self::Junction { children, .. }
                 | Self::Combine { children, .. }

@@ -10,7 +10,7 @@ use super::context::Effect;
 use super::row::Track;
 use super::source::Wanted;
 use crate::Value;
-use crate::plan::{By, ElementKind, FormatPart, Name, Op, Plan, Reduce};
+use crate::plan::{By, ElementKind, FormatPart, Fused, Name, Op, Plan, Reduce};
 
 /// How much of their way rows must remember.
 pub(crate) fn track(plan: &Plan) -> Track {
@@ -50,7 +50,8 @@ pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKe
             Op::HasProperty { key, .. }
             | Op::HasPropertyChild { key, .. }
             | Op::HasKey(key)
-            | Op::HasNot(key) => names.push(key.clone()),
+            | Op::HasNot(key)
+            | Op::Fused(Fused::Ordered { key, .. }) => names.push(key.clone()),
             Op::Format { parts, .. } => names.extend(parts.iter().filter_map(|part| match part {
                 FormatPart::Variable(name) => Some(name.clone()),
                 _ => None,
@@ -96,6 +97,7 @@ fn gives_elements(ops: &[Op]) -> bool {
             | Op::ElementMap(_)
             | Op::Math { .. }
             | Op::Loops(_)
+            | Op::Fused(Fused::Degrees { .. } | Fused::Elements { .. })
             | Op::Discard => return false,
             Op::GroupCount {
                 key: By::Key(_) | By::Token(_),

@@ -10,12 +10,13 @@ use super::child::{Child, Key, Reader};
 use super::context::{Segments, SharedSegments};
 use super::each::{Batch, Each, Gather};
 use super::expand::{self, Expand};
+use super::fused;
 use super::repeat::Rounds;
-use super::row::{Row, Track, merged};
-use super::source::{Asked, Inject, Nothing, Source, Start};
+use super::row::{Row, Track};
+use super::source::{Inject, Nothing, Source, Start};
 use super::write::{OneByOne, Writing};
 use super::{BoxedOperator, map, math};
-use crate::plan::{Expanded, Name, Op, Plan};
+use crate::plan::{Expanded, Fused, Name, Op, Plan, Reduce};
 use crate::{QueryError, Value};
 
 /// What operators are made with.
@@ -165,6 +166,7 @@ fn operator(
         | Op::IfThenElse { .. }
         | Op::Branch { .. }
         | Op::Repeat(_) => branching::branching(op, input, builder)?,
+        Op::Fused(fused) => fused::operator(fused, merges(rest, builder), input, builder)?,
         _ => map::operator(op, input, builder)?,
     })
 }
@@ -214,20 +216,7 @@ where
 
 fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) -> BoxedOperator {
     match op {
-        Op::Source {
-            kind,
-            ids,
-            labels,
-            conditions,
-        } => {
-            let asked = Asked {
-                kind: *kind,
-                ids: ids.clone(),
-                labels: labels.clone(),
-            };
-            let wanted = asked.wanted(builder.schema);
-            Box::new(Source::new(input, asked, wanted, conditions.clone()))
-        }
+        Op::Source { .. } => Box::new(Source::of(op, input, builder)),
         Op::Inject(values) => Box::new(Inject {
             input,
             values: values.clone(),
@@ -242,21 +231,9 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
             labels,
             to,
         } => {
-            let expand = Expand {
-                input,
-                direction: *direction,
-                labels: expand::EdgeLabels::new(labels, builder.schema),
-                to: *to,
-                segments: Rc::clone(&builder.segments),
-                held: 0,
-            };
-            let again = |op: &Op| matches!(op, Op::Expand { .. } | Op::Repeat(_));
-            let looped = !builder.loops.is_empty();
-            let merges = builder.track == Track::Nothing && *to == Expanded::Vertices;
-            match merges && (looped || rest.iter().any(again)) {
-                true => batch(Box::new(expand), |_, rows| Ok(merged(rows))),
-                false => Box::new(expand),
-            }
+            let mut expand = Expand::new(input, *direction, labels, *to, builder);
+            expand.merges = *to == Expanded::Vertices && merges(rest, builder);
+            Box::new(expand)
         }
         Op::EndVertex(end) => {
             let end = *end;
@@ -266,6 +243,31 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
         }
         _ => input,
     }
+}
+
+/// Whether it pays to make one row of the equal ones that an expansion gives: where something is
+/// read or looked up for each of them. Only rows that remember nothing can be one.
+fn merges(rest: &[Op], builder: &Builder<'_>) -> bool {
+    let pays = |op: &Op| {
+        matches!(
+            op,
+            Op::Expand { .. }
+                | Op::Repeat(_)
+                | Op::Fused(Fused::Few { .. } | Fused::Degrees { .. })
+                | Op::HasProperty { .. }
+                | Op::HasKey(_)
+                | Op::HasNot(_)
+                | Op::Values(_)
+                | Op::Dedup { .. }
+                | Op::GroupCount { .. }
+                | Op::Reduce {
+                    reduce: Reduce::Count,
+                    ..
+                }
+        )
+    };
+    let looped = !builder.loops.is_empty();
+    builder.track == Track::Nothing && (looped || rest.iter().any(pays))
 }
 
 impl Builder<'_> {

@@ -241,6 +241,11 @@ impl Key {
         Self { name, id }
     }
 
+    /// The key's id and type when the operators were made.
+    pub(crate) const fn known(&self) -> Option<(PropertyKeyId, DataType)> {
+        self.id
+    }
+
     /// The key's id and type, in a query that writes those of this moment: it may have made them.
     pub(crate) fn id(&self, cx: &Context<'_>) -> Option<(PropertyKeyId, DataType)> {
         if cx.writer.is_none() {

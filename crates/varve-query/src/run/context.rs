@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use varve_model::{EdgeLabelId, ElementId, PropertyKeyId, VertexLabelId};
+use rustc_hash::FxHashMap;
+use varve_model::{EdgeLabelId, ElementId, PropertyKeyId, VertexId, VertexLabelId};
 use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
 use super::row::{Row, Track};
@@ -164,20 +166,30 @@ impl Context<'_> {
         self.fill(&unread)
     }
 
+    /// Reads each of these once, however often it is there.
     fn fill(&self, unread: &[&Arc<VertexHandle>]) -> Result<(), QueryError> {
         if unread.is_empty() {
             return Ok(());
         }
         let mut bytes = Vec::with_capacity(unread.len() * 12);
-        let mut ends = Vec::with_capacity(unread.len());
+        // The vertices that come first with their id, and the others with the place of theirs.
+        let mut firsts: Vec<(&Arc<VertexHandle>, usize)> = Vec::with_capacity(unread.len());
+        let mut others = Vec::new();
+        let mut places: FxHashMap<&VertexId, usize> = FxHashMap::default();
         for vertex in unread {
-            self.view.put_vertex_key(vertex.id(), &mut bytes);
-            ends.push(bytes.len());
+            match places.entry(vertex.id()) {
+                Entry::Occupied(place) => others.push((vertex, *place.get())),
+                Entry::Vacant(place) => {
+                    place.insert(firsts.len());
+                    self.view.put_vertex_key(vertex.id(), &mut bytes);
+                    firsts.push((vertex, bytes.len()));
+                }
+            }
         }
         let mut from = 0;
-        let keys: Vec<&[u8]> = ends
+        let keys: Vec<&[u8]> = firsts
             .iter()
-            .map(|&end| {
+            .map(|&(_, end)| {
                 let key = &bytes[from..end];
                 from = end;
                 key
@@ -185,13 +197,16 @@ impl Context<'_> {
             .collect();
         self.view
             .vertices(&keys, &self.projection(), self.meter, &mut |at, found| {
-                unread[at].fill(Some(VertexContent {
+                firsts[at].0.fill(Some(VertexContent {
                     label: found.label,
                     properties: found.properties.clone(),
                 }));
             })?;
-        for vertex in unread {
+        for (vertex, _) in &firsts {
             vertex.fill(None);
+        }
+        for (vertex, place) in others {
+            vertex.fill(firsts[place].0.content().flatten().cloned());
         }
         Ok(())
     }

@@ -88,7 +88,9 @@ pub(crate) fn member(
     key: &Key,
 ) -> Result<Option<Value>, QueryError> {
     match value {
-        Value::Vertex(_) | Value::Edge(..) | Value::VertexProperty(_) => Ok(property(cx, value, key)),
+        Value::Vertex(_) | Value::Edge(..) | Value::VertexProperty(_) => {
+            Ok(property(cx, value, key))
+        }
         Value::Property(_) => Ok(None),
         Value::Map(map) => Ok(map.get(&Value::Text(key.name.clone())).cloned()),
         Value::Entry(entry) => {

@@ -1,15 +1,20 @@
 //! Edges and neighbours of vertices, and the ends of edges.
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use varve_model::{Direction, EdgeLabelId};
 use varve_view::{Expand as Ask, Flow, Neighbour, SchemaView};
 
 use super::analysis::edge_labels;
+use super::build::Builder;
 use super::context::{Context, SharedSegments};
+use super::fused::VertexKey;
 use super::row::Row;
-use super::{BATCH_MAX, BATCH_MIN, BoxedOperator, Operator, Reset};
+use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset};
 use crate::plan::{End, Expanded, Name};
 use crate::value::{EdgeHandle, VertexHandle, Walked};
 use crate::{QueryError, Value};
@@ -43,13 +48,63 @@ impl EdgeLabels {
 
 /// Walks the edges of the vertices that come in.
 pub(crate) struct Expand {
-    pub(crate) input: BoxedOperator,
-    pub(crate) direction: Option<Direction>,
-    pub(crate) labels: EdgeLabels,
-    pub(crate) to: Expanded,
-    pub(crate) segments: SharedSegments,
+    input: BoxedOperator,
+    direction: Option<Direction>,
+    labels: EdgeLabels,
+    to: Expanded,
+    segments: SharedSegments,
+    /// How many of each vertex are needed.
+    pub(crate) most: u64,
+    /// Whether equal vertices become one row.
+    pub(crate) merges: bool,
+    /// Rows that were not walked from yet.
+    waiting: std::vec::IntoIter<Row>,
+    /// Rows that are walked from at once at least: more each time.
+    at_once: usize,
     /// Bytes of the batch that was given last.
-    pub(crate) held: usize,
+    held: usize,
+}
+
+impl Expand {
+    pub(crate) fn new(
+        input: BoxedOperator,
+        direction: Option<Direction>,
+        labels: &[Name],
+        to: Expanded,
+        builder: &Builder<'_>,
+    ) -> Self {
+        Self {
+            input,
+            direction,
+            labels: EdgeLabels::new(labels, builder.schema),
+            to,
+            segments: Rc::clone(&builder.segments),
+            most: u64::MAX,
+            merges: false,
+            waiting: Vec::new().into_iter(),
+            at_once: 1,
+            held: 0,
+        }
+    }
+
+    /// The next rows to walk from: at first no more than are asked for, so that a small limit reads
+    /// little.
+    fn take(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        let demand = demand.max(self.at_once).min(BATCH_MAX);
+        self.at_once = demand.saturating_mul(GROWTH);
+        if self.waiting.len() == 0 {
+            match self.input.next(cx, demand)? {
+                Some(rows) if rows.len() <= demand => return Ok(Some(rows)),
+                Some(rows) => self.waiting = rows.into_iter(),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(self.waiting.by_ref().take(demand).collect()))
+    }
 }
 
 impl Operator for Expand {
@@ -59,7 +114,7 @@ impl Operator for Expand {
         demand: usize,
     ) -> Result<Option<Vec<Row>>, QueryError> {
         cx.meter.release(std::mem::take(&mut self.held));
-        let Some(rows) = self.input.next(cx, demand.clamp(BATCH_MIN, BATCH_MAX))? else {
+        let Some(rows) = self.take(cx, demand)? else {
             return Ok(None);
         };
         let Some(labels) = self.labels.of(cx) else {
@@ -92,7 +147,63 @@ impl Operator for Expand {
     }
 
     fn reset(&mut self, how: Reset) {
+        self.waiting = Vec::new().into_iter();
+        self.at_once = 1;
         self.input.reset(how);
+    }
+}
+
+/// The rows that a walk makes.
+struct Walk<'w> {
+    expand: &'w Expand,
+    from: &'w [&'w Row],
+    keys: &'w [&'w [u8]],
+    out: Vec<Row>,
+    /// Where the row of a vertex stands, if equal ones become one.
+    places: FxHashMap<(u32, VertexKey), usize>,
+    /// The row walked from, and how many of it there are so far.
+    current: (usize, u64),
+}
+
+impl Walk<'_> {
+    /// Adds what is seen from a row; breaks when no more of it is needed.
+    fn add(
+        &mut self,
+        cx: &Context<'_>,
+        at: usize,
+        seen: &Neighbour<'_>,
+    ) -> Result<Flow, QueryError> {
+        let row = self.from[at];
+        if self.current.0 != at {
+            self.current = (at, 0);
+        }
+        self.current.1 += 1;
+        let flow = match self.current.1 < self.expand.most {
+            true => Flow::Continue(()),
+            false => Flow::Break(()),
+        };
+        if self.expand.merges && row.sack.is_none() {
+            let key = (row.segment, VertexKey::from_slice(seen.other));
+            match self.places.entry(key) {
+                Entry::Occupied(place) => {
+                    let bulk = &mut self.out[*place.get()].bulk;
+                    *bulk = bulk.saturating_add(row.bulk);
+                    return Ok(flow);
+                }
+                Entry::Vacant(place) => {
+                    place.insert(self.out.len());
+                }
+            }
+        }
+        let value = match self.expand.to {
+            Expanded::Vertices => other(cx, seen)?,
+            Expanded::Edges => edge(cx, row, self.keys[at], seen)?,
+        };
+        self.out.push(row.at(value, cx.track));
+        if self.out.len().is_multiple_of(CHARGE_EVERY) {
+            cx.meter.hold(CHARGE_EVERY * Row::BYTES)?;
+        }
+        Ok(flow)
     }
 }
 
@@ -112,37 +223,25 @@ fn walk(
             Expanded::Vertices => &[],
         },
     };
-    let mut out = Vec::with_capacity(from.len() * 4);
+    let mut walk = Walk {
+        expand,
+        from,
+        keys,
+        out: Vec::with_capacity(from.len() * 4),
+        places: FxHashMap::default(),
+        current: (usize::MAX, 0),
+    };
     let mut failed = None;
     cx.view.neighbours(keys, &ask, cx.meter, &mut |at, seen| {
-        let value = match expand.to {
-            Expanded::Vertices => other(cx, seen),
-            Expanded::Edges => edge(cx, from[at], keys[at], seen),
-        };
-        match value {
-            Ok(value) => {
-                out.push(from[at].at(value, cx.track));
-                match out.len() % CHARGE_EVERY {
-                    0 => match cx.meter.hold(CHARGE_EVERY * Row::BYTES) {
-                        Ok(()) => Flow::Continue(()),
-                        Err(error) => {
-                            failed = Some(error.into());
-                            Flow::Break(())
-                        }
-                    },
-                    _ => Flow::Continue(()),
-                }
-            }
-            Err(error) => {
-                failed = Some(error);
-                Flow::Break(())
-            }
-        }
+        walk.add(cx, at, seen).unwrap_or_else(|error| {
+            failed = Some(error);
+            Flow::Break(())
+        })
     })?;
     // The caller charges what is given on.
     cx.meter
-        .release(out.len() / CHARGE_EVERY * CHARGE_EVERY * Row::BYTES);
-    failed.map_or(Ok(out), Err)
+        .release(walk.out.len() / CHARGE_EVERY * CHARGE_EVERY * Row::BYTES);
+    failed.map_or(Ok(walk.out), Err)
 }
 
 fn other(cx: &Context<'_>, seen: &Neighbour<'_>) -> Result<Value, QueryError> {

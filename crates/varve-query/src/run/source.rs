@@ -1,15 +1,20 @@
 //! Where rows come from: scans and ids.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use varve_model::{EdgeId, EdgeLabelId, VertexId, VertexLabelId};
-use varve_view::{Elements, Flow, Found, Place, ScanAsk, ScannedEdge, SchemaView, ViewError};
+use varve_view::{
+    Elements, Flow, Found, Place, ScanAsk, ScanOrder, ScannedEdge, SchemaView, ViewError,
+};
 
 use super::analysis;
+use super::build::Builder;
 use super::context::{Context, SharedSegments};
 use super::row::Row;
-use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
-use crate::plan::{ElementKind, Name};
+use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset};
+use crate::plan::{ElementKind, Name, Op};
 use crate::value::{EdgeHandle, VertexContent, VertexHandle, Walked};
 use crate::{QueryError, Value};
 
@@ -118,6 +123,15 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// No element.
+    fn nothing() -> Self {
+        Self {
+            kind: ElementKind::Vertex,
+            ids: Some(Vec::new()),
+            labels: None,
+        }
+    }
+
     pub(crate) fn wanted(&self, schema: &dyn SchemaView) -> Wanted {
         analysis::wanted(schema, self.kind, &self.ids, &self.labels)
     }
@@ -129,25 +143,49 @@ pub(crate) struct Source {
     asked: Asked,
     wanted: Wanted,
     conditions: Vec<varve_model::Condition>,
+    /// The order of the elements, and whether they come in it.
+    order: Option<(ScanOrder, Rc<Cell<bool>>)>,
     rows: std::vec::IntoIter<Row>,
     current: Option<(Row, Option<Place>)>,
+    /// Elements that are read at once at least: more each time.
+    at_once: usize,
 }
 
 impl Source {
-    pub(crate) fn new(
-        input: BoxedOperator,
-        asked: Asked,
-        wanted: Wanted,
-        conditions: Vec<varve_model::Condition>,
-    ) -> Self {
+    /// The source that a step asks for; of another step, none.
+    pub(crate) fn of(op: &Op, input: BoxedOperator, builder: &Builder<'_>) -> Self {
+        let (asked, conditions) = match op {
+            Op::Source {
+                kind,
+                ids,
+                labels,
+                conditions,
+            } => {
+                let asked = Asked {
+                    kind: *kind,
+                    ids: ids.clone(),
+                    labels: labels.clone(),
+                };
+                (asked, conditions.clone())
+            }
+            _ => (Asked::nothing(), Vec::new()),
+        };
+        let wanted = asked.wanted(builder.schema);
         Self {
             input,
             asked,
             wanted,
             conditions,
+            order: None,
             rows: Vec::new().into_iter(),
             current: None,
+            at_once: 1,
         }
+    }
+
+    /// Asks for the elements in an order. `in_order` becomes false where no index has it.
+    pub(crate) fn order_by(&mut self, order: ScanOrder, in_order: &Rc<Cell<bool>>) {
+        self.order = Some((order, Rc::clone(in_order)));
     }
 
     fn by_ids(&self, cx: &mut Context<'_>, row: &Row) -> Result<Vec<Row>, QueryError> {
@@ -172,7 +210,8 @@ impl Source {
             .collect())
     }
 
-    /// As [`Source::look`]. Conditions that no index serves are left to the filters behind.
+    /// As [`Source::look`]. An order and conditions that no index serves are left to the steps
+    /// behind.
     fn scan(
         &mut self,
         cx: &mut Context<'_>,
@@ -181,6 +220,12 @@ impl Source {
         demand: usize,
     ) -> Result<(Vec<Row>, Option<Place>), QueryError> {
         match self.look(cx, row, from, demand) {
+            Err(QueryError::View(ViewError::NoIndex(_))) if self.order.is_some() => {
+                if let Some((_, in_order)) = self.order.take() {
+                    in_order.set(false);
+                }
+                self.scan(cx, row, from, demand)
+            }
             Err(QueryError::View(ViewError::NoIndex(_))) if !self.conditions.is_empty() => {
                 self.conditions.clear();
                 self.look(cx, row, from, demand)
@@ -205,7 +250,7 @@ impl Source {
         let ask = ScanAsk {
             elements,
             conditions: &self.conditions,
-            order: None,
+            order: self.order.as_ref().map(|(order, _)| *order),
             properties: &cx.projection(),
         };
         let mut rows = Vec::new();
@@ -260,7 +305,9 @@ impl Operator for Source {
         let Some((row, from)) = self.current.take() else {
             return Ok(Some(Vec::new()));
         };
-        let (rows, place) = self.scan(cx, &row, from.as_ref(), demand.clamp(1, BATCH_MAX))?;
+        let demand = demand.max(self.at_once).min(BATCH_MAX);
+        self.at_once = demand.saturating_mul(GROWTH);
+        let (rows, place) = self.scan(cx, &row, from.as_ref(), demand)?;
         self.current = place.map(|place| (row, Some(place)));
         Ok(Some(rows))
     }
@@ -268,6 +315,7 @@ impl Operator for Source {
     fn reset(&mut self, how: Reset) {
         self.rows = Vec::new().into_iter();
         self.current = None;
+        self.at_once = 1;
         self.input.reset(how);
     }
 }

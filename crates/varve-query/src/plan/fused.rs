@@ -1,0 +1,45 @@
+//! Steps that only rules make: several steps of a language in one.
+
+use super::{ElementKind, Expanded, Name, Plan};
+use varve_model::Direction;
+
+/// Several steps in one.
+#[derive(Debug, Clone)]
+pub enum Fused {
+    /// As [`Op::Expand`](super::Op::Expand), where nobody needs more than `most` of each vertex.
+    Few {
+        /// Which way the edges are walked; `None` = both.
+        direction: Option<Direction>,
+        /// Edge labels. Empty = all.
+        labels: Vec<Name>,
+        /// What it gives.
+        to: Expanded,
+        /// How many of each vertex, at least one.
+        most: u64,
+    },
+    /// An expansion and the count of what it gives. A vertex counts up to `most`.
+    Degrees {
+        /// Which way the edges are walked; `None` = both.
+        direction: Option<Direction>,
+        /// Edge labels. Empty = all.
+        labels: Vec<Name>,
+        /// How many of each vertex are counted.
+        most: u64,
+    },
+    /// A source that begins a query, and the count of its elements.
+    Elements {
+        /// Vertices or edges.
+        kind: ElementKind,
+        /// Labels; `None` = all.
+        labels: Option<Vec<Name>>,
+    },
+    /// A source that begins a query, its filters, and an order by one property.
+    Ordered {
+        /// The source and its filters.
+        source: Plan,
+        /// The property.
+        key: Name,
+        /// Whether the greatest comes first.
+        descending: bool,
+    },
+}

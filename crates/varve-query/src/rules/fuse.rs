@@ -1,0 +1,242 @@
+//! Rules that make one step of several: counts without elements, limits within expansions, orders
+//! that an index has.
+
+use varve_model::{Cardinality, DataType};
+use varve_view::SchemaView;
+
+use crate::Value;
+use crate::plan::{By, End, Fused, Op, Ordering, Plan, Reduce, Scope};
+use crate::predicate::{Predicate, Test};
+
+/// Applies the rules to the steps of one plan, whose children are rewritten already.
+pub(super) fn fuse(ops: &mut Vec<Op>) {
+    for op in ops.iter_mut() {
+        match op {
+            Op::Where { child, not } => *not ^= existence(child),
+            Op::Junction { children, .. } => children.iter_mut().for_each(first_only),
+            _ => {}
+        }
+    }
+    counts(ops);
+    limits(ops);
+}
+
+/// Applies the rules that look at the beginning of a query.
+pub(super) fn fuse_beginning(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
+    count_of_source(ops);
+    ordered_source(ops, schema);
+}
+
+fn is_count(op: &Op) -> bool {
+    let (reduce, scope) = (Reduce::Count, Scope::Global);
+    matches!(op, Op::Reduce { reduce: own, scope: own_scope } if (*own, *own_scope) == (reduce, scope))
+}
+
+/// `out().count()` needs degrees only.
+fn counts(ops: &mut Vec<Op>) {
+    let mut at = 0;
+    while at + 1 < ops.len() {
+        if let Op::Expand {
+            direction, labels, ..
+        } = &ops[at]
+            && is_count(&ops[at + 1])
+        {
+            ops[at] = Op::Fused(Fused::Degrees {
+                direction: *direction,
+                labels: labels.clone(),
+                most: u64::MAX,
+            });
+            ops.remove(at + 1);
+        }
+        at += 1;
+    }
+}
+
+/// `out().limit(n)` needs no more than n of each vertex.
+fn limits(ops: &mut [Op]) {
+    for at in 0..ops.len() {
+        let Op::Range {
+            high: Some(high),
+            scope: Scope::Global,
+            ..
+        } = ops[at]
+        else {
+            continue;
+        };
+        // Steps between them that give one value for each.
+        if let Some(before) = ops[..at].iter().rposition(|op| !gives_one(op)) {
+            at_most(&mut ops[before], high);
+        }
+    }
+}
+
+const fn gives_one(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::As(_)
+            | Op::Identity
+            | Op::Id
+            | Op::Label
+            | Op::EndVertex(End::Out | End::In | End::Other)
+    )
+}
+
+fn at_most(op: &mut Op, most: u64) {
+    if let Op::Expand {
+        direction,
+        labels,
+        to,
+    } = op
+    {
+        *op = Op::Fused(Fused::Few {
+            direction: *direction,
+            labels: std::mem::take(labels),
+            to: *to,
+            most: most.max(1),
+        });
+    }
+}
+
+/// The last expansion of a child of which only matters whether it gives something.
+fn first_only(child: &mut Plan) {
+    if let Some(last) = child.ops.last_mut() {
+        at_most(last, 1);
+    }
+}
+
+/// What a predicate over a count asks.
+enum Asked {
+    /// Whether it is zero.
+    None,
+    /// Whether it is not zero.
+    Some,
+    /// Nothing about numbers over this.
+    UpTo(u64),
+}
+
+fn asked(predicate: &Predicate) -> Option<Asked> {
+    let Predicate::Test(test, bound) = predicate else {
+        return None;
+    };
+    let bound = match bound {
+        Value::Int(_) | Value::Long(_) => u64::try_from(bound.as_long()?).ok()?,
+        _ => return None,
+    };
+    Some(match (test, bound) {
+        (Test::Eq | Test::Lte, 0) | (Test::Lt, 1) => Asked::None,
+        (Test::Neq | Test::Gt, 0) | (Test::Gte, 1) => Asked::Some,
+        (Test::Eq | Test::Neq | Test::Lt | Test::Lte | Test::Gt | Test::Gte, bound) => {
+            Asked::UpTo(bound.checked_add(1)?)
+        }
+        _ => return None,
+    })
+}
+
+/// Rewrites a child of which only matters whether it gives something. Returns whether that has
+/// become the contrary: `out().count().is(0)` is that `out()` gives nothing.
+fn existence(child: &mut Plan) -> bool {
+    let mut contrary = false;
+    if let [.., count, Op::Is(predicate)] = child.ops.as_mut_slice()
+        && (is_count(count) || matches!(count, Op::Fused(Fused::Degrees { .. })))
+        && let Some(asked) = asked(predicate)
+    {
+        match (asked, count) {
+            (Asked::UpTo(bound), Op::Fused(Fused::Degrees { most, .. })) => *most = bound,
+            (Asked::UpTo(_), _) => {}
+            (asked, count) => {
+                contrary = matches!(asked, Asked::None);
+                let expanded = match count {
+                    Op::Fused(Fused::Degrees {
+                        direction, labels, ..
+                    }) => Some(Op::Expand {
+                        direction: *direction,
+                        labels: std::mem::take(labels),
+                        to: crate::plan::Expanded::Edges,
+                    }),
+                    _ => None,
+                };
+                child.ops.truncate(child.ops.len() - 2);
+                child.ops.extend(expanded);
+            }
+        }
+    }
+    first_only(child);
+    contrary
+}
+
+/// `V().count()` needs no elements.
+fn count_of_source(ops: &mut Vec<Op>) {
+    if let [
+        Op::Source {
+            kind,
+            ids: None,
+            labels,
+            conditions,
+        },
+        count,
+        ..,
+    ] = ops.as_slice()
+        && conditions.is_empty()
+        && is_count(count)
+    {
+        let (kind, labels) = (*kind, labels.clone());
+        ops.splice(..2, [Op::Fused(Fused::Elements { kind, labels })]);
+    }
+}
+
+/// An order by a property that is all a source is filtered by, of which not all is needed: an index
+/// may have it. Where none has, the rows are sorted.
+fn ordered_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
+    let Some(Op::Source {
+        ids: None,
+        labels: Some(labels),
+        ..
+    }) = ops.first()
+    else {
+        return;
+    };
+    let Some(at) = ops.iter().position(|op| matches!(op, Op::Order { .. })) else {
+        return;
+    };
+    let (Some(Op::Order { by, scope }), [_]) = (ops.get(at), labels.as_slice()) else {
+        return;
+    };
+    let [(By::Key(key), way)] = by.as_slice() else {
+        return;
+    };
+    let is_filter = |op: &Op| matches!(op, Op::HasProperty { key: own, .. } if own == key);
+    let rest = ops[at + 1..].iter().find(|op| !gives_one(op));
+    let is_cut = matches!(
+        rest,
+        Some(Op::Range {
+            high: Some(_),
+            scope: Scope::Global,
+            ..
+        })
+    );
+    let fits = *scope == Scope::Global
+        && *way != Ordering::Shuffled
+        && is_cut
+        && ops[1..at].iter().all(is_filter)
+        && schema
+            .property_key_named(key)
+            .is_some_and(|key| is_ordered(key.data_type) && key.cardinality == Cardinality::Single);
+    if fits {
+        let (key, descending) = (key.clone(), *way == Ordering::Descending);
+        let source = Plan::new(ops[..at].to_vec());
+        let ordered = Op::Fused(Fused::Ordered {
+            source,
+            key,
+            descending,
+        });
+        ops.splice(..=at, [ordered]);
+    }
+}
+
+/// Types whose values have one order here and in an index.
+const fn is_ordered(data_type: DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Byte | DataType::Int | DataType::Long | DataType::Date
+    )
+}

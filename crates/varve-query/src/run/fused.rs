@@ -1,0 +1,268 @@
+//! Steps that rules make of several: degrees, counts of elements, orders that an index has.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use varve_model::{Direction, EdgeLabelId};
+use varve_view::{Elements, Expand as Ask, Flow, Place, ScanAsk};
+
+use super::build::Builder;
+use super::context::{Context, SharedSegments};
+use super::each::drain;
+use super::group::{self, Sorting};
+use super::row::Row;
+use super::source::{Source, Wanted};
+use super::{BATCH_MAX, BoxedOperator, Operator, Reset, analysis, build, expand};
+use crate::plan::{By, Expanded, Fused, Ordering, Plan};
+use crate::{QueryError, Value};
+
+/// A vertex key, in place unless it is long.
+pub(crate) type VertexKey = SmallVec<[u8; 24]>;
+/// Different vertices whose degrees are asked for at once.
+const DEGREES_AT_ONCE: usize = 16_384;
+/// Elements that are counted between two looks at where a scan goes on.
+const COUNTED_AT_ONCE: usize = 65_536;
+
+/// The operator of a fused step.
+pub(crate) fn operator(
+    fused: &Fused,
+    merges: bool,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(match fused {
+        Fused::Few {
+            direction,
+            labels,
+            to,
+            most,
+        } => {
+            let mut expand = expand::Expand::new(input, *direction, labels, *to, builder);
+            expand.most = *most;
+            expand.merges = merges && *to == Expanded::Vertices;
+            Box::new(expand)
+        }
+        Fused::Degrees {
+            direction,
+            labels,
+            most,
+        } => Box::new(Degrees {
+            input,
+            direction: *direction,
+            labels: analysis::edge_labels(builder.schema, labels),
+            most: *most,
+            segments: Rc::clone(&builder.segments),
+            done: false,
+        }),
+        Fused::Elements { kind, labels } => Box::new(Count {
+            wanted: analysis::wanted(builder.schema, *kind, &None, labels),
+            done: false,
+        }),
+        Fused::Ordered {
+            source,
+            key,
+            descending,
+        } => ordered(source, key, *descending, input, builder)?,
+    })
+}
+
+/// Adds up the degrees of the vertices that come in, for each segment.
+struct Degrees {
+    input: BoxedOperator,
+    direction: Option<Direction>,
+    /// `None`: labels were asked for, and the schema has none of them.
+    labels: Option<Vec<EdgeLabelId>>,
+    most: u64,
+    segments: SharedSegments,
+    done: bool,
+}
+
+/// Vertices of segments, and how often each is there.
+type Vertices = FxHashMap<(u32, VertexKey), u64>;
+
+impl Degrees {
+    fn add(
+        &self,
+        cx: &Context<'_>,
+        vertices: &mut Vertices,
+        sums: &mut FxHashMap<u32, u64>,
+    ) -> Result<(), QueryError> {
+        let Some(labels) = &self.labels else {
+            vertices.clear();
+            return Ok(());
+        };
+        let mut sorted: Vec<((u32, VertexKey), u64)> = vertices.drain().collect();
+        sorted.sort_unstable_by(|((_, a), _), ((_, b), _)| a.cmp(b));
+        let keys: Vec<&[u8]> = sorted.iter().map(|((_, key), _)| key.as_slice()).collect();
+        let ask = Ask {
+            direction: self.direction,
+            labels,
+            properties: &[],
+        };
+        let degrees = cx.view.degrees(&keys, &ask, self.most, cx.meter)?;
+        for (((segment, _), bulk), degree) in sorted.iter().zip(degrees) {
+            let sum = sums.entry(*segment).or_insert(0);
+            *sum = sum.saturating_add(bulk.saturating_mul(degree));
+        }
+        Ok(())
+    }
+}
+
+impl Operator for Degrees {
+    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        let mut sums: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut vertices = Vertices::default();
+        let mut held = 0;
+        let mut key = Vec::new();
+        while let Some(rows) = self.input.next(cx, BATCH_MAX)? {
+            cx.tick(rows.len())?;
+            for row in rows {
+                let Value::Vertex(vertex) = &row.value else {
+                    return Err(QueryError::cast(&row.value, "Vertex"));
+                };
+                key.clear();
+                cx.view.put_vertex_key(vertex.id(), &mut key);
+                let bulk = vertices
+                    .entry((row.segment, VertexKey::from_slice(&key)))
+                    .or_insert(0);
+                *bulk = bulk.saturating_add(row.bulk);
+            }
+            let bytes = (vertices.len() * 2 * size_of::<((u32, VertexKey), u64)>()).max(held);
+            cx.meter.hold(bytes - held)?;
+            held = bytes;
+            if vertices.len() >= DEGREES_AT_ONCE {
+                self.add(cx, &mut vertices, &mut sums)?;
+            }
+        }
+        self.add(cx, &mut vertices, &mut sums)?;
+        cx.meter.release(held);
+        let row = |segment| Row {
+            segment,
+            ..Row::start(
+                Value::count(sums.get(&segment).copied().unwrap_or(0)),
+                cx.track,
+            )
+        };
+        Ok(Some(self.segments.each().into_iter().map(row).collect()))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.done = false;
+        self.input.reset(how);
+    }
+}
+
+/// Counts the elements of the graph.
+struct Count {
+    wanted: Wanted,
+    done: bool,
+}
+
+impl Operator for Count {
+    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        let elements = match &self.wanted {
+            Wanted::Vertices(labels) => Some(Elements::Vertices(labels)),
+            Wanted::Edges(labels) => Some(Elements::Edges(labels)),
+            _ => None,
+        };
+        let mut count = 0;
+        let mut place: Option<Place> = None;
+        while let Some(elements) = elements {
+            let ask = ScanAsk {
+                elements,
+                conditions: &[],
+                order: None,
+                properties: &[],
+            };
+            let (from, view) = (place.as_ref(), cx.view);
+            place = view.scan(&ask, from, COUNTED_AT_ONCE, cx.meter, &mut |_| {
+                count += 1;
+                Flow::Continue(())
+            })?;
+            if place.is_none() {
+                break;
+            }
+        }
+        Ok(Some(vec![Row::start(Value::count(count), cx.track)]))
+    }
+
+    fn reset(&mut self, _: Reset) {
+        self.done = false;
+    }
+}
+
+/// Rows of a source in an order: as they come, or sorted where no index has the order.
+struct Ordered {
+    input: BoxedOperator,
+    /// Whether rows come in order. Known once some have come.
+    in_order: Rc<Cell<bool>>,
+    sorting: Sorting,
+    done: bool,
+}
+
+fn ordered(
+    plan: &Plan,
+    key: &crate::plan::Name,
+    descending: bool,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    let way = match descending {
+        true => Ordering::Descending,
+        false => Ordering::Ascending,
+    };
+    let reader = super::child::Reader::new(&By::Key(key.clone()), builder)?;
+    let in_order = Rc::new(Cell::new(true));
+    let Some((source, filters)) = plan.ops.split_first() else {
+        return Ok(input);
+    };
+    let mut source = Source::of(source, input, builder);
+    if let Some((id, _)) = builder.key(key).known() {
+        let order = varve_view::ScanOrder {
+            key: id,
+            descending,
+        };
+        source.order_by(order, &in_order);
+    }
+    let filters = Plan::new(filters.to_vec());
+    Ok(Box::new(Ordered {
+        input: build::chain(&filters, Box::new(source), builder)?,
+        in_order,
+        sorting: vec![(reader, way)],
+        done: false,
+    }))
+}
+
+impl Operator for Ordered {
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        if self.done {
+            return Ok(None);
+        }
+        let Some(mut rows) = self.input.next(cx, demand)? else {
+            return Ok(None);
+        };
+        if self.in_order.get() {
+            return Ok(Some(rows));
+        }
+        self.done = true;
+        rows.append(&mut drain(self.input.as_mut(), cx)?);
+        group::sorted(cx, &mut self.sorting, rows).map(Some)
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.done = false;
+        self.input.reset(how);
+    }
+}
