@@ -27,6 +27,7 @@ use crate::bind::Bound;
 use crate::tree::{Argument, Root, Script, SourceInstruction, Statement, StatementKind, Text};
 
 pub use environment::{Environment, Item, Outcome};
+pub use errors::class_of as exception_class;
 pub use schema::{SchemaAction, SchemaKind, SchemaRequest};
 
 /// Results, each with how often it is there.
@@ -229,6 +230,7 @@ impl Run<'_> {
                 Outcome::Stream(results.iter().cloned().map(|value| (value, 1)).collect())
             }
             Item::Nothing => Outcome::Nothing,
+            Item::Element(element) => Outcome::Whole(element),
             other => Outcome::Value(self.value_of(other)?),
         })
     }

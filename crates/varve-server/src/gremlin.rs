@@ -7,7 +7,10 @@
 mod answer;
 mod brief;
 mod host;
+mod job;
+mod reading;
 mod request;
+mod scripting;
 
 use varve_gremlin::{ErrorCode, ParseError, execute, parse_script};
 use varve_query::QueryError;
@@ -19,6 +22,8 @@ use crate::route::{Parameter, Route, Scope};
 use crate::state::AppState;
 use host::GraphHost;
 use request::GremlinRequest;
+
+pub(crate) use job::GremlinJobs;
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
@@ -36,6 +41,9 @@ pub(crate) static ROUTES: &[Route] = &[
         .queries(Scope::Graph)
         .of("gremlin", "GremlinAPI")
         .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")]),
+    Route::post("graphs/{graph}/jobs/gremlin", Handler::Pooled(job::submit))
+        .writes(Scope::Graph)
+        .of("job", "GremlinAPI"),
 ];
 
 fn get(context: &RequestContext) -> HandlerResult {

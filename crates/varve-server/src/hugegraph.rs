@@ -4,16 +4,18 @@ mod algorithms;
 mod auth;
 mod graph;
 mod graphs;
+mod jobs;
 mod schema;
 mod tasks;
 mod traversers;
 mod variables;
 
-pub use algorithms::Algorithms;
 pub use graph::parse_instant;
 pub(crate) use graph::{
     commit_version as scope_version, instant as scope_instant, output, scope as graph_scope,
 };
+pub use jobs::ServerJobs;
+pub(crate) use schema::scripts as schema_of_scripts;
 
 use crate::route::Route;
 

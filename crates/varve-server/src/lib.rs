@@ -121,7 +121,7 @@ pub mod version;
 
 pub use config::ServerConfig;
 pub use errors::{ApiError, HandlerResult};
-pub use hugegraph::{Algorithms, parse_instant};
+pub use hugegraph::{ServerJobs, parse_instant};
 pub use json::JsonWriter;
 pub use omrs::{Metadata, OmrsConfig, RepositoryOf};
 pub use request::{Query, RequestContext};

@@ -247,7 +247,6 @@ fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
     let text = |index: usize| segments.get(index).map(|segment| segment.text(path));
     match (text(0)?, text(2), text(3)) {
         ("graphs", Some("cypher"), _) => Some("Cypher"),
-        ("graphs", Some("jobs"), Some("gremlin")) => Some("Gremlin jobs"),
         ("graphs", Some("jobs"), Some("cypher")) => Some("Cypher jobs"),
         ("graphs", Some("jobs"), Some("computer")) => Some("computer jobs"),
         _ => None,
@@ -368,7 +367,7 @@ mod tests {
         for (path, part) in [
             ("/graphs/g/cypher", "Cypher"),
             ("/graphspaces/DEFAULT/graphs/g/cypher/", "Cypher"),
-            ("/graphs/g/jobs/gremlin", "Gremlin jobs"),
+            ("/graphs/g/jobs/cypher", "Cypher jobs"),
             ("/graphs/g/jobs/computer/lpa", "computer jobs"),
         ] {
             let message = format!(

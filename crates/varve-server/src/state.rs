@@ -16,7 +16,7 @@ use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
 use crate::config::{ConfigError, ServerConfig};
 use crate::errors::ApiError;
 use crate::health::{Health, Trouble};
-use crate::hugegraph::Algorithms;
+use crate::hugegraph::ServerJobs;
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::route::{Class, Route};
@@ -385,7 +385,7 @@ impl AppState {
 /// Graphs that are kept in memory and forgotten at the end.
 pub fn in_memory() -> Result<Arc<Registry>, SetupError> {
     let mut options = GraphOptions::new(Arc::new(SystemClock));
-    options.jobs = Some(Arc::new(Algorithms::new(&ServerConfig::default())));
+    options.jobs = Some(Arc::new(ServerJobs::new(&ServerConfig::default())));
     Ok(Arc::new(Registry::open(
         Arc::new(MemoryEngine::new()),
         options,

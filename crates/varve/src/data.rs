@@ -12,7 +12,7 @@ use varve_kv::{Engine, KvError};
 use varve_model::time::SystemClock;
 use varve_omrs::graph_store::InstanceDerivers;
 
-use varve_server::Algorithms;
+use varve_server::ServerJobs;
 
 use crate::CommandError;
 use crate::config::{Config, Durability};
@@ -289,7 +289,7 @@ fn open_all(
     options.limits.open_schema_max = config.gremlin.open_schema_max;
     // So that what any command writes, purges or verifies of open metadata has its index entries.
     options.derivers = Some(Arc::new(InstanceDerivers));
-    options.jobs = Some(Arc::new(Algorithms::new(&config.server)));
+    options.jobs = Some(Arc::new(ServerJobs::new(&config.server)));
     Ok(Arc::new(Registry::open(engine, options)?))
 }
 

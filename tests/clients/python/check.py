@@ -87,6 +87,7 @@ class Scenario:
             self.edge_conditions,
             self.variables,
             self.tasks,
+            self.gremlin,
             self.metrics,
             self.removal,
             self.removal_of_schema,
@@ -401,6 +402,28 @@ class Scenario:
         self.client.task().delete_task(task_id)
         self.checks.refused("a deleted task", NotFoundError, "find task with id", self.client.task().get_task, task_id)
         self.checks.equal("the rebuilt index answers", 1, len(self.people(age=32)))
+
+    def gremlin(self):
+        def run(script):
+            return self.client.gremlin().exec(script)["data"]
+
+        persons = run("g.V().hasLabel('person').count()")[0]
+        self.checks.equal("a vertex", "person", run("g.V().hasLabel('person').limit(1)")[0]["label"])
+        self.checks.equal("an expression", [3], run("1 + 2"))
+        self.checks.equal("a script", [persons], run("n = 0; for (v in g.V().hasLabel('person').toList()) { n++ }; n"))
+        script = (
+            "def res = [:];\nres.vertex_num = g.V().hasLabel('person').count().next();\n"
+            "res.vertices = g.V().hasLabel('person').id().limit(2).toList();\n"
+            'res.note = "only";\nreturn res;'
+        )
+        found = run(script)
+        self.checks.equal("a map by its places", persons, found[0]["vertex_num"])
+        self.checks.equal("its lists", 2, len(found[1]["vertices"]))
+        self.checks.equal("its last entry", {"note": "only"}, found[2])
+        body = json.dumps({"gremlin": "g.V().hasLabel('person').count()", "bindings": {}, "aliases": {}})
+        job = self.graph.session.request("jobs/gremlin", "POST", data=body)
+        task = self.await_task(job["task_id"])
+        self.checks.equal("a job", ("gremlin", f"[{persons}]"), (task["task_type"], task["task_result"]))
 
     def metrics(self):
         metrics = self.client.metrics()

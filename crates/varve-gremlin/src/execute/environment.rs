@@ -29,6 +29,8 @@ pub enum Item {
     Transaction(Source),
     /// The schema of a graph.
     Schema(Text),
+    /// A schema element: a map that is answered as one.
+    Element(Value),
     /// A schema element that is being described.
     Maker(Arc<Maker>),
     /// A caught exception.
@@ -71,6 +73,7 @@ impl Item {
             Item::Graph(_) => "org.apache.hugegraph.HugeGraph",
             Item::Transaction(_) => "org.apache.tinkerpop.gremlin.structure.Transaction",
             Item::Schema(_) => "org.apache.hugegraph.schema.SchemaManager",
+            Item::Element(_) => "org.apache.hugegraph.schema.SchemaElement",
             Item::Maker(maker) => maker.kind.class(),
             Item::Exception { .. } => "java.lang.Exception",
             Item::Binding => "Script",
@@ -153,6 +156,8 @@ pub enum Outcome {
     Stream(Results),
     /// One value.
     Value(Value),
+    /// One value that is answered as one, also if it is a map.
+    Whole(Value),
     /// Nothing, as `iterate()` leaves.
     Nothing,
 }
@@ -164,6 +169,7 @@ impl Outcome {
         match self {
             Self::Stream(results) => results,
             Self::Nothing => Vec::new(),
+            Self::Whole(value) => vec![(value, 1)],
             Self::Value(value) => match &value {
                 Value::List(_) | Value::Set(_) | Value::Map(_) => {
                     let items = value.items().unwrap_or_default();

@@ -16,7 +16,8 @@ const ANY: &[&str] = &["Exception", "RuntimeException", "Throwable"];
 
 /// The class of the exception that a script sees. `None` for what ends a script whatever it
 /// catches: its time, its limits, a failure of the store.
-pub(super) fn class_of(error: &QueryError) -> Option<&str> {
+#[must_use]
+pub fn class_of(error: &QueryError) -> Option<&str> {
     match error {
         QueryError::Script { exception, .. } => Some(exception),
         QueryError::Unbound(_) => Some(MISSING_PROPERTY),

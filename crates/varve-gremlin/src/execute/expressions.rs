@@ -68,7 +68,7 @@ impl Run<'_> {
     /// An item as one value.
     pub(super) fn value_of(&mut self, item: Item) -> Result<Value, QueryError> {
         match item {
-            Item::Value(value) => Ok(value),
+            Item::Value(value) | Item::Element(value) => Ok(value),
             Item::Nothing => Ok(Value::Null),
             Item::Argument(argument @ Argument::Traversal(_)) => {
                 let name = crate::signatures::kind_name(&argument);
@@ -298,7 +298,7 @@ impl Run<'_> {
     /// `receiver.name`.
     fn member(&mut self, receiver: Item, name: &Text) -> Result<Item, QueryError> {
         match &receiver {
-            Item::Value(Value::Map(map)) => {
+            Item::Value(Value::Map(map)) | Item::Element(Value::Map(map)) => {
                 let value = map.get(&Value::Text(name.clone()));
                 Ok(Item::Value(value.cloned().unwrap_or_default()))
             }

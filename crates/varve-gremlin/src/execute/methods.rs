@@ -66,7 +66,7 @@ impl Run<'_> {
         arguments: Vec<Item>,
     ) -> Result<Item, QueryError> {
         match receiver {
-            Item::Value(value) => self.value_method(value, name, arguments),
+            Item::Value(value) | Item::Element(value) => self.value_method(value, name, arguments),
             Item::Traversal(lazy) => self.lazy_method(&lazy, name, arguments),
             Item::Results(_) => self.results_method(receiver, name, &arguments),
             Item::Argument(Argument::Traversal(mut nested)) => match StepName::from_text(name) {

@@ -305,7 +305,16 @@ impl Run<'_> {
             body: Value::map([]),
         };
         let found = self.host.schema(graph, &request)?;
-        self.made(found).map(Item::Value)
+        self.described(found)
+    }
+
+    /// What the host gave: an element, a list of them, or the id of a task.
+    fn described(&mut self, given: Value) -> Result<Item, QueryError> {
+        let given = self.made(given)?;
+        Ok(match given {
+            Value::Map(_) => Item::Element(given),
+            other => Item::Value(other),
+        })
     }
 
     /// A method of a maker: it describes the element, or does what was described.
@@ -331,7 +340,7 @@ impl Run<'_> {
                 body: maker.body(),
             };
             let element = self.host.schema(&maker.graph, &request)?;
-            return self.made(element).map(Item::Value);
+            return self.described(element);
         }
         let mut values = Vec::with_capacity(arguments.len());
         for argument in &arguments {

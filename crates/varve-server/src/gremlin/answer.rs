@@ -66,7 +66,11 @@ fn request_id() -> u128 {
     (random & !(0xf000 << 64) & !(0xc << 60)) | (0x4000 << 64) | (0x8 << 60)
 }
 
-fn value(growing: &mut Growing<'_>, schema: &Schema, value: &Value) -> Result<(), ApiError> {
+pub(super) fn value(
+    growing: &mut Growing<'_>,
+    schema: &Schema,
+    value: &Value,
+) -> Result<(), ApiError> {
     growing.check()?;
     let json = &mut growing.json;
     match value {
@@ -189,7 +193,7 @@ fn list<'v>(
     growing.json.begin_array();
     for (at, item) in items.enumerate() {
         if at % DEADLINE_EVERY == DEADLINE_EVERY - 1 {
-            growing.context().check_deadline()?;
+            growing.check_deadline()?;
         }
         value(growing, schema, item)?;
     }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use varve_graph::read::View;
 use varve_graph::registry::Leased;
 use varve_gremlin::bind::Bound;
-use varve_gremlin::execute::{Host, Named, Results, Source};
+use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source};
 use varve_model::TemporalScope;
-use varve_query::{Query, QueryError, Value};
+use varve_query::{QueryError, Value};
 use varve_view::{Meter, MeterLimits, ViewError};
 
+use super::{reading, scripting};
 use crate::blocking::yield_to_others;
 use crate::errors::ApiError;
 use crate::hugegraph::{graph_scope, scope_instant, scope_version};
@@ -18,12 +19,10 @@ use crate::request::RequestContext;
 use crate::route::Action;
 use crate::state::AppState;
 
-/// Results that one traversal may have, as HugeGraph bounds them.
-const RESULTS_MAX: usize = 800_000;
 /// What comes before the name of a graph in the name of its traversal source.
-const SOURCE_PREFIX: &str = "__g_";
+pub(super) const SOURCE_PREFIX: &str = "__g_";
 /// The graph space of every graph, which clients of 1.7 put before its name.
-const SPACE_PREFIX: &str = "DEFAULT-";
+pub(super) const SPACE_PREFIX: &str = "DEFAULT-";
 /// The graph that `g` means where there are several and no alias says.
 const DEFAULT_GRAPH: &str = "hugegraph";
 
@@ -104,6 +103,29 @@ impl<'c> GraphHost<'c> {
     }
 }
 
+impl GraphHost<'_> {
+    /// Ends the script: no script catches what the server refuses.
+    fn refuse(&mut self, error: ApiError) -> QueryError {
+        let told = ViewError::Store(error.message().to_owned().into());
+        self.refused = Some(error);
+        QueryError::View(told)
+    }
+
+    /// Does what a script asks of the schema.
+    fn apply(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, ApiError> {
+        let name = graph_named(self.context.state(), &self.aliases, graph)?;
+        let action = match scripting::changes(request.action) {
+            true => Action::Schema,
+            false => Action::Read,
+        };
+        self.context.decide(action, &name)?;
+        let leased = self.context.leased_named(&name)?;
+        scripting::apply(&leased.graph, request, || {
+            self.meter.check().map_err(|_| self.context.too_late())
+        })
+    }
+}
+
 /// The graph that a global name means: `X`, `__g_X`, `DEFAULT-X` or `__g_DEFAULT-X`.
 fn global(state: &AppState, name: &str) -> Option<String> {
     let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
@@ -132,16 +154,6 @@ pub(super) fn graph_named(
     default
         .filter(|_| matches!(wanted, "g" | "graph"))
         .ok_or_else(|| missing(wanted))
-}
-
-/// Keeps the first `most` results, those that stand for several counted as many.
-fn cut(results: &mut Results, most: u64) {
-    let mut left = most;
-    results.retain_mut(|(_, bulk)| {
-        *bulk = (*bulk).min(left);
-        left -= *bulk;
-        *bulk > 0
-    });
 }
 
 fn missing(name: &str) -> ApiError {
@@ -175,39 +187,16 @@ impl Host for GraphHost<'_> {
         bound: &Bound,
         most: Option<u64>,
     ) -> Result<Results, QueryError> {
-        let (leased, view) = self.view(source, bound).map_err(|error| {
-            // No script catches what the server refuses.
-            let told = ViewError::Store(error.message().to_owned().into());
-            self.refused = Some(error);
-            QueryError::View(told)
-        })?;
-        let schema = leased.schema.as_ref();
-        let options = bound.options.clone();
-        let mut query = Query::new(&bound.plan, &view, schema, &self.meter, options)?;
-        let mut results: Vec<(Value, u64)> = Vec::new();
-        let most = most.map_or(usize::MAX, |most| {
-            usize::try_from(most).unwrap_or(usize::MAX)
-        });
-        let mut count = 0_u64;
-        while count < most as u64 {
-            let demand = usize::try_from(most as u64 - count).unwrap_or(usize::MAX);
-            let Some(batch) = query.next(demand)? else {
-                break;
-            };
-            self.meter
-                .hold(batch.len() * size_of::<(Value, u64)>() * 2)?;
-            query.fill(&batch)?;
-            count = batch
-                .iter()
-                .fold(count, |count, (_, bulk)| count.saturating_add(*bulk));
-            results.extend(batch);
-            if count > RESULTS_MAX as u64 {
-                return Err(QueryError::invalid(format!(
-                    "The traversal has more than {RESULTS_MAX} results: add limit()"
-                )));
-            }
-        }
-        cut(&mut results, most as u64);
-        Ok(results)
+        let found = self.view(source, bound);
+        let (leased, view) = found.map_err(|error| self.refuse(error))?;
+        reading::results(&view, leased.schema.as_ref(), &self.meter, bound, most)
+    }
+
+    fn schema(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, QueryError> {
+        let done = self.apply(graph, request);
+        done.map_err(|error| match scripting::catchable(error) {
+            Ok(told) => told,
+            Err(refused) => self.refuse(refused),
+        })
     }
 }

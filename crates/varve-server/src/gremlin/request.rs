@@ -74,7 +74,7 @@ impl GremlinRequest {
 }
 
 /// A JSON value as a value of queries: whole numbers are as narrow as they can be.
-fn value_of(json: &Json) -> Value {
+pub(super) fn value_of(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use varve_graph::schema::Schema;
 use varve_graph::tasks::{NewTask, TaskProgress, TaskSpec, TaskType};
-use varve_graph::{ErrorKind, Graph, GraphError, Jobs};
+use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_model::{CommitVersion, TemporalScope};
 use varve_traversal::TraversalError;
 use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
@@ -87,21 +87,20 @@ struct Input {
 
 /// Runs the algorithms of all graphs.
 #[derive(Debug)]
-pub struct Algorithms {
+pub(super) struct Algorithms {
     /// Bytes that one may hold.
     bytes_max: u64,
 }
 
 impl Algorithms {
     /// Algorithms within the limits of a server.
-    #[must_use]
-    pub fn new(config: &ServerConfig) -> Self {
+    pub(super) fn new(config: &ServerConfig) -> Self {
         Self {
             bytes_max: config.max_algorithm_bytes as u64,
         }
     }
 
-    fn run_algorithm(
+    pub(super) fn run(
         &self,
         graph: &Arc<Graph>,
         task: &TaskSpec,
@@ -144,23 +143,6 @@ impl Algorithms {
         // Also one that was cancelled at its end must not count as done.
         progress.check()?;
         Ok(result)
-    }
-}
-
-impl Jobs for Algorithms {
-    fn run(
-        &self,
-        graph: &Arc<Graph>,
-        task: &TaskSpec,
-        progress: &TaskProgress,
-    ) -> Result<String, GraphError> {
-        match task.task_type {
-            TaskType::Algorithm => self.run_algorithm(graph, task, progress),
-            _ => Err(GraphError::new(
-                ErrorKind::NotSupported,
-                format!("Tasks of the type of '{}' are not supported", task.name),
-            )),
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! An answer that grows while it is written, within its own limit and the budget of all answers.
 
 use bytes::Bytes;
+use varve_graph::tasks::TaskProgress;
 
 use super::{Body, Response};
 use crate::answers::Share;
@@ -11,10 +12,18 @@ use crate::request::RequestContext;
 /// Finished pieces have this size: the answer grows without copying.
 const PIECE_BYTES: usize = 256 * 1024;
 
+/// Who an answer is for.
+#[derive(Debug, Clone, Copy)]
+enum Owner<'c> {
+    Request(&'c RequestContext),
+    /// A task keeps its result, of at most so many bytes.
+    Task(&'c TaskProgress, usize),
+}
+
 /// An answer that is being written. Its writer calls [`Growing::keep`] after each element.
 #[derive(Debug)]
 pub(crate) struct Growing<'c> {
-    context: &'c RequestContext,
+    owner: Owner<'c>,
     /// The piece that is being written.
     pub(crate) json: JsonWriter,
     pieces: Vec<Bytes>,
@@ -24,8 +33,17 @@ pub(crate) struct Growing<'c> {
 
 impl<'c> Growing<'c> {
     pub(crate) fn with_capacity(context: &'c RequestContext, bytes: usize) -> Self {
+        Self::owned(Owner::Request(context), bytes)
+    }
+
+    /// The result of a task, of at most `limit` bytes.
+    pub(crate) fn of_task(progress: &'c TaskProgress, limit: usize) -> Self {
+        Self::owned(Owner::Task(progress, limit), 0)
+    }
+
+    fn owned(owner: Owner<'c>, bytes: usize) -> Self {
         Self {
-            context,
+            owner,
             json: JsonWriter::with_capacity(bytes),
             pieces: Vec::new(),
             pieces_bytes: 0,
@@ -33,21 +51,30 @@ impl<'c> Growing<'c> {
         }
     }
 
-    /// The request that is answered.
-    pub(crate) fn context(&self) -> &'c RequestContext {
-        self.context
+    /// 503 once the request's time is over; the same of a cancelled task.
+    pub(crate) fn check_deadline(&self) -> Result<(), ApiError> {
+        match self.owner {
+            Owner::Request(context) => context.check_deadline(),
+            Owner::Task(progress, _) => Ok(progress.check()?),
+        }
+    }
+
+    fn limit(&self) -> usize {
+        match self.owner {
+            Owner::Request(context) => context.state().config().max_answer_bytes,
+            Owner::Task(_, limit) => limit,
+        }
     }
 
     /// Whether the answer is larger than the limit.
     pub(crate) fn is_full(&self) -> bool {
-        let limit = self.context.state().config().max_answer_bytes;
-        self.pieces_bytes + self.json.len() > limit
+        self.pieces_bytes + self.json.len() > self.limit()
     }
 
     /// 400 if the answer is larger than the limit; else as [`Growing::keep`].
     pub(crate) fn check(&mut self) -> Result<(), ApiError> {
         if self.is_full() {
-            let limit = self.context.state().config().max_answer_bytes;
+            let limit = self.limit();
             return Err(ApiError::limit_exceeded(format!(
                 "The answer is larger than the limit of {limit} bytes: ask for pages"
             )));
@@ -58,13 +85,16 @@ impl<'c> Growing<'c> {
     /// Ends a piece once it is large enough, and charges it. 503 if the budget of all answers is
     /// full.
     pub(crate) fn keep(&mut self) -> Result<(), ApiError> {
+        let Owner::Request(context) = self.owner else {
+            return Ok(());
+        };
         if self.json.len() < PIECE_BYTES {
             return Ok(());
         }
         let piece = self.json.take_piece();
         self.pieces_bytes += piece.len();
         self.pieces.push(Bytes::from(piece));
-        let state = self.context.state();
+        let state = context.state();
         let share = self
             .share
             .get_or_insert_with(|| state.answers().share(false));
@@ -72,6 +102,11 @@ impl<'c> Growing<'c> {
             true => Ok(()),
             false => Err(state.too_many_answers()),
         }
+    }
+
+    /// The result of a task.
+    pub(crate) fn into_text(self) -> Result<String, ApiError> {
+        String::from_utf8(self.json.finish()).map_err(|_| ApiError::internal("not UTF-8"))
     }
 
     /// The answer, with status 200.

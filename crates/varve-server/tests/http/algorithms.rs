@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
-use varve_server::{Algorithms, ServerConfig};
+use varve_server::{ServerConfig, ServerJobs};
 
 use crate::fixture::Fixture;
 
@@ -333,7 +333,7 @@ fn an_algorithm_ends_at_the_memory_of_the_server() {
         ..ServerConfig::default()
     };
     let mut options = GraphOptions::new(Arc::new(SystemClock));
-    options.jobs = Some(Arc::new(Algorithms::new(&config)));
+    options.jobs = Some(Arc::new(ServerJobs::new(&config)));
     let graphs = Registry::open(Arc::new(MemoryEngine::new()), options).unwrap();
     let fixture = Fixture::on(ServerConfig::default(), Arc::new(graphs));
     fixture.people();

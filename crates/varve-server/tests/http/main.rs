@@ -10,6 +10,7 @@ mod global;
 mod gone;
 mod graphs;
 mod gremlin;
+mod gremlin_jobs;
 mod gremlin_scripts;
 mod harness;
 mod in_place;

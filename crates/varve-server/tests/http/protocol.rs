@@ -94,16 +94,9 @@ fn a_part_that_is_not_there_yet_says_so() {
             r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the resources that are there","cause":""}}"#
         )
     };
-    let jobs = server.exchange(&post(
-        "/graphs/hugegraph/jobs/gremlin",
-        "content-type: application/json\r\n",
-        r#"{"gremlin":"g.V()"}"#,
-    ));
-    jobs.is(404, &says("Gremlin jobs"));
-    assert_eq!(jobs.header("content-type"), Some("application/json"));
-    server
-        .get("/graphs/hugegraph/cypher?cypher=x")
-        .is(404, &says("Cypher"));
+    let cypher = server.get("/graphs/hugegraph/cypher?cypher=x");
+    cypher.is(404, &says("Cypher"));
+    assert_eq!(cypher.header("content-type"), Some("application/json"));
     // All traversers are there.
     server.get("/graphs/hugegraph/traversers/nosuch").is(
         404,

@@ -50,7 +50,7 @@ impl<'c> Listing<'c> {
         let checked = written.and_then(|()| {
             self.answer.check()?;
             if self.count.is_multiple_of(DEADLINE_EVERY) {
-                self.answer.context().check_deadline()?;
+                self.answer.check_deadline()?;
             }
             Ok(())
         });

@@ -1,26 +1,20 @@
 //! The handlers: read the body, have the catalogue do it, show the element.
 //!
-//! The rules are the catalogue's. What stands here is what only the REST API has: required members,
-//! the name in the path and in the body, the `action` parameter. Changes wait for stable storage,
+//! The rules are the catalogue's, and what a body means stands in `changes`. What stands here is what
+//! only the REST API has: the name in the path and in the body, the `action` parameter. Changes wait for stable storage,
 //! so they run on the pool.
 
 use std::sync::Arc;
 
 use http::StatusCode;
 use varve_graph::Graph;
-use varve_graph::schema::{
-    Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
-    NewPropertyKey, NewVertexLabel, PropertyKeyChange, Schema, SchemaElement, SchemaKind, UserData,
-    VertexLabelChange, WithTask,
-};
+use varve_graph::schema::{Action, Schema, SchemaElement, SchemaKind, WithTask};
 use varve_graph::tasks::TaskId;
-use varve_model::schema::{AggregateType, EdgeLabelType, WriteType};
-use varve_model::value::{Cardinality, DataType};
 use varve_model::{EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 
+use super::changes;
 use super::messages::{
-    EdgeLabelBody, IndexLabelBody, Links, Members, OrDefault, PropertyKeyBody, Show,
-    VertexLabelBody, Wire, show_stored,
+    EdgeLabelBody, IndexLabelBody, PropertyKeyBody, Show, VertexLabelBody, show_stored,
 };
 use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
@@ -136,22 +130,16 @@ pub(crate) static ROUTES: &[Route] = &[
     ),
 ];
 
-/// The name that a body must have.
-fn required_name(kind: SchemaKind, name: Option<String>) -> Result<String, ApiError> {
-    let message = || format!("The name of {} can't be null", kind.readable());
-    name.ok_or_else(|| ApiError::illegal_argument(message()))
-}
-
-/// The name of the element to change: the path's, and the body must say the same.
-fn changed_name(
+/// The name of the element to change: path and body must say the same.
+fn check_name(
     context: &RequestContext,
     kind: SchemaKind,
-    name: Option<String>,
-) -> Result<String, ApiError> {
-    let name = required_name(kind, name)?;
+    name: Option<&str>,
+) -> Result<(), ApiError> {
+    let name = changes::required_name(kind, name.map(str::to_owned))?;
     let in_path = context.path_parameter("name");
     if name == in_path {
-        return Ok(name);
+        return Ok(());
     }
     Err(ApiError::illegal_argument(format!(
         "The name in url({in_path}) and body({name}) are different"
@@ -173,23 +161,6 @@ fn action(context: &RequestContext) -> Result<Option<Action>, ApiError> {
 
 fn label_action(context: &RequestContext) -> Result<Action, ApiError> {
     action(context)?.ok_or_else(|| ApiError::unknown_action("clear"))
-}
-
-fn wire<T>(value: Option<Wire<T>>, default: T) -> T {
-    value.map_or(default, |Wire(value)| value)
-}
-
-fn defaulted<T>(value: Option<Wire<OrDefault<T>>>) -> Option<T> {
-    value.and_then(|Wire(OrDefault(value))| value)
-}
-
-fn members(value: Option<Members>) -> UserData {
-    value.map_or_else(Vec::new, |Members(members)| members)
-}
-
-/// An id as clients send it: 0 means none.
-fn given_id(id: Option<i64>) -> Option<i64> {
-    id.filter(|id| *id != 0)
 }
 
 /// One element with the given status.
@@ -298,41 +269,20 @@ fn whole(context: &RequestContext) -> HandlerResult {
 
 fn create_key(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: PropertyKeyBody = context.json_object()?;
-    let name = required_name(SchemaKind::PropertyKey, body.name)?;
-    if body.properties.is_some_and(|names| !names.is_empty()) {
-        return Err(ApiError::illegal_argument(
-            "Not allowed to pass properties when creating property key since it doesn't support meta properties currently",
-        ));
-    }
-    let WithTask { element, task } = graph.catalogue().create_property_key(NewPropertyKey {
-        id: given_id(body.id),
-        name,
-        data_type: wire(body.data_type, DataType::Text),
-        cardinality: wire(body.cardinality, Cardinality::Single),
-        aggregate_type: wire(body.aggregate_type, AggregateType::None),
-        write_type: wire(body.write_type, WriteType::Oltp),
-        user_data: members(body.user_data),
-        check_exist: body.check_exist.unwrap_or(true),
-    })?;
+    let WithTask { element, task } = changes::new_key(&graph, context.json_object()?)?;
     Ok(with_task(&graph, "property_key", &*element, task))
 }
 
 fn change_key(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let body: PropertyKeyBody = context.json_object()?;
-    let name = changed_name(context, SchemaKind::PropertyKey, body.name)?;
+    check_name(context, SchemaKind::PropertyKey, body.name.as_deref())?;
     let Some(action) = action(context)? else {
-        let WithTask { element, task } = graph.catalogue().clear_property_key(&name)?;
+        let name = context.path_parameter("name");
+        let WithTask { element, task } = graph.catalogue().clear_property_key(name)?;
         return Ok(with_task(&graph, "property_key", &*element, task));
     };
-    let change = PropertyKeyChange {
-        name,
-        data_type: body.data_type.map(|Wire(value)| value),
-        cardinality: body.cardinality.map(|Wire(value)| value),
-        user_data: members(body.user_data),
-    };
-    let element = graph.catalogue().change_property_key(action, change)?;
+    let element = changes::change_key(&graph, action, body)?;
     Ok(with_task(&graph, "property_key", &*element, TaskId::NONE))
 }
 
@@ -354,44 +304,15 @@ fn remove_key(context: &RequestContext) -> HandlerResult {
 
 fn create_vertex_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: VertexLabelBody = context.json_object()?;
-    let label = graph.catalogue().create_vertex_label(NewVertexLabel {
-        id: given_id(body.id),
-        name: required_name(SchemaKind::VertexLabel, body.name)?,
-        id_strategy: defaulted(body.id_strategy),
-        properties: body.properties.unwrap_or_default(),
-        primary_keys: body.primary_keys.unwrap_or_default(),
-        nullable_keys: body.nullable_keys.unwrap_or_default(),
-        ttl: body.ttl.unwrap_or_default(),
-        ttl_start_time: body.ttl_start_time,
-        enable_label_index: body.enable_label_index.unwrap_or(true),
-        history: body.history,
-        user_data: members(body.user_data),
-        check_exist: body.check_exist.unwrap_or(true),
-    })?;
+    let label = changes::new_vertex_label(&graph, context.json_object()?)?;
     Ok(one(&graph, StatusCode::CREATED, &*label))
 }
 
 fn change_vertex_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let body: VertexLabelBody = context.json_object()?;
-    let name = changed_name(context, SchemaKind::VertexLabel, body.name)?;
-    let action = label_action(context)?;
-    let change = VertexLabelChange {
-        name,
-        id_strategy: defaulted(body.id_strategy),
-        primary_keys: body.primary_keys.unwrap_or_default(),
-        enable_label_index: body.enable_label_index,
-        label: LabelChange {
-            properties: body.properties.unwrap_or_default(),
-            nullable_keys: body.nullable_keys.unwrap_or_default(),
-            ttl: body.ttl.unwrap_or_default(),
-            ttl_start_time: body.ttl_start_time,
-            history: body.history,
-            user_data: members(body.user_data),
-        },
-    };
-    let label = graph.catalogue().change_vertex_label(action, change)?;
+    check_name(context, SchemaKind::VertexLabel, body.name.as_deref())?;
+    let label = changes::change_vertex_label(&graph, label_action(context)?, body)?;
     Ok(one(&graph, StatusCode::OK, &*label))
 }
 
@@ -413,52 +334,15 @@ fn remove_vertex_label(context: &RequestContext) -> HandlerResult {
 
 fn create_edge_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: EdgeLabelBody = context.json_object()?;
-    let label = graph.catalogue().create_edge_label(NewEdgeLabel {
-        id: given_id(body.id),
-        name: required_name(SchemaKind::EdgeLabel, body.name)?,
-        label_type: wire(body.edgelabel_type, EdgeLabelType::Normal),
-        parent: body.parent_label,
-        source: body.source_label,
-        target: body.target_label,
-        links: body.links.map_or_else(Vec::new, |Links(links)| links),
-        frequency: defaulted(body.frequency),
-        sort_keys: body.sort_keys.unwrap_or_default(),
-        properties: body.properties.unwrap_or_default(),
-        nullable_keys: body.nullable_keys.unwrap_or_default(),
-        ttl: body.ttl.unwrap_or_default(),
-        ttl_start_time: body.ttl_start_time,
-        enable_label_index: body.enable_label_index.unwrap_or(true),
-        history: body.history,
-        user_data: members(body.user_data),
-        check_exist: body.check_exist.unwrap_or(true),
-    })?;
+    let label = changes::new_edge_label(&graph, context.json_object()?)?;
     Ok(one(&graph, StatusCode::CREATED, &*label))
 }
 
 fn change_edge_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let body: EdgeLabelBody = context.json_object()?;
-    let name = changed_name(context, SchemaKind::EdgeLabel, body.name)?;
-    let action = label_action(context)?;
-    let change = EdgeLabelChange {
-        name,
-        source: body.source_label,
-        target: body.target_label,
-        links: body.links.map_or_else(Vec::new, |Links(links)| links),
-        frequency: defaulted(body.frequency),
-        sort_keys: body.sort_keys.unwrap_or_default(),
-        enable_label_index: body.enable_label_index,
-        label: LabelChange {
-            properties: body.properties.unwrap_or_default(),
-            nullable_keys: body.nullable_keys.unwrap_or_default(),
-            ttl: body.ttl.unwrap_or_default(),
-            ttl_start_time: body.ttl_start_time,
-            history: body.history,
-            user_data: members(body.user_data),
-        },
-    };
-    let label = graph.catalogue().change_edge_label(action, change)?;
+    check_name(context, SchemaKind::EdgeLabel, body.name.as_deref())?;
+    let label = changes::change_edge_label(&graph, label_action(context)?, body)?;
     Ok(one(&graph, StatusCode::OK, &*label))
 }
 
@@ -478,75 +362,18 @@ fn remove_edge_label(context: &RequestContext) -> HandlerResult {
     Ok(removed(context, "edge label", task))
 }
 
-/// The members that an index label must have: base type, base value.
-fn base(
-    name: &str,
-    base_type: Option<&str>,
-    base_value: Option<String>,
-) -> Result<(BaseType, String), ApiError> {
-    let refuse = |what: &str| {
-        ApiError::illegal_argument(format!("The {what} of index label '{name}' can't be null"))
-    };
-    let base_type = match base_type.ok_or_else(|| refuse("base type"))? {
-        "VERTEX_LABEL" => BaseType::VertexLabel,
-        "EDGE_LABEL" => BaseType::EdgeLabel,
-        _ => {
-            return Err(ApiError::illegal_argument(format!(
-                "The base type of index label '{name}' can only be either VERTEX_LABEL or EDGE_LABEL"
-            )));
-        }
-    };
-    let base = base_value.ok_or_else(|| refuse("base value"))?;
-    Ok((base_type, base))
-}
-
 fn create_index_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: IndexLabelBody = context.json_object()?;
-    let name = required_name(SchemaKind::IndexLabel, body.name)?;
-    let (base_type, base) = base(&name, body.base_type.as_deref(), body.base_value)?;
-    let Some(Wire(index_type)) = body.index_type else {
-        return Err(ApiError::illegal_argument(format!(
-            "The index type of index label '{name}' can't be null"
-        )));
-    };
-    let WithTask { element, task } = graph.catalogue().create_index_label(NewIndexLabel {
-        id: given_id(body.id),
-        name,
-        base_type,
-        base,
-        index_type,
-        fields: body.fields.unwrap_or_default(),
-        rebuild: body.rebuild.unwrap_or(true),
-        user_data: members(body.user_data),
-        check_exist: body.check_exist.unwrap_or(true),
-    })?;
+    let WithTask { element, task } = changes::new_index_label(&graph, context.json_object()?)?;
     Ok(with_task(&graph, "index_label", &*element, task))
 }
 
 fn change_index_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let body: IndexLabelBody = context.json_object()?;
-    let name = required_name(SchemaKind::IndexLabel, body.name)?;
-    for (given, what) in [
-        (body.base_type.is_some(), "base type"),
-        (body.base_value.is_some(), "base value"),
-        (body.index_type.is_some(), "index type"),
-    ] {
-        if given {
-            return Err(ApiError::illegal_argument(format!(
-                "The {what} of index label '{name}' must be null"
-            )));
-        }
-    }
-    let name = changed_name(context, SchemaKind::IndexLabel, Some(name))?;
-    let action = label_action(context)?;
-    let change = IndexLabelChange {
-        name,
-        fields: body.fields.unwrap_or_default(),
-        user_data: members(body.user_data),
-    };
-    let index = graph.catalogue().change_index_label(action, change)?;
+    changes::check_index_change(&body)?;
+    check_name(context, SchemaKind::IndexLabel, body.name.as_deref())?;
+    let index = changes::change_index_label(&graph, label_action(context)?, body)?;
     Ok(one(&graph, StatusCode::OK, &*index))
 }
 

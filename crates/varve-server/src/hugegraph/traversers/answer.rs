@@ -48,6 +48,7 @@ pub(super) fn vertices_of(paths: &[Path]) -> Vec<VertexNumber> {
 
 /// A JSON object that grows member by member, within the limits of answers.
 pub(super) struct Answer<'a> {
+    context: &'a RequestContext,
     ground: &'a Ground,
     growing: Growing<'a>,
 }
@@ -56,7 +57,11 @@ impl<'a> Answer<'a> {
     pub(super) fn start(context: &'a RequestContext, ground: &'a Ground) -> Self {
         let mut growing = Growing::with_capacity(context, FIRST_BYTES);
         growing.json.begin_object();
-        Self { ground, growing }
+        Self {
+            context,
+            ground,
+            growing,
+        }
     }
 
     /// The writer, for members of one number or so.
@@ -65,7 +70,7 @@ impl<'a> Answer<'a> {
     }
 
     fn context(&self) -> &'a RequestContext {
-        self.growing.context()
+        self.context
     }
 
     fn list<T>(

@@ -40,6 +40,7 @@ public final class Main {
         new SchemaChecks(this.checks, this.client).run();
         new ElementChecks(this.checks, this.client).run();
         new QueryChecks(this.checks, this.client).run();
+        new GremlinChecks(this.checks, this.client).run();
         new TraverserChecks(this.checks, this.client).run();
         this.checks.step("variables", this::variables);
         this.checks.step("tasks", this::tasks);

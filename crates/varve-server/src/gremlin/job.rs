@@ -1,0 +1,282 @@
+//! `…/jobs/gremlin`: scripts as tasks. The task has the script's first line as its name, and what
+//! the script comes to as its result, in JSON.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use compact_str::CompactString;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use varve_graph::tasks::{
+    NewTask, TASK_NAME_BYTES_MAX, TASK_RESULT_BYTES_MAX, TaskProgress, TaskSpec, TaskType,
+};
+use varve_graph::{ErrorKind, Graph, GraphError};
+use varve_gremlin::bind::Bound;
+use varve_gremlin::execute::{
+    Environment, Host, Named, Outcome, Results, SchemaRequest, Source, execute_in,
+};
+use varve_gremlin::parse_script;
+use varve_model::TemporalScope;
+use varve_query::{QueryError, Value};
+use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
+
+use super::host::{SOURCE_PREFIX, SPACE_PREFIX};
+use super::request::value_of;
+use super::{answer, reading, scripting};
+use crate::config::ServerConfig;
+use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::{scope_instant, scope_version};
+use crate::json::JsonWriter;
+use crate::request::RequestContext;
+use crate::respond::{Growing, Response};
+
+/// Steps that the script of a job may take.
+const JOB_STEPS_MAX: u64 = 1_000_000_000;
+/// The language that clients mean where they name none.
+const LANGUAGE: &str = "gremlin-groovy";
+
+/// What a client sends.
+#[derive(Debug, Default, Deserialize)]
+struct Body {
+    gremlin: Option<String>,
+    bindings: Option<Map<String, Json>>,
+    language: Option<String>,
+    aliases: Option<Map<String, Json>>,
+}
+
+/// What a task keeps, with the members of the original's.
+#[derive(Debug, Serialize, Deserialize)]
+struct Input {
+    gremlin: String,
+    aliases: Map<String, Json>,
+    bindings: Map<String, Json>,
+    language: String,
+}
+
+pub(super) fn submit(context: &RequestContext) -> HandlerResult {
+    let body: Body = context.json_object()?;
+    let gremlin = body
+        .gremlin
+        .ok_or_else(|| ApiError::illegal_argument("The gremlin parameter can't be null"))?;
+    if body.aliases.is_some_and(|aliases| !aliases.is_empty()) {
+        return Err(ApiError::illegal_argument(
+            "There is no need to pass gremlin aliases",
+        ));
+    }
+    let graph = context.graph()?;
+    let name = first_line(&gremlin).to_owned();
+    let input = Input {
+        gremlin,
+        aliases: Map::from_iter([(context.graph_name().to_owned(), Json::from("graph"))]),
+        bindings: body.bindings.unwrap_or_default(),
+        language: body.language.unwrap_or_else(|| LANGUAGE.to_owned()),
+    };
+    let mut json = JsonWriter::with_capacity(256);
+    json.value(&input);
+    let input = String::from_utf8(json.finish()).map_err(|_| ApiError::internal("not UTF-8"))?;
+    let task = NewTask::job(TaskType::Gremlin, name, input);
+    let id = graph.tasks().submit(task)?;
+    let mut json = JsonWriter::with_capacity(32);
+    json.begin_object();
+    json.key("task_id").unsigned(id.0);
+    json.end_object();
+    Ok(Response::created(json.finish()))
+}
+
+/// The first line of a script, as much of it as a name of a task has.
+fn first_line(script: &str) -> &str {
+    let line = script.lines().next().unwrap_or_default();
+    let mut end = line.len().min(TASK_NAME_BYTES_MAX);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
+}
+
+/// Runs the scripts of all graphs' jobs.
+#[derive(Debug)]
+pub(crate) struct GremlinJobs {
+    /// Bytes that one may hold.
+    bytes_max: u64,
+}
+
+impl GremlinJobs {
+    /// Scripts within the limits of a server.
+    pub(crate) fn new(config: &ServerConfig) -> Self {
+        Self {
+            bytes_max: config.max_traversal_bytes as u64,
+        }
+    }
+
+    /// Runs the script of a task and gives its result as JSON.
+    pub(crate) fn run(
+        &self,
+        graph: &Arc<Graph>,
+        task: &TaskSpec,
+        progress: &TaskProgress,
+    ) -> Result<String, GraphError> {
+        let input = task.input.as_deref().unwrap_or_default();
+        let input: Input = serde_json::from_str(input).map_err(|error| {
+            GraphError::invalid(format!("The input of task '{}': {error}", task.id))
+        })?;
+        let script = parse_script(&input.gremlin)
+            .map_err(|error| exception(error.code.groovy_exception(), &error.message))?;
+        let limits = MeterLimits {
+            bytes_max: self.bytes_max,
+            ..MeterLimits::NONE
+        };
+        let watched = progress.clone();
+        let cancel = CancelToken::watching(move || watched.should_end());
+        let mut host = JobHost {
+            graph,
+            progress,
+            meter: Meter::new(limits, cancel),
+        };
+        let bindings = input.bindings.iter();
+        let bindings: HashMap<CompactString, Value> = bindings
+            .map(|(name, value)| (CompactString::new(name), value_of(value)))
+            .collect();
+        let mut environment = Environment::from(bindings);
+        let outcome = execute_in(&script, &mut environment, &mut host).map_err(failed)?;
+        // Also one that was cancelled at its end must not count as done.
+        progress.check()?;
+        let refused = |error: ApiError| GraphError::invalid(error.message().to_owned());
+        host.json(&outcome).map_err(refused)
+    }
+}
+
+/// What a script of a job works on: the one graph of its task.
+struct JobHost<'j> {
+    graph: &'j Arc<Graph>,
+    progress: &'j TaskProgress,
+    meter: Meter,
+}
+
+impl JobHost<'_> {
+    /// The name of the graph that a name in the script means, without what clients put before it.
+    fn is_own<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
+        let plain = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
+        let own = self.graph.name() == plain || matches!(name, "g" | "graph");
+        own.then_some(plain)
+    }
+
+    fn scope(bound: &Bound) -> Result<TemporalScope, ApiError> {
+        let mut scope = TemporalScope::default();
+        for (key, value) in &bound.with {
+            let text = value.to_string();
+            match key.as_str() {
+                "as_of" => scope.valid = Some(scope_instant("as_of", &text)?),
+                "as_of_tx" => scope.transaction = Some(scope_version(&text)?),
+                _ => {}
+            }
+        }
+        Ok(scope)
+    }
+
+    /// What the script came to, as JSON: a list of the results of a traversal, else the value.
+    fn json(&self, outcome: &Outcome) -> Result<String, ApiError> {
+        let schema = self.graph.schema();
+        let mut growing = Growing::of_task(self.progress, TASK_RESULT_BYTES_MAX);
+        match outcome {
+            Outcome::Nothing => {
+                growing.json.null();
+            }
+            Outcome::Value(value) | Outcome::Whole(value) => {
+                answer::value(&mut growing, &schema, value)?
+            }
+            Outcome::Stream(results) => {
+                growing.json.begin_array();
+                for (value, bulk) in results {
+                    for _ in 0..*bulk {
+                        answer::value(&mut growing, &schema, value)?;
+                    }
+                }
+                growing.json.end_array();
+            }
+        }
+        growing.check()?;
+        growing.into_text()
+    }
+}
+
+impl Host for JobHost<'_> {
+    fn check(&self) -> Result<(), QueryError> {
+        Ok(self.meter.check()?)
+    }
+
+    fn hold(&self, bytes: usize) -> Result<(), QueryError> {
+        Ok(self.meter.hold(bytes)?)
+    }
+
+    fn steps_max(&self) -> u64 {
+        JOB_STEPS_MAX
+    }
+
+    fn named(&self, name: &str) -> Option<Named> {
+        self.is_own(name)?;
+        match name == "g" || name.starts_with(SOURCE_PREFIX) {
+            true => Some(Named::Source),
+            false => Some(Named::Graph),
+        }
+    }
+
+    fn run(
+        &mut self,
+        source: &Source,
+        bound: &Bound,
+        most: Option<u64>,
+    ) -> Result<Results, QueryError> {
+        let (Source::Traversal(name) | Source::Graph(name)) = source;
+        if self.is_own(name).is_none() {
+            return Err(QueryError::Unbound(name.to_string()));
+        }
+        let told = |error: ApiError| QueryError::invalid(error.message().to_owned());
+        let scope = Self::scope(bound).map_err(told)?;
+        let view = self.graph.view(scope).map_err(ViewError::store)?;
+        reading::results(&view, &self.graph.schema(), &self.meter, bound, most)
+    }
+
+    fn schema(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, QueryError> {
+        if self.is_own(graph).is_none() {
+            return Err(QueryError::Unbound(graph.to_owned()));
+        }
+        let check = || Ok(self.progress.check()?);
+        let done = scripting::apply(self.graph, request, check);
+        done.map_err(|error| match scripting::catchable(error) {
+            Ok(told) => told,
+            Err(refused) => {
+                let told = ViewError::Store(refused.message().to_owned().into());
+                QueryError::View(told)
+            }
+        })
+    }
+
+    fn progress(&mut self, progress: u64) -> Result<(), QueryError> {
+        self.progress.set(progress);
+        Ok(())
+    }
+}
+
+/// The exception of a script, as the result of a failed task names it.
+fn exception(class: &str, message: &str) -> GraphError {
+    GraphError::invalid(format!("javax.script.ScriptException: {class}: {message}"))
+}
+
+/// Why a script gave no result, as its task says it.
+fn failed(error: QueryError) -> GraphError {
+    match error {
+        QueryError::View(ViewError::Store(error)) => match error.downcast::<GraphError>() {
+            Ok(error) => *error,
+            Err(error) => GraphError::invalid(error.to_string()),
+        },
+        QueryError::View(error @ ViewError::Memory { .. }) => GraphError::new(
+            ErrorKind::LimitExceeded,
+            format!("{error} (server.max_traversal_bytes)"),
+        ),
+        error => match varve_gremlin::execute::exception_class(&error) {
+            Some(class) => exception(class, &error.to_string()),
+            None => GraphError::invalid(error.to_string()),
+        },
+    }
+}

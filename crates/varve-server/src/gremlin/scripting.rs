@@ -1,0 +1,99 @@
+//! What scripts ask of a graph besides traversals: its schema.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::{Map, Number, Value as Json};
+use varve_graph::Graph;
+use varve_graph::tasks::TaskId;
+use varve_gremlin::execute::{SchemaAction, SchemaRequest};
+use varve_query::{QueryError, Value};
+
+use super::request::value_of;
+use crate::errors::ApiError;
+use crate::hugegraph::schema_of_scripts;
+
+/// How long a script that waits for an index does not look whether it may go on.
+const WAIT_SLICE: Duration = Duration::from_millis(20);
+
+/// Whether this changes the schema.
+pub(super) const fn changes(action: SchemaAction) -> bool {
+    !matches!(action, SchemaAction::Get | SchemaAction::List)
+}
+
+/// Does what a script asks of the schema. A new index is waited for, as HugeGraph waits; `check`
+/// ends that.
+pub(super) fn apply(
+    graph: &Graph,
+    request: &SchemaRequest,
+    check: impl Fn() -> Result<(), ApiError>,
+) -> Result<Value, ApiError> {
+    let SchemaRequest {
+        kind, action, name, ..
+    } = request;
+    let body = json_of(&request.body)?;
+    let (json, task) = schema_of_scripts::apply(graph, *kind, *action, name, body)?;
+    match (action, task) {
+        (SchemaAction::Remove | SchemaAction::Rebuild, task) => Ok(Value::count(task.0)),
+        (SchemaAction::Create, task) if task != TaskId::NONE => {
+            loop {
+                check()?;
+                let task = graph.tasks().wait_until_done(task, WAIT_SLICE)?;
+                if task.status.is_final() {
+                    break;
+                }
+            }
+            let get = SchemaAction::Get;
+            let (json, _) = schema_of_scripts::apply(graph, *kind, get, name, Json::Null)?;
+            Ok(value_of(&json))
+        }
+        _ => Ok(value_of(&json)),
+    }
+}
+
+/// The error as an exception that a script can catch; or the error itself if it ends the script.
+pub(super) fn catchable(error: ApiError) -> Result<QueryError, ApiError> {
+    let is_clients = error.status().is_client_error() && error.status() != StatusCode::FORBIDDEN;
+    match is_clients {
+        true => Ok(QueryError::script(
+            error.exception().to_owned(),
+            error.message().to_owned(),
+        )),
+        false => Err(error),
+    }
+}
+
+/// A value as a member of a JSON body.
+fn json_of(value: &Value) -> Result<Json, ApiError> {
+    Ok(match value {
+        Value::Null => Json::Null,
+        Value::Bool(truth) => Json::Bool(*truth),
+        Value::Text(text) => Json::String(text.to_string()),
+        Value::Float(number) => Number::from_f64(f64::from(*number)).map_or(Json::Null, Json::from),
+        Value::Double(number) => Number::from_f64(*number).map_or(Json::Null, Json::from),
+        Value::List(items) => {
+            let each = items.iter().map(json_of);
+            Json::Array(each.collect::<Result<Vec<_>, _>>()?)
+        }
+        Value::Set(items) => {
+            let each = items.iter().map(json_of);
+            Json::Array(each.collect::<Result<Vec<_>, _>>()?)
+        }
+        Value::Map(map) => {
+            let mut members = Map::new();
+            for (key, value) in map.iter() {
+                members.insert(key.to_string(), json_of(value)?);
+            }
+            Json::Object(members)
+        }
+        other => match other.as_long() {
+            Some(number) => Json::Number(number.into()),
+            None => {
+                let kind = other.type_name();
+                return Err(ApiError::illegal_argument(format!(
+                    "A {kind} cannot stand in a schema"
+                )));
+            }
+        },
+    })
+}
