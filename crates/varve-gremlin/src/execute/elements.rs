@@ -157,6 +157,13 @@ impl Run<'_> {
         source: Source,
         arguments: Vec<Item>,
     ) -> Result<Item, QueryError> {
+        let steps = self.steps_of_vertex(arguments)?;
+        self.reads = (source, Vec::new());
+        self.one_written(steps)
+    }
+
+    /// `addV('person').property('name', 'marko')`.
+    fn steps_of_vertex(&mut self, arguments: Vec<Item>) -> Result<Vec<Step>, QueryError> {
         let mut label = Vec::new();
         let mut properties = Vec::new();
         if let [only] = arguments.as_slice() {
@@ -175,8 +182,7 @@ impl Run<'_> {
         for (key, value) in properties {
             steps.push(self.new_step(StepName::Property, vec![Item::Argument(key), value])?);
         }
-        self.reads = (source, Vec::new());
-        self.one_written(steps)
+        Ok(steps)
     }
 
     /// `v.addEdge('knows', w, 'date', '2016')`.
@@ -187,6 +193,18 @@ impl Run<'_> {
         to: &Item,
         rest: &[Item],
     ) -> Result<Item, QueryError> {
+        let steps = self.steps_of_edge(from, label, to, rest)?;
+        self.one_written(steps)
+    }
+
+    /// `V(v).addE('knows').to(__.V(w)).property('date', '2016')`.
+    fn steps_of_edge(
+        &mut self,
+        from: &Value,
+        label: &Item,
+        to: &Item,
+        rest: &[Item],
+    ) -> Result<Vec<Step>, QueryError> {
         let target = self.value_of(to.clone())?;
         let Value::Vertex(_) = target else {
             return Err(QueryError::cast(&target, "Vertex"));
@@ -202,7 +220,7 @@ impl Run<'_> {
         for (key, value) in self.pairs(rest.to_vec())? {
             steps.push(self.new_step(StepName::Property, vec![Item::Argument(key), value])?);
         }
-        self.one_written(steps)
+        Ok(steps)
     }
 
     /// The element that steps write.
@@ -248,5 +266,103 @@ impl Run<'_> {
             _ if found.is_empty() => Value::Null,
             _ => found.swap_remove(0),
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use varve_model::VertexId;
+    use varve_query::value::VertexHandle;
+
+    use super::*;
+    use crate::bind::Bound;
+    use crate::execute::{Environment, Host, Results};
+
+    struct NoGraph;
+
+    impl Host for NoGraph {
+        fn run(&mut self, _: &Source, _: &Bound, _: Option<u64>) -> Result<Results, QueryError> {
+            Ok(Vec::new())
+        }
+
+        fn check(&self) -> Result<(), QueryError> {
+            Ok(())
+        }
+    }
+
+    /// The traversal that these steps are.
+    fn shown(make: impl FnOnce(&mut Run<'_>) -> Result<Vec<Step>, QueryError>) -> String {
+        let mut run = Run {
+            environment: &mut Environment::default(),
+            host: &mut NoGraph,
+            steps: 0,
+            reads: (Source::Traversal(Text::const_new("g")), Vec::new()),
+        };
+        match make(&mut run) {
+            Ok(steps) => Traversal::anonymous(steps, Span::default()).to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn vertex(id: &str) -> Value {
+        Value::Vertex(Arc::new(VertexHandle::new(VertexId::Text(id.into()), None)))
+    }
+
+    #[test]
+    fn a_new_vertex_is_add_v_with_its_properties() {
+        let given = vec![
+            Item::Argument(Argument::T(T::Label)),
+            Item::text("person"),
+            Item::Argument(Argument::T(T::Id)),
+            Item::text("m"),
+            Item::text("name"),
+            Item::text("marko"),
+        ];
+        assert_eq!(
+            shown(|run| run.steps_of_vertex(given)),
+            "__.addV(person).property(T.id, m).property(name, marko)"
+        );
+        assert_eq!(
+            shown(|run| run.steps_of_vertex(vec![Item::text("person")])),
+            "__.addV(person)"
+        );
+        let odd = vec![Item::text("a"), Item::text("b"), Item::text("c")];
+        assert_eq!(
+            shown(|run| run.steps_of_vertex(odd)),
+            "The provided key/value array length must be a multiple of two"
+        );
+    }
+
+    #[test]
+    fn a_new_edge_is_add_e_between_its_vertices() {
+        let rest = [Item::text("date"), Item::text("2016")];
+        let to = Item::Value(vertex("w"));
+        assert_eq!(
+            shown(|run| run.steps_of_edge(&vertex("v"), &Item::text("knows"), &to, &rest)),
+            "__.V(v[v]).addE(knows).to(__.V(v[w])).property(date, 2016)"
+        );
+        let no_vertex = Item::text("w");
+        assert_eq!(
+            shown(|run| run.steps_of_edge(&vertex("v"), &Item::text("knows"), &no_vertex, &[])),
+            "w of String cannot be cast to Vertex"
+        );
+    }
+
+    #[test]
+    fn a_change_of_an_element_is_a_step_on_it() {
+        let change = |step, given| {
+            shown(move |run| {
+                let step = run.new_step(step, given)?;
+                run.of_element(&vertex("v"), vec![step])
+            })
+        };
+        let given = vec![Item::text("age"), Item::Value(Value::Int(30))];
+        assert_eq!(
+            change(StepName::Property, given),
+            "__.V(v[v]).property(age, 30)"
+        );
+        assert_eq!(change(StepName::Drop, Vec::new()), "__.V(v[v]).drop()");
     }
 }
