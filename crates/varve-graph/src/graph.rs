@@ -225,7 +225,8 @@ impl Graph {
         self.committer.published()
     }
 
-    /// A new id for a vertex of id strategy AUTOMATIC.
+    /// A new id for a vertex of id strategy AUTOMATIC, or a number for a hidden sort value: greater
+    /// than all that were given.
     #[must_use]
     pub fn next_vertex_id(&self) -> i64 {
         self.snowflake.next(self.now())

@@ -192,6 +192,15 @@ pub struct EdgeLabel {
     pub user_data: Datum,
 }
 
+impl EdgeLabel {
+    /// Whether each edge has a hidden sort value ([`crate::sortable::drawn_sort_value`]), so that any
+    /// number of them run between two vertices.
+    #[must_use]
+    pub const fn has_hidden_sort(&self) -> bool {
+        matches!(self.frequency, Frequency::Multiple) && self.sort_keys.is_empty()
+    }
+}
+
 /// What an index label indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IndexBase {

@@ -45,6 +45,36 @@ pub fn key_part(value: &Value) -> String {
     }
 }
 
+/// The hidden sort value of an edge from a number drawn when the edge is made: later edges between two
+/// vertices come after earlier ones.
+#[must_use]
+pub fn drawn_sort_value(number: i64) -> String {
+    encode_number(number)
+}
+
+/// The hidden sort value of an edge whose writer gave it an id. It is never that of a drawn number.
+#[must_use]
+pub fn given_sort_value(id: &VertexId) -> String {
+    match id {
+        VertexId::Number(number) => format!("~L{number}"),
+        VertexId::Uuid(uuid) => format!("~U{}", Uuid(*uuid)),
+        VertexId::Text(text) => format!("~S{text}"),
+    }
+}
+
+/// The id that the writer of an edge gave, from its hidden sort value; `None` for a drawn number.
+#[must_use]
+pub fn given_id(sort_value: &str) -> Option<VertexId> {
+    let given = sort_value.strip_prefix('~')?;
+    let rest = given.get(1..)?;
+    match given.as_bytes()[0] {
+        b'L' => rest.parse().ok().map(VertexId::Number),
+        b'U' => Uuid::parse(rest).map(|uuid| VertexId::Uuid(uuid.0)),
+        b'S' => Some(VertexId::text(rest)),
+        _ => None,
+    }
+}
+
 /// The sortable text of a whole number: `5` → `15`, `1000000` → `43p90`, `-5` → `0B7~~~~~~~~~w`.
 #[must_use]
 pub fn encode_number(number: i64) -> String {
@@ -94,6 +124,25 @@ mod tests {
         assert_eq!(encode_number(1_577_923_200_000), "7MyZZKG0");
         assert_eq!(key_part(&Value::Double(1.5)), "B3~t00000000");
         assert_eq!(key_part(&Value::Double(-1.5)), "0B407~~~~~~~~");
+    }
+
+    #[test]
+    fn hidden_sort_values_order_as_drawn_and_keep_given_ids() {
+        let drawn = [1, 2, 1 << 40, i64::MAX].map(drawn_sort_value);
+        assert!(drawn.windows(2).all(|pair| pair[0] < pair[1]), "{drawn:?}");
+        for id in [
+            VertexId::Number(5),
+            VertexId::text("5"),
+            VertexId::text("~L5"),
+            VertexId::text("é"),
+            VertexId::Uuid(5),
+        ] {
+            assert_eq!(given_id(&given_sort_value(&id)), Some(id));
+        }
+        assert!(drawn.iter().all(|number| given_id(number).is_none()));
+        for other in ["", "~", "~é", "~Lx", "~X5", "5"] {
+            assert_eq!(given_id(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use varve_encoding::{key, value};
 use varve_model::id::VERTEX_ID_BYTES_MAX;
-use varve_model::schema::{AggregateType, IdStrategy};
+use varve_model::schema::{AggregateType, Frequency, IdStrategy};
 use varve_model::value::{Cardinality, DataType, parse_date};
 use varve_model::{
     EdgeId, EdgeLabel, ElementId, PropertyKey, Value, VertexId, VertexLabel, VertexLabelId,
@@ -144,7 +144,8 @@ impl<'s> Direct<'s> {
                 check_link(self.schema, label.id, (source.id, target.id)).ok()?;
             }
         }
-        if !label.sort_keys.is_empty() {
+        // With sort keys, or a hidden sort value.
+        if label.frequency == Frequency::Multiple {
             return None;
         }
         self.edge_label = Some(Link { label, ends, form });

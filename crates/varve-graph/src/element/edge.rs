@@ -5,7 +5,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use varve_model::id::EDGE_ID_BYTES_MAX;
 use varve_model::schema::{EdgeLabelType, IdStrategy};
-use varve_model::sortable::join_key_values;
+use varve_model::sortable::{drawn_sort_value, join_key_values};
 use varve_model::{
     Edge, EdgeId, EdgeLabel, EdgeLabelId, Properties, Value, VertexId, VertexLabelId,
 };
@@ -94,8 +94,12 @@ impl Rules<'_> {
             )));
         }
         let properties = properties::accept(&**label, properties)?;
+        let hidden = match label.has_hidden_sort() {
+            true => Some(self.hidden_sort(input.id.as_deref())),
+            false => None,
+        };
         let edge = Edge {
-            id: edge_id(label, source, target, &properties)?,
+            id: edge_id(label, source, target, &properties, hidden)?,
             source_label: ends.0,
             target_label: ends.1,
             properties,
@@ -107,6 +111,15 @@ impl Rules<'_> {
             edge,
             labels_given: given.is_some(),
         })
+    }
+
+    /// The hidden sort value of an edge: that of the id it was sent with, or a new one.
+    fn hidden_sort(&self, sent: Option<&str>) -> CompactString {
+        let sent = sent.and_then(|id| EdgeId::parse(id).ok());
+        match sent {
+            Some(id) if !id.sort_values.is_empty() => id.sort_values,
+            _ => drawn_sort_value((self.next_vertex_id)()).into(),
+        }
     }
 
     /// The named labels of both ends.
@@ -137,7 +150,11 @@ impl Rules<'_> {
     fn end_id(&self, id: VertexId, label: VertexLabelId) -> Result<VertexId, GraphError> {
         let strategy = self.schema.vertex_label(label).map(|l| l.id_strategy);
         match (&id, strategy) {
-            (VertexId::Text(text), Some(IdStrategy::CustomizeUuid)) => uuid_id(text),
+            (VertexId::Text(text), Some(IdStrategy::CustomizeUuid)) => match uuid_id(text) {
+                // Vertices of one label have ids of several kinds.
+                Err(_) if self.schema.is_open() => Ok(id),
+                id => id,
+            },
             _ => Ok(id),
         }
     }
@@ -197,19 +214,20 @@ fn edge_id(
     source: VertexId,
     target: VertexId,
     properties: &Properties,
+    hidden: Option<CompactString>,
 ) -> Result<EdgeId, GraphError> {
-    let values: Vec<Value> = label
-        .sort_keys
-        .iter()
-        .filter_map(|key| properties.get(*key).cloned())
-        .collect();
-    let joined = join_key_values(&values);
+    let values = || -> Vec<Value> {
+        let keys = label.sort_keys.iter();
+        keys.filter_map(|key| properties.get(*key).cloned())
+            .collect()
+    };
+    let joined = hidden.unwrap_or_else(|| join_key_values(&values()).into());
     properties::check_leading(&joined)?;
     let id = EdgeId {
         source,
         parent: label.parent.unwrap_or(label.id),
         label: label.id,
-        sort_values: CompactString::new(joined),
+        sort_values: joined,
         target,
     };
     let length = id.sort_values.len() + id.source.text_bytes() + id.target.text_bytes();

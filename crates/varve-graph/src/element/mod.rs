@@ -30,6 +30,6 @@ pub struct Rules<'a> {
     pub schema: &'a Schema,
     /// The graph's mode.
     pub mode: GraphMode,
-    /// Gives ids to vertices of id strategy AUTOMATIC.
+    /// Gives ids to vertices of id strategy AUTOMATIC, and the numbers of hidden sort values.
     pub next_vertex_id: &'a dyn Fn() -> i64,
 }

@@ -55,7 +55,10 @@ impl Rules<'_> {
         };
         let properties = properties::present(input.properties, "vertex", shown)?;
         let label = self.vertex_label(input.label.as_deref())?;
-        if purpose == Purpose::Update && label.id_strategy == IdStrategy::Automatic {
+        if purpose == Purpose::Update
+            && label.id_strategy == IdStrategy::Automatic
+            && !self.takes_any_id(label)
+        {
             return Err(GraphError::invalid(
                 "Automatic Id strategy is not supported now",
             ));
@@ -72,6 +75,11 @@ impl Rules<'_> {
         Ok((vertex, fresh))
     }
 
+    /// Whether vertices of the label have whatever ids their writers give: in an open graph.
+    fn takes_any_id(&self, label: &VertexLabel) -> bool {
+        self.schema.is_open() && label.id_strategy != IdStrategy::PrimaryKey
+    }
+
     /// Whether an id is there exactly if the label's id strategy wants one.
     fn check_id_form(
         &self,
@@ -84,6 +92,9 @@ impl Rules<'_> {
             "id when id strategy is '{strategy}' for vertex label '{}'",
             label.name
         );
+        if self.takes_any_id(label) {
+            return Ok(());
+        }
         let is_number = matches!(id, Some(RawValue::Integer(_)));
         let is_text = matches!(id, Some(RawValue::Text(_)));
         let refused = match label.id_strategy {
@@ -125,7 +136,10 @@ impl Rules<'_> {
     ) -> Result<(VertexId, bool), GraphError> {
         let id = match (label.id_strategy, id) {
             (IdStrategy::PrimaryKey, _) => primary_key_id(label, properties)?,
-            (IdStrategy::CustomizeUuid, Some(RawValue::Text(text))) => uuid_id(&text)?,
+            (IdStrategy::CustomizeUuid, Some(RawValue::Text(text))) => match uuid_id(&text) {
+                Err(_) if self.takes_any_id(label) => vertex_id(&RawValue::Text(text))?,
+                id => id?,
+            },
             (_, Some(id)) => vertex_id(&id)?,
             (_, None) => return Ok((VertexId::Number((self.next_vertex_id)()), true)),
         };

@@ -358,6 +358,8 @@ fn ranges_of(
             continue;
         };
         narrowed = Some(match narrowed {
+            // Different values of one key may satisfy the conditions.
+            Some(before) if schema.is_open() => before,
             Some((before, covered)) => (intersect(&before, &ranges), covered + 1),
             None => (ranges, 1),
         });

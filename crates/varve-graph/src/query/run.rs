@@ -3,11 +3,13 @@
 //! A candidate is the keys of its row, an edge's on its source's side or on the side that is
 //! walked. Ids are decoded where an element is handed out.
 
+use std::sync::Arc;
+
 use varve_encoding::row::{edge_parts, vertex_parts};
 use varve_encoding::tables::VERTEX;
 use varve_encoding::{DecodeError, index, key};
 use varve_kv::{ClusteringRange, Flow, TableId};
-use varve_model::{Direction, ElementId, PropertyKeyId, VertexId};
+use varve_model::{Direction, ElementId, IndexLabel, PropertyKeyId, VertexId};
 
 use super::delivery::{Delivery, FETCH_MAX};
 use super::filter::{Filter, pick};
@@ -15,6 +17,7 @@ use super::merge::Merge;
 use super::plan::{ElementLabel, Entries, Leg, Source};
 use super::resolver::{Resolver, RowKey};
 use crate::GraphError;
+use crate::index::IndexEntry;
 
 /// The row of an element that a query found.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +70,7 @@ impl Run<'_> {
         for (at, leg) in legs.iter().enumerate().skip(first) {
             self.delivery
                 .begin(u32::try_from(at).unwrap_or(u32::MAX), &position);
-            if self.leg(leg, &position, visit)?.is_break() {
+            if self.leg(leg, &legs[..at], &position, visit)?.is_break() {
                 break;
             }
             position.clear();
@@ -78,12 +81,13 @@ impl Run<'_> {
     fn leg(
         &mut self,
         leg: &Leg,
+        earlier: &[Leg],
         after: &[u8],
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         match &leg.source {
             Source::Vertices(ids) => self.listed(leg, ids, after, visit),
-            Source::Entries(entries) => self.entries(leg, entries, after, visit),
+            Source::Entries(entries) => self.entries(leg, (entries, earlier), after, visit),
             Source::EdgesOfLabel { parent, label } => {
                 let prefix = key::edge_label_prefix(Direction::Out, *parent, Some(*label));
                 let sources = Entries {
@@ -141,7 +145,7 @@ impl Run<'_> {
     fn entries(
         &mut self,
         leg: &Leg,
-        entries: &Entries,
+        (entries, earlier): (&Entries, &[Leg]),
         after: &[u8],
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
@@ -159,7 +163,11 @@ impl Run<'_> {
             self.resolver.looked(places.len())?;
             let before = self.delivery.examined();
             let keys = self.candidates(entries, &places)?;
-            let check = Some((entries, places.as_slice()));
+            let check = Some(Places {
+                entries,
+                earlier,
+                places: &places,
+            });
             let position = |at: usize, out: &mut Vec<u8>| out.extend_from_slice(&places[at]);
             if self.fetch(leg, &keys, check, &position, visit)?.is_break() {
                 return Ok(Flow::Break(()));
@@ -186,13 +194,13 @@ impl Run<'_> {
     }
 
     /// Reads candidates and offers those that exist. `check` has the entries that led to them: an
-    /// element must have its entry where the index says so. `position` appends the position of a
-    /// candidate.
+    /// element must have its entry where the index says so, and is offered at its first one.
+    /// `position` appends the position of a candidate.
     fn fetch(
         &mut self,
         leg: &Leg,
         keys: &[RowKey],
-        check: Option<(&Entries, &[Vec<u8>])>,
+        check: Option<Places<'_>>,
         position: &dyn Fn(usize, &mut Vec<u8>),
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
@@ -204,8 +212,8 @@ impl Run<'_> {
                 content,
             };
             let mut matches = run.matches(leg, row)?;
-            if let (true, Some((entries, places))) = (matches, check) {
-                matches = run.has_entry(entries, row, &places[at])?;
+            if let (true, Some(check)) = (matches, check) {
+                matches = run.has_entry(check, at, row)?;
             }
             place.clear();
             position(at, &mut place);
@@ -375,10 +383,11 @@ impl Run<'_> {
 
     fn has_entry(
         &self,
-        entries: &Entries,
+        places: Places<'_>,
+        at: usize,
         row: FoundRow<'_>,
-        clustering: &[u8],
     ) -> Result<bool, GraphError> {
+        let entries = places.entries;
         let Some(check) = &entries.check else {
             return Ok(true);
         };
@@ -394,13 +403,46 @@ impl Run<'_> {
             )
         };
         let of = crate::index::entries(check, &id, &picked);
-        Ok(of.iter().any(|entry| entries.has(entry, clustering)))
+        let own = of.iter().filter(|entry| entries.has(entry));
+        let own = own.map(|entry| &entry.clustering);
+        let first = match entries.reverse {
+            true => own.max(),
+            false => own.min(),
+        };
+        let is_first = first == Some(&places.places[at]);
+        Ok(is_first && (of.len() == 1 || !places.came_earlier(&of)))
+    }
+}
+
+/// Index entries that led to candidates.
+#[derive(Clone, Copy)]
+struct Places<'p> {
+    entries: &'p Entries,
+    /// The legs before that of the entries.
+    earlier: &'p [Leg],
+    /// The clustering keys of the entries.
+    places: &'p [Vec<u8>],
+}
+
+impl Places<'_> {
+    /// Whether an earlier leg has walked one of these entries of an element.
+    fn came_earlier(&self, of: &[IndexEntry]) -> bool {
+        let same = |check: &Arc<IndexLabel>| {
+            let own = self.entries.check.as_ref();
+            own.is_some_and(|own| own.id == check.id)
+        };
+        self.earlier.iter().any(|leg| match &leg.source {
+            Source::Entries(walked) if walked.check.as_ref().is_some_and(same) => {
+                of.iter().any(|entry| walked.has(entry))
+            }
+            _ => false,
+        })
     }
 }
 
 impl Entries {
-    fn has(&self, entry: &crate::index::IndexEntry, clustering: &[u8]) -> bool {
-        entry.clustering == clustering && self.partitions.contains(&entry.partition)
+    fn has(&self, entry: &IndexEntry) -> bool {
+        self.range.contains(&entry.clustering) && self.partitions.contains(&entry.partition)
     }
 }
 
