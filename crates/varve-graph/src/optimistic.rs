@@ -11,6 +11,7 @@
 //! different elements, both commit (write skew).
 
 mod commit;
+mod open;
 mod overlay;
 mod schema;
 mod writer;
@@ -29,6 +30,7 @@ use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::read::View;
+use crate::schema::Schema;
 use schema::GrowingSchema;
 
 /// What one transaction may change.
@@ -95,14 +97,28 @@ impl Graph {
         self: &Arc<Self>,
         limits: OptimisticLimits,
     ) -> Result<OptimisticTransaction, GraphError> {
-        let base = self.view(TemporalScope::NOW)?;
-        Ok(OptimisticTransaction {
+        // Without snapshots, what is read must not change under the transaction.
+        let scope = TemporalScope {
+            valid: None,
+            transaction: Some(CommitVersion::MAX),
+        };
+        Ok(self.begin_on(self.view(scope)?, limits))
+    }
+
+    /// Begins a transaction on what a view of the present shows.
+    #[must_use]
+    pub fn begin_on(
+        self: &Arc<Self>,
+        base: View,
+        limits: OptimisticLimits,
+    ) -> OptimisticTransaction {
+        OptimisticTransaction {
             graph: Arc::clone(self),
             schema: GrowingSchema::new(self.schema()),
             base,
             limits,
             state: RwLock::default(),
-        })
+        }
     }
 }
 
@@ -111,6 +127,11 @@ impl OptimisticTransaction {
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.state.read().changes > 0
+    }
+
+    /// Goes on with a newer schema.
+    pub fn renew(&self, schema: &Arc<Schema>) {
+        self.schema.renew(schema);
     }
 
     /// The state of a vertex, with the changes.

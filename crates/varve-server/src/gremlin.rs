@@ -11,6 +11,7 @@ mod job;
 mod reading;
 mod request;
 mod scripting;
+mod transaction;
 
 use varve_gremlin::{ErrorCode, ParseError, execute, parse_script};
 use varve_query::QueryError;
@@ -18,7 +19,7 @@ use varve_view::ViewError;
 
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
-use crate::route::{Parameter, Route, Scope};
+use crate::route::{Handler, Parameter, Route, Scope};
 use crate::state::AppState;
 use host::GraphHost;
 use request::GremlinRequest;
@@ -65,15 +66,37 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
 
 fn answer(context: &RequestContext, request: GremlinRequest) -> HandlerResult {
     let script = parse_script(&request.script).map_err(|error| unreadable(&error))?;
-    let mut host = GraphHost::new(context, request.aliases)?;
-    let results = execute::execute(&script, request.bindings, &mut host);
-    match results {
-        Ok(results) => answer::write(context, &host, &results),
-        Err(error) => Err(host
-            .refused
-            .take()
-            .unwrap_or_else(|| refused(context, error))),
+    let may_write = transaction::may_write(&request.script);
+    let run = || {
+        let mut host =
+            GraphHost::new(context, request.aliases.clone()).map_err(Failure::Refused)?;
+        host.may_write = may_write;
+        let ran = execute::execute(&script, request.bindings.clone(), &mut host);
+        let ran = ran.and_then(|results| host.commit().map(|()| results));
+        match ran {
+            Ok(results) => Ok((results, host)),
+            Err(error) => Err(match host.refused.take() {
+                Some(refused) => Failure::Refused(refused),
+                None => Failure::Query(error),
+            }),
+        }
+    };
+    let is_conflict = |failure: &Failure| match failure {
+        Failure::Query(error) => transaction::is_conflict(error),
+        Failure::Refused(_) => false,
+    };
+    let check = || context.check_deadline().is_ok();
+    match transaction::until_committed(run, is_conflict, check) {
+        Ok((results, host)) => answer::write(context, &host, &results),
+        Err(Failure::Refused(error)) => Err(error),
+        Err(Failure::Query(error)) => Err(refused(context, error)),
     }
+}
+
+/// Why a script has no results.
+enum Failure {
+    Query(QueryError),
+    Refused(ApiError),
 }
 
 /// A text that is no Gremlin, with the exception that clients of HugeGraph know.

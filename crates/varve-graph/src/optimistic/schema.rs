@@ -27,6 +27,15 @@ impl GrowingSchema {
         &self.last().schema
     }
 
+    /// Goes on with a newer one, unless it is the same.
+    pub(super) fn renew(&self, schema: &Arc<Schema>) {
+        let last = self.last();
+        if !Arc::ptr_eq(&last.schema, schema) {
+            // One thread makes the changes of a transaction.
+            let _ = last.newer.set(Box::new(Self::new(Arc::clone(schema))));
+        }
+    }
+
     fn last(&self) -> &Self {
         let mut last = self;
         while let Some(newer) = last.newer.get() {

@@ -20,6 +20,9 @@ use crate::write::Mutation;
 
 impl GraphWriter for OptimisticTransaction {
     fn add_vertex(&self, vertex: &VertexAddition<'_>, _: &Meter) -> Result<VertexId, ViewError> {
+        if self.is_open() {
+            return Ok(self.add_open_vertex(vertex)?);
+        }
         let input = VertexInput {
             label: vertex.label.map(Cow::Borrowed),
             id: vertex.id.map(raw),
@@ -36,6 +39,9 @@ impl GraphWriter for OptimisticTransaction {
     }
 
     fn add_edge(&self, edge: &EdgeAddition<'_>, _: &Meter) -> Result<EdgeId, ViewError> {
+        if self.is_open() {
+            return Ok(self.add_open_edge(edge)?);
+        }
         if edge.id.is_some() {
             return Err(GraphError::new(
                 ErrorKind::NotSupported,
@@ -79,27 +85,36 @@ impl GraphWriter for OptimisticTransaction {
         property: &PropertyWrite<'_>,
         _: &Meter,
     ) -> Result<(), ViewError> {
+        if self.is_open() {
+            return Ok(self.set_open_property(element, property)?);
+        }
         let properties = self.raw_properties(std::slice::from_ref(property))?;
         Ok(self.update(element, properties, UpdateAction::Append)?)
     }
 
     fn set_meta(
         &self,
-        _: &VertexId,
-        _: (&str, u32),
-        _: (&str, Option<&Value>),
+        vertex: &VertexId,
+        property: (&str, u32),
+        meta: (&str, Option<&Value>),
         _: &Meter,
     ) -> Result<(), ViewError> {
-        Err(no_meta().into())
+        match self.is_open() {
+            true => Ok(self.set_open_meta(vertex, property, meta)?),
+            false => Err(no_meta().into()),
+        }
     }
 
     fn remove_property(
         &self,
         element: &ElementId,
         key: &str,
-        _: Occurrence,
+        which: Occurrence,
         _: &Meter,
     ) -> Result<(), ViewError> {
+        if self.is_open() {
+            return Ok(self.remove_open_property(element, key, which)?);
+        }
         let properties = vec![(Cow::Borrowed(key), RawValue::Boolean(false))];
         Ok(self.update(element, properties, UpdateAction::Eliminate)?)
     }
@@ -275,7 +290,7 @@ fn raw_id(id: &VertexId) -> RawValue<'static> {
 }
 
 /// A value as a client would send it.
-fn raw(value: &Value) -> RawValue<'static> {
+pub(super) fn raw(value: &Value) -> RawValue<'static> {
     match value {
         Value::Boolean(flag) => RawValue::Boolean(*flag),
         Value::Byte(number) => RawValue::Integer(i64::from(*number)),

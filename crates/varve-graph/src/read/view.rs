@@ -14,7 +14,7 @@ use varve_model::{
 use super::resolve::covers;
 use super::{resolve, scan_events};
 use crate::commit::stored_version;
-use crate::error::GraphError;
+use crate::error::{ErrorKind, GraphError};
 use crate::index::Deriver;
 use crate::schema::Schema;
 use crate::write::decode_element;
@@ -166,7 +166,8 @@ impl View {
     /// The state of an element, and the version of its row if it has one: both of one read.
     ///
     /// # Errors
-    /// As [`View::with_vertex`].
+    /// [`ErrorKind::Conflict`] when the row is newer than what the view shows; as
+    /// [`View::with_vertex`].
     pub(crate) fn state(
         &self,
         id: &ElementId,
@@ -182,6 +183,10 @@ impl View {
         };
         let (header, _) = Header::decode(&row)?;
         let (valid, version) = (self.valid(), self.version());
+        if header.version > version {
+            let message = format!("'{id}' was changed meanwhile");
+            return Err(GraphError::new(ErrorKind::Conflict, message));
+        }
         let resolved = resolve(
             self.reader(),
             &partition,

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use varve_graph::read::View;
 use varve_graph::registry::Leased;
 use varve_gremlin::bind::Bound;
-use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source};
+use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, TransactionEnd};
 use varve_model::TemporalScope;
 use varve_query::{QueryError, Value};
 use varve_view::{Meter, MeterLimits, ViewError};
 
-use super::{reading, scripting};
+use super::scripting;
+use super::transaction::Work;
 use crate::blocking::yield_to_others;
 use crate::errors::ApiError;
-use crate::hugegraph::{graph_scope, scope_instant, scope_version};
+use crate::hugegraph::graph_scope;
 use crate::request::RequestContext;
 use crate::route::Action;
 use crate::state::AppState;
@@ -34,6 +34,10 @@ pub(super) struct GraphHost<'c> {
     meter: Meter,
     /// The graph of the last traversal.
     pub(super) graph: Option<Arc<Leased>>,
+    /// What it reads and changes of it.
+    pub(super) work: Option<Work>,
+    /// Whether the script may change something.
+    pub(super) may_write: bool,
     /// Why a traversal was refused, in the words of the server.
     pub(super) refused: Option<ApiError>,
 }
@@ -63,6 +67,8 @@ impl<'c> GraphHost<'c> {
             scope: graph_scope(context.query()?)?,
             meter: Meter::new(limits, context.cancel_token()).pausing(yield_to_others),
             graph: None,
+            work: None,
+            may_write: false,
             refused: None,
             aliases,
         };
@@ -77,29 +83,41 @@ impl<'c> GraphHost<'c> {
         Ok(host)
     }
 
-    /// The view that a traversal asks for.
-    fn view(&mut self, source: &Source, bound: &Bound) -> Result<(Arc<Leased>, View), ApiError> {
+    /// Finds the graph of a traversal.
+    fn work(&mut self, source: &Source, bound: &Bound) -> Result<(), ApiError> {
         let (Source::Traversal(name) | Source::Graph(name)) = source;
         let name = graph_named(self.context.state(), &self.aliases, name)?;
-        self.context.decide(Action::Read, &name)?;
+        let action = match bound.plan.writes() {
+            true => Action::Write,
+            false => Action::Read,
+        };
+        self.context.decide(action, &name)?;
         let leased = self.context.leased_named(&name)?;
-        let mut scope = self.scope;
-        for (key, value) in &bound.with {
-            let text = value.to_string();
-            match key.as_str() {
-                "as_of" => scope.valid = Some(scope_instant("as_of", &text)?),
-                "as_of_tx" => scope.transaction = Some(scope_version(&text)?),
-                _ => {}
-            }
-        }
-        let view = leased.graph.view(scope)?;
         // Results are shown with the names of one schema.
-        let is_other = |before: &Arc<Leased>| !Arc::ptr_eq(&before.graph, &leased.graph);
-        if self.graph.as_ref().is_some_and(is_other) {
-            return Err(ApiError::not_supported("A script may read one graph only"));
+        match &self.work {
+            Some(work) if !Arc::ptr_eq(&work.graph, &leased.graph) => {
+                return Err(ApiError::not_supported("A script works on one graph"));
+            }
+            Some(_) => {}
+            None => self.work = Some(Work::new(Arc::clone(&leased.graph), self.may_write)),
         }
-        self.graph = Some(Arc::clone(&leased));
-        Ok((leased, view))
+        self.graph = Some(leased);
+        Ok(())
+    }
+
+    /// Commits what the script has changed.
+    ///
+    /// # Errors
+    /// As [`Work::commit`].
+    pub(super) fn commit(&mut self) -> Result<(), QueryError> {
+        if let Some(work) = &mut self.work {
+            work.commit().map_err(ViewError::from)?;
+            // Results are shown with the names that there are now.
+            let graph = Arc::clone(&work.graph);
+            let schema = graph.schema();
+            self.graph = Some(Arc::new(Leased { graph, schema }));
+        }
+        Ok(())
     }
 }
 
@@ -187,13 +205,29 @@ impl Host for GraphHost<'_> {
         bound: &Bound,
         most: Option<u64>,
     ) -> Result<Results, QueryError> {
-        let found = self.view(source, bound);
-        let (leased, view) = found.map_err(|error| self.refuse(error))?;
-        reading::results(&view, leased.schema.as_ref(), &self.meter, bound, most)
+        let found = self.work(source, bound);
+        found.map_err(|error| self.refuse(error))?;
+        let (scope, meter) = (self.scope, &self.meter);
+        match &mut self.work {
+            Some(work) => work.run(scope, (bound, most), meter),
+            None => Ok(Results::new()),
+        }
+    }
+
+    fn end(&mut self, _: &Source, end: TransactionEnd) -> Result<(), QueryError> {
+        match (&mut self.work, end) {
+            (Some(work), TransactionEnd::Commit) => work.commit().map_err(ViewError::from)?,
+            (Some(work), TransactionEnd::Rollback) => work.roll_back(),
+            (None, _) => {}
+        }
+        Ok(())
     }
 
     fn schema(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, QueryError> {
         let done = self.apply(graph, request);
+        if let Some(work) = &mut self.work {
+            work.renew();
+        }
         done.map_err(|error| match scripting::catchable(error) {
             Ok(told) => told,
             Err(refused) => self.refuse(refused),

@@ -13,7 +13,7 @@ use varve_graph::tasks::{
 use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::{
-    Environment, Host, Named, Outcome, Results, SchemaRequest, Source, execute_in,
+    Environment, Host, Named, Outcome, Results, SchemaRequest, Source, TransactionEnd, execute_in,
 };
 use varve_gremlin::parse_script;
 use varve_model::TemporalScope;
@@ -22,10 +22,10 @@ use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
 
 use super::host::{SOURCE_PREFIX, SPACE_PREFIX};
 use super::request::value_of;
-use super::{answer, reading, scripting};
+use super::transaction::{self, Work};
+use super::{answer, scripting};
 use crate::config::ServerConfig;
 use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::{scope_instant, scope_version};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{Growing, Response};
@@ -125,19 +125,30 @@ impl GremlinJobs {
             bytes_max: self.bytes_max,
             ..MeterLimits::NONE
         };
-        let watched = progress.clone();
-        let cancel = CancelToken::watching(move || watched.should_end());
-        let mut host = JobHost {
-            graph,
-            progress,
-            meter: Meter::new(limits, cancel),
-        };
-        let bindings = input.bindings.iter();
-        let bindings: HashMap<CompactString, Value> = bindings
+        let bindings: HashMap<CompactString, Value> = input
+            .bindings
+            .iter()
             .map(|(name, value)| (CompactString::new(name), value_of(value)))
             .collect();
-        let mut environment = Environment::from(bindings);
-        let outcome = execute_in(&script, &mut environment, &mut host).map_err(failed)?;
+        let run = || {
+            let watched = progress.clone();
+            let cancel = CancelToken::watching(move || watched.should_end());
+            let mut host = JobHost {
+                graph,
+                progress,
+                meter: Meter::new(limits, cancel),
+                work: Work::new(Arc::clone(graph), transaction::may_write(&input.gremlin)),
+            };
+            let mut environment = Environment::from(bindings.clone());
+            let outcome = execute_in(&script, &mut environment, &mut host)?;
+            // One that was cancelled at its end changes nothing.
+            host.meter.check()?;
+            host.work.commit().map_err(ViewError::from)?;
+            Ok((outcome, host))
+        };
+        let check = || progress.check().is_ok();
+        let ran = transaction::until_committed(run, transaction::is_conflict, check);
+        let (outcome, host) = ran.map_err(failed)?;
         // Also one that was cancelled at its end must not count as done.
         progress.check()?;
         let refused = |error: ApiError| GraphError::invalid(error.message().to_owned());
@@ -150,6 +161,7 @@ struct JobHost<'j> {
     graph: &'j Arc<Graph>,
     progress: &'j TaskProgress,
     meter: Meter,
+    work: Work,
 }
 
 impl JobHost<'_> {
@@ -159,19 +171,6 @@ impl JobHost<'_> {
         let plain = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
         let own = self.graph.name() == plain || matches!(name, "g" | "graph");
         own.then_some(plain)
-    }
-
-    fn scope(bound: &Bound) -> Result<TemporalScope, ApiError> {
-        let mut scope = TemporalScope::default();
-        for (key, value) in &bound.with {
-            let text = value.to_string();
-            match key.as_str() {
-                "as_of" => scope.valid = Some(scope_instant("as_of", &text)?),
-                "as_of_tx" => scope.transaction = Some(scope_version(&text)?),
-                _ => {}
-            }
-        }
-        Ok(scope)
     }
 
     /// What the script came to, as JSON: a list of the results of a traversal, else the value.
@@ -231,10 +230,16 @@ impl Host for JobHost<'_> {
         if self.is_own(name).is_none() {
             return Err(QueryError::Unbound(name.to_string()));
         }
-        let told = |error: ApiError| QueryError::invalid(error.message().to_owned());
-        let scope = Self::scope(bound).map_err(told)?;
-        let view = self.graph.view(scope).map_err(ViewError::store)?;
-        reading::results(&view, &self.graph.schema(), &self.meter, bound, most)
+        let scope = TemporalScope::NOW;
+        self.work.run(scope, (bound, most), &self.meter)
+    }
+
+    fn end(&mut self, _: &Source, end: TransactionEnd) -> Result<(), QueryError> {
+        match end {
+            TransactionEnd::Commit => self.work.commit().map_err(ViewError::from)?,
+            TransactionEnd::Rollback => self.work.roll_back(),
+        }
+        Ok(())
     }
 
     fn schema(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, QueryError> {
@@ -243,6 +248,7 @@ impl Host for JobHost<'_> {
         }
         let check = || Ok(self.progress.check()?);
         let done = scripting::apply(self.graph, request, check);
+        self.work.renew();
         done.map_err(|error| match scripting::catchable(error) {
             Ok(told) => told,
             Err(refused) => {

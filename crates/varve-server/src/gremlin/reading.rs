@@ -1,8 +1,5 @@
-//! Runs the plan of a traversal on a view, for requests and for jobs.
+//! Runs the plan of a traversal, for requests and for jobs.
 
-use varve_graph::read::View;
-use varve_graph::schema::Schema;
-use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::Results;
 use varve_query::{Query, QueryError, Value};
 use varve_view::Meter;
@@ -12,14 +9,10 @@ const RESULTS_MAX: usize = 800_000;
 
 /// The results of a traversal, at most `most`.
 pub(super) fn results(
-    view: &View,
-    schema: &Schema,
+    mut query: Query<'_>,
     meter: &Meter,
-    bound: &Bound,
     most: Option<u64>,
 ) -> Result<Results, QueryError> {
-    let options = bound.options.clone();
-    let mut query = Query::new(&bound.plan, view, schema, meter, options)?;
     let mut results: Vec<(Value, u64)> = Vec::new();
     let most = most.map_or(usize::MAX, |most| {
         usize::try_from(most).unwrap_or(usize::MAX)

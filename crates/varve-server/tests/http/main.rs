@@ -12,6 +12,7 @@ mod graphs;
 mod gremlin;
 mod gremlin_jobs;
 mod gremlin_scripts;
+mod gremlin_writes;
 mod harness;
 mod in_place;
 mod limits;

@@ -1,0 +1,279 @@
+//! Changes of graphs with an open schema: labels and keys are made when they are first used.
+//!
+//! They are made before the data is committed, and stay if it is not.
+
+use std::sync::Arc;
+
+use varve_model::schema::IdStrategy;
+use varve_model::sortable::join_key_values;
+use varve_model::{
+    Cardinality, DataType, Edge, EdgeId, ElementId, Properties, Value, Vertex, VertexId,
+};
+use varve_view::{EdgeAddition, Occurrence, PropertyWrite, VertexAddition};
+
+use super::OptimisticTransaction;
+use super::writer::raw;
+use crate::element::{DEFAULT_VERTEX_LABEL, not_there, vertex_id};
+use crate::error::{ErrorKind, GraphError};
+use crate::schema::{FirstUse, LabelUse, Schema};
+
+impl OptimisticTransaction {
+    /// Whether labels and keys are made on first use.
+    pub(super) fn is_open(&self) -> bool {
+        self.schema.current().is_open()
+    }
+
+    /// Makes what is missing of the schema.
+    fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
+        let schema = self.graph.catalogue().ensure(used)?;
+        self.schema.renew(&schema);
+        Ok(schema)
+    }
+
+    pub(super) fn add_open_vertex(
+        &self,
+        addition: &VertexAddition<'_>,
+    ) -> Result<VertexId, GraphError> {
+        let (id, fresh) = match addition.id {
+            Some(value) => (open_id(value)?, false),
+            None => (VertexId::Number(self.graph.next_vertex_id()), true),
+        };
+        match fresh {
+            true => self.state.write().load_vertex(&id, None, None),
+            false => self.load_vertex(&id)?,
+        }
+        if self.vertex(&id)?.is_some() {
+            return Err(GraphError::new(
+                ErrorKind::Existed,
+                format!("Vertex with id already exists: {id}"),
+            ));
+        }
+        let name = addition.label.unwrap_or(DEFAULT_VERTEX_LABEL);
+        let label = LabelUse {
+            name,
+            ids: Some(match (&id, fresh) {
+                (_, true) => IdStrategy::Automatic,
+                (VertexId::Number(_), _) => IdStrategy::CustomizeNumber,
+                (VertexId::Uuid(_), _) => IdStrategy::CustomizeUuid,
+                (VertexId::Text(_), _) => IdStrategy::CustomizeString,
+            }),
+            keys: keys(addition.properties),
+        };
+        let schema = self.ensure(&FirstUse {
+            property_keys: meta_keys(addition.properties),
+            vertex_labels: vec![label],
+            edge_labels: Vec::new(),
+        })?;
+        let mut properties = Properties::new();
+        for property in addition.properties {
+            // Several values of one key that come with the vertex are all its values.
+            let cardinality = property.cardinality.unwrap_or(Cardinality::List);
+            put(&schema, &mut properties, property, cardinality)?;
+        }
+        let vertex = Vertex {
+            id: id.clone(),
+            label: schema.require_vertex_label(name)?.id,
+            properties,
+        };
+        self.change_vertex(&id, Some(vertex))?;
+        Ok(id)
+    }
+
+    pub(super) fn add_open_edge(&self, addition: &EdgeAddition<'_>) -> Result<EdgeId, GraphError> {
+        let end = |id: &VertexId| {
+            let missing = || not_there(&ElementId::Vertex(id.clone()));
+            self.vertex(id)?.ok_or_else(missing)
+        };
+        let (source, target) = (end(addition.source)?, end(addition.target)?);
+        let label = LabelUse {
+            name: addition.label,
+            ids: None,
+            keys: keys(addition.properties),
+        };
+        let schema = self.ensure(&FirstUse {
+            edge_labels: vec![label],
+            ..FirstUse::default()
+        })?;
+        let label = schema.require_edge_label(addition.label)?.id;
+        let mut properties = Properties::new();
+        for property in addition.properties {
+            put(&schema, &mut properties, property, Cardinality::Single)?;
+        }
+        // What tells parallel edges apart: the id that was given, or a number that grows.
+        let own = match addition.id {
+            Some(id) => id.clone(),
+            None => Value::Long(self.graph.next_vertex_id()),
+        };
+        let id = EdgeId {
+            source: source.id,
+            parent: label,
+            label,
+            sort_values: join_key_values(&[own]).into(),
+            target: target.id,
+        };
+        self.load_edge(&id)?;
+        let edge = Edge {
+            id: id.clone(),
+            source_label: source.label,
+            target_label: target.label,
+            properties,
+        };
+        self.change_edge(&id, Some(edge))?;
+        Ok(id)
+    }
+
+    pub(super) fn set_open_property(
+        &self,
+        element: &ElementId,
+        property: &PropertyWrite<'_>,
+    ) -> Result<(), GraphError> {
+        let one = std::slice::from_ref(property);
+        let label = self.label_name(element)?;
+        let label = vec![LabelUse {
+            name: &label,
+            ids: None,
+            keys: keys(one),
+        }];
+        let (vertex_labels, edge_labels) = match element {
+            ElementId::Vertex(_) => (label, Vec::new()),
+            ElementId::Edge(_) => (Vec::new(), label),
+        };
+        let schema = self.ensure(&FirstUse {
+            property_keys: meta_keys(one),
+            vertex_labels,
+            edge_labels,
+        })?;
+        let cardinality = match element {
+            ElementId::Vertex(_) => property.cardinality.unwrap_or(Cardinality::Single),
+            ElementId::Edge(_) => Cardinality::Single,
+        };
+        self.change_properties(element, |properties| {
+            put(&schema, properties, property, cardinality)
+        })
+    }
+
+    pub(super) fn set_open_meta(
+        &self,
+        vertex: &VertexId,
+        (key, number): (&str, u32),
+        (meta, value): (&str, Option<&Value>),
+    ) -> Result<(), GraphError> {
+        let used = value.map(|value| (meta, value.data_type()));
+        let schema = self.ensure(&FirstUse {
+            property_keys: used.into_iter().collect(),
+            ..FirstUse::default()
+        })?;
+        let key = schema.require_property_key(key)?.id;
+        let Ok(meta) = schema.require_property_key(meta) else {
+            // Nothing has a property that nobody knows.
+            return Ok(());
+        };
+        let element = ElementId::Vertex(vertex.clone());
+        self.change_properties(&element, |properties| {
+            let _ = (&properties, number, key, meta.id, value);
+            Ok(())
+        })
+    }
+
+    pub(super) fn remove_open_property(
+        &self,
+        element: &ElementId,
+        key: &str,
+        which: Occurrence,
+    ) -> Result<(), GraphError> {
+        let schema = Arc::clone(self.schema.current());
+        let Ok(key) = schema.require_property_key(key) else {
+            return Ok(());
+        };
+        self.change_properties(element, |properties| {
+            match which {
+                Occurrence::All => drop(properties.remove(key.id)),
+                Occurrence::Number(number) => {
+                    let _ = number;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The name of the label of an element that exists.
+    fn label_name(&self, element: &ElementId) -> Result<String, GraphError> {
+        let schema = self.schema.current();
+        let missing = || not_there(element);
+        Ok(match element {
+            ElementId::Vertex(id) => {
+                let vertex = self.vertex(id)?.ok_or_else(missing)?;
+                schema.vertex_label_name(vertex.label).to_owned()
+            }
+            ElementId::Edge(id) => schema.edge_label_name(id.label).to_owned(),
+        })
+    }
+
+    /// Changes the properties of an element that exists.
+    fn change_properties(
+        &self,
+        element: &ElementId,
+        change: impl FnOnce(&mut Properties) -> Result<(), GraphError>,
+    ) -> Result<(), GraphError> {
+        let missing = || not_there(element);
+        match element {
+            ElementId::Vertex(id) => {
+                self.load_vertex(id)?;
+                let mut vertex = self.vertex(id)?.ok_or_else(missing)?;
+                change(&mut vertex.properties)?;
+                self.change_vertex(id, Some(vertex))
+            }
+            ElementId::Edge(id) => {
+                self.load_edge(id)?;
+                let now = self
+                    .state
+                    .read()
+                    .edges
+                    .get(id)
+                    .and_then(|it| it.now.clone());
+                let mut edge = now.ok_or_else(missing)?;
+                change(&mut edge.properties)?;
+                self.change_edge(id, Some(edge))
+            }
+        }
+    }
+}
+
+/// Writes one property.
+fn put(
+    schema: &Schema,
+    properties: &mut Properties,
+    property: &PropertyWrite<'_>,
+    cardinality: Cardinality,
+) -> Result<(), GraphError> {
+    let key = schema.require_property_key(property.key)?.id;
+    let mut meta = Properties::new();
+    for (name, value) in property.meta {
+        meta.set(schema.require_property_key(name)?.id, value.clone());
+    }
+    let _ = (cardinality, meta);
+    properties.set(key, property.value.clone());
+    Ok(())
+}
+
+/// The keys of properties, each with the type of its value.
+fn keys<'p>(properties: &[PropertyWrite<'p>]) -> Vec<(&'p str, DataType)> {
+    let each = properties.iter();
+    each.map(|property| (property.key, property.value.data_type()))
+        .collect()
+}
+
+/// The keys of properties of properties.
+fn meta_keys<'p>(properties: &[PropertyWrite<'p>]) -> Vec<(&'p str, DataType)> {
+    let each = properties.iter().flat_map(|property| property.meta);
+    each.map(|(name, value)| (*name, value.data_type()))
+        .collect()
+}
+
+/// The id that a value names.
+fn open_id(value: &Value) -> Result<VertexId, GraphError> {
+    match value {
+        Value::Uuid(uuid) => Ok(VertexId::Uuid(*uuid)),
+        other => vertex_id(&raw(other)),
+    }
+}

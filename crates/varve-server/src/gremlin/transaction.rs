@@ -1,0 +1,228 @@
+//! What a script reads and changes: one state of one graph, and all its changes in one transaction.
+//!
+//! The first traversal takes a view of the graph, and all that follow read the same one, so that
+//! what a script writes may depend on what it has read before. The first change begins a
+//! transaction on it; from then on traversals see what was changed. It is committed when the script
+//! has ended well, or where the script says so; a script that fails leaves no trace. Where another
+//! commit has changed what this one depends on, the script runs again from its beginning.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use varve_graph::optimistic::{OptimisticLimits, OptimisticTransaction};
+use varve_graph::read::View;
+use varve_graph::write::WritePeriod;
+use varve_graph::{ErrorKind, Graph, GraphError};
+use varve_gremlin::bind::Bound;
+use varve_gremlin::execute::Results;
+use varve_model::{CommitVersion, TemporalScope};
+use varve_query::{Query, QueryError};
+use varve_view::{Meter, ViewError};
+
+use super::reading;
+use crate::errors::ApiError;
+use crate::hugegraph::{scope_instant, scope_version};
+
+/// How often a script runs at most whose commit others are in the way of.
+const RUNS_MAX: u32 = 8;
+/// The longest wait before a script runs again; short ones come first.
+const WAIT_MAX: Duration = Duration::from_millis(64);
+
+/// What a script does with one graph.
+pub(super) struct Work {
+    pub(super) graph: Arc<Graph>,
+    /// Whether it may change something: what it reads must not change under it then, also where
+    /// there are no snapshots.
+    may_write: bool,
+    /// What traversals of the present read.
+    view: Option<View>,
+    changes: Option<OptimisticTransaction>,
+    /// When what is changed is valid.
+    period: WritePeriod,
+}
+
+impl Work {
+    pub(super) fn new(graph: Arc<Graph>, may_write: bool) -> Self {
+        Self {
+            graph,
+            may_write,
+            view: None,
+            changes: None,
+            period: WritePeriod::default(),
+        }
+    }
+
+    /// Runs a traversal at a point of both times, unless its source names another one, and gives at
+    /// most `most` results.
+    ///
+    /// # Errors
+    /// Where it changes the past, or has another valid period than the changes before; as the
+    /// traversal says.
+    pub(super) fn run(
+        &mut self,
+        scope: TemporalScope,
+        (bound, most): (&Bound, Option<u64>),
+        meter: &Meter,
+    ) -> Result<Results, QueryError> {
+        let scope = scope_of(scope, bound)?;
+        let writes = bound.plan.writes();
+        if writes {
+            self.begin(scope, bound)?;
+        }
+        let options = bound.options.clone();
+        if !scope.is_now() {
+            // The past is as it was, whatever the script has changed.
+            let view = self.graph.view(scope).map_err(ViewError::from)?;
+            let query = Query::new(&bound.plan, &view, view.schema(), meter, options)?;
+            return reading::results(query, meter, most);
+        }
+        if let Some(changes) = &self.changes {
+            let query = Query::writing(&bound.plan, changes, meter, options)?;
+            return reading::results(query, meter, most);
+        }
+        let view = self.view()?;
+        let query = Query::new(&bound.plan, &view, view.schema(), meter, options)?;
+        reading::results(query, meter, most)
+    }
+
+    /// The state that the script reads.
+    fn view(&mut self) -> Result<View, QueryError> {
+        if let Some(view) = &self.view {
+            return Ok(view.clone());
+        }
+        let scope = TemporalScope {
+            valid: None,
+            transaction: self.may_write.then_some(CommitVersion::MAX),
+        };
+        let view = self.graph.view(scope).map_err(ViewError::from)?;
+        self.view = Some(view.clone());
+        Ok(view)
+    }
+
+    /// Begins the transaction, unless it has begun.
+    fn begin(&mut self, scope: TemporalScope, bound: &Bound) -> Result<(), QueryError> {
+        if !scope.is_now() {
+            return Err(QueryError::invalid(
+                "The past can't be changed: as_of and as_of_tx are for reading",
+            ));
+        }
+        let period = period_of(bound)?;
+        if self.changes.is_some() {
+            return match self.period == period {
+                true => Ok(()),
+                false => Err(QueryError::invalid(
+                    "All that a transaction changes has one valid period: commit in between",
+                )),
+            };
+        }
+        self.may_write = true;
+        self.period = period;
+        let view = self.view()?;
+        self.changes = Some(self.graph.begin_on(view, OptimisticLimits::default()));
+        Ok(())
+    }
+
+    /// Commits what was changed; what follows reads the state after that.
+    ///
+    /// # Errors
+    /// As [`OptimisticTransaction::commit`].
+    pub(super) fn commit(&mut self) -> Result<(), GraphError> {
+        self.view = None;
+        match self.changes.take() {
+            Some(changes) => changes.commit(self.period).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets what was changed.
+    pub(super) fn roll_back(&mut self) {
+        self.view = None;
+        self.changes = None;
+    }
+
+    /// The script has changed the schema.
+    pub(super) fn renew(&mut self) {
+        self.view = None;
+        if let Some(changes) = &self.changes {
+            changes.renew(&self.graph.schema());
+        }
+    }
+}
+
+/// A point of both times, as the source of a traversal says.
+fn scope_of(mut scope: TemporalScope, bound: &Bound) -> Result<TemporalScope, QueryError> {
+    for (key, value) in &bound.with {
+        let text = value.to_string();
+        match key.as_str() {
+            "as_of" => scope.valid = Some(scope_instant("as_of", &text).map_err(invalid)?),
+            "as_of_tx" => scope.transaction = Some(scope_version(&text).map_err(invalid)?),
+            _ => {}
+        }
+    }
+    Ok(scope)
+}
+
+/// When what a traversal changes is valid, as its source says.
+fn period_of(bound: &Bound) -> Result<WritePeriod, QueryError> {
+    let mut period = WritePeriod::default();
+    for (key, value) in &bound.with {
+        let instant = |name| scope_instant(name, &value.to_string()).map_err(invalid);
+        match key.as_str() {
+            "valid_from" => period.from = Some(instant("valid_from")?),
+            "valid_to" => period.to = Some(instant("valid_to")?),
+            _ => {}
+        }
+    }
+    Ok(period)
+}
+
+fn invalid(error: ApiError) -> QueryError {
+    QueryError::invalid(error.message().to_owned())
+}
+
+/// Whether a script may have a step or a method that changes the graph.
+pub(super) fn may_write(script: &str) -> bool {
+    let words = [
+        "addV", "addE", "mergeV", "mergeE", "property", "drop", "remove",
+    ];
+    words.iter().any(|word| script.contains(word))
+}
+
+/// Runs a script until its commit succeeds, each time on a host of its own. `run` commits.
+///
+/// # Errors
+/// As the last run.
+pub(super) fn until_committed<T, E>(
+    mut run: impl FnMut() -> Result<T, E>,
+    is_conflict: impl Fn(&E) -> bool,
+    check: impl Fn() -> bool,
+) -> Result<T, E> {
+    let mut runs = 1;
+    loop {
+        match run() {
+            Err(error) if runs < RUNS_MAX && is_conflict(&error) && check() => {
+                std::thread::sleep(wait(runs));
+                runs += 1;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Whether a script ended because of another commit.
+pub(super) fn is_conflict(error: &QueryError) -> bool {
+    let QueryError::View(ViewError::Store(error)) = error else {
+        return false;
+    };
+    let error = error.downcast_ref::<GraphError>();
+    error.is_some_and(|error| error.kind == ErrorKind::Conflict)
+}
+
+/// A wait that differs from that of others, so that they do not meet again.
+#[allow(clippy::cast_precision_loss, reason = "small")]
+fn wait(runs: u32) -> Duration {
+    let most = Duration::from_millis(1 << runs.min(16)).min(WAIT_MAX);
+    let random = RandomState::new().hash_one(runs) % 1_000;
+    most.mul_f64(random as f64 / 1_000.0)
+}
