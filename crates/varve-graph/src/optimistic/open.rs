@@ -170,7 +170,7 @@ impl OptimisticTransaction {
         };
         let element = ElementId::Vertex(vertex.clone());
         self.change_properties(&element, |properties| {
-            let _ = (&properties, number, key, meta.id, value);
+            properties.write_meta(key, number, meta.id, value.cloned());
             Ok(())
         })
     }
@@ -189,7 +189,7 @@ impl OptimisticTransaction {
             match which {
                 Occurrence::All => drop(properties.remove(key.id)),
                 Occurrence::Number(number) => {
-                    let _ = number;
+                    properties.remove_value(key.id, number);
                 }
             }
             Ok(())
@@ -251,8 +251,7 @@ fn put(
     for (name, value) in property.meta {
         meta.set(schema.require_property_key(name)?.id, value.clone());
     }
-    let _ = (cardinality, meta);
-    properties.set(key, property.value.clone());
+    properties.write(key, cardinality, property.value.clone(), meta);
     Ok(())
 }
 
