@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use varve_model::schema::IdStrategy;
-use varve_model::sortable::join_key_values;
+use varve_model::sortable::{drawn_sort_value, given_sort_value};
 use varve_model::{
     Cardinality, DataType, Edge, EdgeId, ElementId, Properties, Value, Vertex, VertexId,
 };
@@ -101,14 +101,14 @@ impl OptimisticTransaction {
         }
         // What tells parallel edges apart: the id that was given, or a number that grows.
         let own = match addition.id {
-            Some(id) => id.clone(),
-            None => Value::Long(self.graph.next_vertex_id()),
+            Some(id) => given_sort_value(&open_id(id)?),
+            None => drawn_sort_value(self.graph.next_vertex_id()),
         };
         let id = EdgeId {
             source: source.id,
             parent: label,
             label,
-            sort_values: join_key_values(&[own]).into(),
+            sort_values: own.into(),
             target: target.id,
         };
         self.load_edge(&id)?;

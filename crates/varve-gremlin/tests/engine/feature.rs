@@ -10,6 +10,10 @@ pub(crate) struct Scenario {
     pub(crate) graph: String,
     /// Whether the scenario fills its graph itself.
     pub(crate) fills: bool,
+    /// What fills it.
+    pub(crate) filling: Vec<String>,
+    /// Traversals that must have so many results afterwards.
+    pub(crate) counts: Vec<(usize, String)>,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) effects: Vec<(String, String)>,
     pub(crate) text: String,
@@ -117,6 +121,14 @@ fn read(text: &str, all: &mut Vec<Scenario>) {
             }
         } else if said == "the graph initializer of" {
             scenario.fills = true;
+            let _ = lines.by_ref().find(|line| line.trim() == "\"\"\"");
+            scenario.filling.push(quoted(&mut lines).join("\n"));
+        } else if let Some(rest) = said.strip_prefix("the graph should return ") {
+            if let Some((count, text)) = rest.split_once(" for count of ") {
+                let text = text.trim().trim_matches('"').replace("\\\"", "\"");
+                let count = count.parse().expect("a count");
+                scenario.counts.push((count, text));
+            }
         } else if said == "the traversal of" {
             // A comment may stand before the text.
             let _ = lines.by_ref().find(|line| line.trim() == "\"\"\"");
