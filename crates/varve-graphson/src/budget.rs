@@ -7,6 +7,10 @@ pub const NESTING_MAX: usize = 256;
 /// The most values of one message. Each takes some 40 bytes when read.
 pub const VALUES_MAX: usize = 2_000_000;
 
+/// Bytes that reading takes for each value, about: its node of JSON, the value, and what lists have
+/// to spare.
+pub const VALUE_BYTES: usize = 128;
+
 /// The most levels of JSON. A nested traversal takes four of them in GraphSON.
 pub(crate) const JSON_NESTING_MAX: usize = 4 * NESTING_MAX;
 
@@ -15,29 +19,27 @@ pub(crate) const JSON_NESTING_MAX: usize = 4 * NESTING_MAX;
 pub(crate) struct Budget {
     nesting_max: usize,
     depth: usize,
-    values: usize,
+    /// Values that may still come.
+    left: usize,
 }
 
 impl Budget {
-    /// Allows so many levels.
-    pub(crate) fn new(nesting_max: usize) -> Budget {
+    /// Allows so many levels, and so many values but no more than [`VALUES_MAX`].
+    pub(crate) fn new(nesting_max: usize, values_max: usize) -> Budget {
         Budget {
             nesting_max,
             depth: 0,
-            values: 0,
+            left: values_max.min(VALUES_MAX),
         }
     }
 
     /// A value begins.
     pub(crate) fn enter(&mut self) -> Result<()> {
         self.depth += 1;
-        self.values += 1;
         if self.depth > self.nesting_max {
             return Err(WireError::TooDeep);
         }
-        if self.values > VALUES_MAX {
-            return Err(WireError::TooMany);
-        }
+        self.left = self.left.checked_sub(1).ok_or(WireError::TooMany)?;
         Ok(())
     }
 

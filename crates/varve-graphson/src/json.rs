@@ -19,12 +19,12 @@ pub(crate) enum Json<'t> {
 }
 
 impl<'t> Json<'t> {
-    /// Reads a text that is one JSON value.
-    pub(crate) fn read(text: &'t str) -> Result<Json<'t>> {
+    /// Reads a text that is one JSON value of at most so many.
+    pub(crate) fn read(text: &'t str, values_max: usize) -> Result<Json<'t>> {
         let mut reader = Reader {
             text,
             place: 0,
-            budget: Budget::new(JSON_NESTING_MAX),
+            budget: Budget::new(JSON_NESTING_MAX, values_max),
         };
         let value = reader.value()?;
         match reader.peek() {

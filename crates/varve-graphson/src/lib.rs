@@ -14,10 +14,10 @@ mod message;
 mod number;
 mod value;
 
-pub use budget::{NESTING_MAX, VALUES_MAX};
+pub use budget::{NESTING_MAX, VALUE_BYTES, VALUES_MAX};
 pub use error::{Result, WireError};
 pub use message::{
-    Format, Request, Response, read_request, read_response, split_frame, write_request,
-    write_response,
+    Format, Items, Request, Response, read_request, read_response, request_id, split_frame,
+    write_request, write_response,
 };
 pub use value::*;

@@ -1,5 +1,6 @@
 //! Requests and responses of the Gremlin protocol, in both formats.
 
+use crate::budget::VALUES_MAX;
 use crate::error::{Result, WireError};
 use crate::json::{Json, write_string};
 use crate::number::{uuid, uuid_text};
@@ -101,25 +102,48 @@ pub fn split_frame(frame: &[u8]) -> Result<(Format, &[u8])> {
     Ok((known.ok_or_else(unknown)?, message))
 }
 
-/// Reads a request.
+/// Reads a request of at most so many values. Reading takes some
+/// [`VALUE_BYTES`](crate::VALUE_BYTES) for each, and the bytes once more.
 ///
 /// # Errors
-/// If the bytes are none.
-pub fn read_request(format: Format, bytes: &[u8]) -> Result<Request> {
+/// If the bytes are none, or are more than so many.
+pub fn read_request(format: Format, bytes: &[u8], values_max: usize) -> Result<Request> {
     match format {
-        Format::GraphSon => request_from_json(bytes),
-        Format::GraphBinary => request_from_binary(bytes),
+        Format::GraphSon => request_from_json(bytes, values_max),
+        Format::GraphBinary => request_from_binary(bytes, values_max),
     }
 }
 
+/// The id of a request that may be no request otherwise, so that its sender learns what is wrong.
+#[must_use]
+pub fn request_id(format: Format, bytes: &[u8]) -> Option<u128> {
+    match format {
+        Format::GraphBinary => {
+            let id = bytes.get(1..17)?;
+            Some(u128::from_be_bytes(id.try_into().ok()?))
+        }
+        Format::GraphSon => {
+            let name = b"\"requestId\"";
+            let found = bytes.windows(name.len()).position(|part| part == name)?;
+            let rest = &bytes[found + name.len()..];
+            let texts = rest[..rest.len().min(ID_WITHIN_BYTES)].split(|byte| *byte == b'"');
+            let mut texts = texts.filter_map(|text| std::str::from_utf8(text).ok());
+            texts.find_map(uuid)
+        }
+    }
+}
+
+/// Bytes behind the name within which the id of a request is looked for.
+const ID_WITHIN_BYTES: usize = 128;
+
 const REQUEST: &str = "request";
 
-fn request_from_json(bytes: &[u8]) -> Result<Request> {
-    let json = Json::read(graphson::text(bytes)?)?;
+fn request_from_json(bytes: &[u8], values_max: usize) -> Result<Request> {
+    let json = Json::read(graphson::text(bytes)?, values_max)?;
     let Json::Object(mut members) = json else {
         return Err(WireError::value(REQUEST, "it is no object"));
     };
-    let mut reader = graphson::reader();
+    let mut reader = graphson::reader(values_max);
     let mut member = |name| match Json::take(&mut members, name) {
         None => Ok(Value::Null),
         Some(json) => reader.value(json),
@@ -155,8 +179,8 @@ fn request_from_json(bytes: &[u8]) -> Result<Request> {
 /// The first byte of a message in GraphBinary 1.0.
 const VERSION: u8 = 0x81;
 
-fn request_from_binary(bytes: &[u8]) -> Result<Request> {
-    let mut reader = graphbinary::Reader::new(bytes);
+fn request_from_binary(bytes: &[u8], values_max: usize) -> Result<Request> {
+    let mut reader = graphbinary::Reader::new(bytes, values_max);
     version(&mut reader)?;
     let id = reader.u128()?;
     let op = reader.string()?;
@@ -217,6 +241,77 @@ fn put_map(named: &[(Text, Value)], out: &mut Vec<u8>) {
 
 /// Appends a response.
 pub fn write_response(format: Format, response: &Response, out: &mut Vec<u8>) {
+    put_response(
+        format,
+        response,
+        |out| format.write(&response.data, out),
+        out,
+    );
+}
+
+/// Results of a response, written one by one, so that their bytes are known while they grow.
+#[derive(Debug)]
+pub struct Items {
+    format: Format,
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Items {
+    /// None yet.
+    #[must_use]
+    pub const fn new(format: Format) -> Items {
+        Items {
+            format,
+            bytes: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Appends one.
+    pub fn push(&mut self, value: &Value) {
+        if self.count > 0 && self.format == Format::GraphSon {
+            self.bytes.push(b',');
+        }
+        self.format.write(value, &mut self.bytes);
+        self.count += 1;
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many bytes they have.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Appends the response whose data is the list of these. Its own data is not looked at.
+    pub fn write_response(&self, response: &Response, out: &mut Vec<u8>) {
+        let data = |out: &mut Vec<u8>| match self.format {
+            Format::GraphSon => {
+                out.extend_from_slice(b"{\"@type\":\"g:List\",\"@value\":[");
+                out.extend_from_slice(&self.bytes);
+                out.extend_from_slice(b"]}");
+            }
+            Format::GraphBinary => {
+                graphbinary::put_list_start(self.count, out);
+                out.extend_from_slice(&self.bytes);
+            }
+        };
+        put_response(self.format, response, data, out);
+    }
+}
+
+fn put_response(
+    format: Format,
+    response: &Response,
+    data: impl FnOnce(&mut Vec<u8>),
+    out: &mut Vec<u8>,
+) {
     match format {
         Format::GraphSon => {
             out.extend_from_slice(b"{\"requestId\":");
@@ -231,7 +326,7 @@ pub fn write_response(format: Format, response: &Response, out: &mut Vec<u8>) {
             out.extend_from_slice(b",\"attributes\":");
             graphson::write(&Value::Map(entries(&response.attributes)), out);
             out.extend_from_slice(b"},\"result\":{\"data\":");
-            graphson::write(&response.data, out);
+            data(out);
             out.extend_from_slice(b",\"meta\":");
             graphson::write(&Value::Map(Vec::new()), out);
             out.extend_from_slice(b"}}");
@@ -250,7 +345,7 @@ pub fn write_response(format: Format, response: &Response, out: &mut Vec<u8>) {
             graphbinary::put_string(&response.message, out);
             put_map(&response.attributes, out);
             put_map(&[], out);
-            graphbinary::write(&response.data, out);
+            data(out);
         }
     }
 }
@@ -270,10 +365,10 @@ pub fn read_response(format: Format, bytes: &[u8]) -> Result<Response> {
 
 fn response_from_json(bytes: &[u8]) -> Result<Response> {
     let wrong = |message: &str| WireError::value(RESPONSE, message);
-    let Json::Object(mut members) = Json::read(graphson::text(bytes)?)? else {
+    let Json::Object(mut members) = Json::read(graphson::text(bytes)?, VALUES_MAX)? else {
         return Err(wrong("it is no object"));
     };
-    let mut reader = graphson::reader();
+    let mut reader = graphson::reader(VALUES_MAX);
     let id = match Json::take(&mut members, "requestId") {
         Some(Json::String(text)) => {
             Some(uuid(&text).ok_or_else(|| wrong("its requestId is no UUID"))?)
@@ -314,7 +409,7 @@ fn response_from_json(bytes: &[u8]) -> Result<Response> {
 }
 
 fn response_from_binary(bytes: &[u8]) -> Result<Response> {
-    let mut reader = graphbinary::Reader::new(bytes);
+    let mut reader = graphbinary::Reader::new(bytes, VALUES_MAX);
     version(&mut reader)?;
     let id = match reader.u8("a flag")? {
         0 => Some(reader.u128()?),

@@ -6,7 +6,7 @@
 //! when it fails.
 
 use varve_graphson::{
-    Format, Value, graphbinary, graphson, read_request, read_response, split_frame,
+    Format, VALUES_MAX, Value, graphbinary, graphson, read_request, read_response, split_frame,
 };
 use varve_gremlin::bytecode::from_bytecode;
 
@@ -91,7 +91,7 @@ fn messages() -> Vec<(Format, Vec<u8>)> {
 }
 
 fn check(format: Format, bytes: &[u8]) {
-    let _ = read_request(format, bytes);
+    let _ = read_request(format, bytes, VALUES_MAX);
     let _ = read_response(format, bytes);
     let read = match format {
         Format::GraphSon => graphson::read(bytes),

@@ -1,7 +1,7 @@
 //! What drivers send: values and bytecode as gremlinpython 3.8.1 writes them (`fixtures/make.py`).
 
 use varve_graphson::{
-    Format, Request, Response, Value, WireError, graphbinary, graphson, read_request,
+    Format, Request, Response, VALUES_MAX, Value, WireError, graphbinary, graphson, read_request,
     read_response, split_frame, write_request, write_response,
 };
 use varve_gremlin::bytecode::from_bytecode;
@@ -215,7 +215,7 @@ fn requests(name: &str) -> [Request; 2] {
     let read = |frame: &[u8], expected: Format| {
         let (format, message) = split_frame(frame).expect("a mime type");
         assert_eq!(format, expected);
-        read_request(format, message).expect("a request")
+        read_request(format, message, VALUES_MAX).expect("a request")
     };
     [
         read(&frames[0], Format::GraphSon),
@@ -276,7 +276,10 @@ fn requests_and_responses_survive_both_formats() {
     for format in [Format::GraphSon, Format::GraphBinary] {
         let mut bytes = Vec::new();
         write_request(format, &request, &mut bytes);
-        assert_eq!(read_request(format, &bytes).as_ref(), Ok(&request));
+        assert_eq!(
+            read_request(format, &bytes, VALUES_MAX).as_ref(),
+            Ok(&request)
+        );
         for response in [&response, &unread] {
             let mut bytes = Vec::new();
             write_response(format, response, &mut bytes);
@@ -300,7 +303,7 @@ fn frames_that_are_cut_make_errors() {
         for frame in line.split('\t').skip(1).map(bytes) {
             for end in 0..frame.len() {
                 let read = split_frame(&frame[..end])
-                    .and_then(|(format, message)| read_request(format, message));
+                    .and_then(|(format, message)| read_request(format, message, VALUES_MAX));
                 assert!(read.is_err(), "{end}");
             }
         }

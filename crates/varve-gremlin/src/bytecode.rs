@@ -95,6 +95,14 @@ pub fn from_bytecode(bytecode: Bytecode) -> Result<Script> {
     })
 }
 
+/// The value as an argument, as bytecode has it.
+///
+/// # Errors
+/// If it is a traversal, predicate or strategy that is none, or a lambda, or exceeds a limit.
+pub fn argument(value: Value) -> Result<Argument> {
+    Reader { depth: 0, steps: 0 }.argument(value)
+}
+
 /// `g.tx().commit()`, as the text has it, for the source instruction `tx`.
 fn transaction(bytecode: &Bytecode) -> Option<Argument> {
     let [Instruction { name, arguments }] = bytecode.source.as_slice() else {

@@ -73,6 +73,7 @@ impl CancelToken {
 #[derive(Debug)]
 pub struct Meter {
     limits: MeterLimits,
+    deadline: Cell<Option<Instant>>,
     cancel: CancelToken,
     /// What each check calls first.
     pause: fn(),
@@ -87,6 +88,7 @@ impl Meter {
     #[must_use]
     pub fn new(limits: MeterLimits, cancel: CancelToken) -> Self {
         Self {
+            deadline: Cell::new(limits.deadline),
             limits,
             cancel,
             pause: || {},
@@ -156,10 +158,17 @@ impl Meter {
         if self.cancel.is_cancelled() {
             return Err(ViewError::Cancelled);
         }
-        match self.limits.deadline {
+        match self.deadline.get() {
             Some(deadline) if Instant::now() >= deadline => Err(ViewError::Deadline),
             _ => Ok(()),
         }
+    }
+
+    /// Gives the query up at `deadline`, unless it is to be given up before.
+    pub fn end_by(&self, deadline: Instant) {
+        let before = self.deadline.get();
+        let first = before.map_or(deadline, |before| before.min(deadline));
+        self.deadline.set(Some(first));
     }
 
     /// Counts bytes that the query holds from now on.

@@ -5,19 +5,20 @@ mod read;
 mod temporal;
 mod write;
 
+use crate::budget::VALUES_MAX;
 use crate::error::{Result, WireError};
 use crate::value::Value;
 
 pub(crate) use read::Reader;
 pub use write::write;
-pub(crate) use write::{put_i32, put_map, put_string};
+pub(crate) use write::{put_i32, put_list_start, put_map, put_string};
 
 /// Reads bytes that are one fully qualified value.
 ///
 /// # Errors
 /// If the bytes are no GraphBinary, name an unknown type, or exceed a limit.
 pub fn read(bytes: &[u8]) -> Result<Value> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = Reader::new(bytes, VALUES_MAX);
     let value = reader.value()?;
     reader.end()?;
     Ok(value)

@@ -19,12 +19,12 @@ pub(crate) struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
-    /// At the beginning of a message.
-    pub(crate) fn new(bytes: &'b [u8]) -> Reader<'b> {
+    /// At the beginning of a message of at most so many values.
+    pub(crate) fn new(bytes: &'b [u8], values_max: usize) -> Reader<'b> {
         Reader {
             bytes,
             place: 0,
-            budget: Budget::new(NESTING_MAX),
+            budget: Budget::new(NESTING_MAX, values_max),
         }
     }
 
@@ -94,7 +94,11 @@ impl<'b> Reader<'b> {
             return Err(WireError::Unsupported(name.chars().take(60).collect()));
         }
         match self.u8("a value flag")? {
-            NULL => Ok(Value::Null),
+            NULL => {
+                self.budget.enter()?;
+                self.budget.leave();
+                Ok(Value::Null)
+            }
             PRESENT => self.bare(code),
             flag => Err(wrong(
                 &format!("0x{code:02X}"),

@@ -177,6 +177,12 @@ pub(crate) fn put_i32(value: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
+/// Begins a list of so many members.
+pub(crate) fn put_list_start(length: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[code::LIST, PRESENT]);
+    put_length(length, out);
+}
+
 fn put_i64(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_be_bytes());
 }

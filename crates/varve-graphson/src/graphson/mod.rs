@@ -7,7 +7,7 @@ mod write;
 
 use std::str;
 
-use crate::budget::{Budget, NESTING_MAX};
+use crate::budget::{Budget, NESTING_MAX, VALUES_MAX};
 use crate::error::{Result, WireError};
 use crate::json::Json;
 use crate::value::Value;
@@ -21,8 +21,8 @@ pub use write::write;
 /// # Errors
 /// If the bytes are no GraphSON, name an unknown type, or exceed a limit.
 pub fn read(bytes: &[u8]) -> Result<Value> {
-    let json = Json::read(text(bytes)?)?;
-    reader().value(json)
+    let json = Json::read(text(bytes)?, VALUES_MAX)?;
+    reader(VALUES_MAX).value(json)
 }
 
 pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
@@ -43,8 +43,8 @@ pub(crate) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-pub(crate) fn reader() -> Reader {
+pub(crate) fn reader(values_max: usize) -> Reader {
     Reader {
-        budget: Budget::new(NESTING_MAX),
+        budget: Budget::new(NESTING_MAX, values_max),
     }
 }
