@@ -73,6 +73,10 @@ fn check_door(state: &AppState, door: Door, route: &Route, parts: &Parts) -> Res
         Door::Admin => Err(ApiError::resource_not_found(
             "This listener (server.admin_listen) serves /admin, /health, /metrics and /versions",
         )),
+        Door::Gremlin if route.gremlin || route.class == Class::Control => Ok(()),
+        Door::Gremlin => Err(ApiError::resource_not_found(
+            "This listener (gremlin.listen) serves /gremlin, /health, /metrics and /versions",
+        )),
         Door::Main if !is_admin => Ok(()),
         Door::Main if !config.admin_listen.is_empty() => Err(ApiError::forbidden(
             "/admin answers only at the listener that the option server.admin_listen names",

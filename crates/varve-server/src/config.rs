@@ -126,6 +126,26 @@ section! {
         /// The folder under which `POST /admin/backup` creates backups; empty means `backups` in
         /// the data folder. On the file system of the data a backup shares files with the data.
         backup_root: PathBuf = PathBuf::new(),
+        %
+        /// The section `gremlin`.
+        gremlin: GremlinConfig,
+    }
+}
+
+section! {
+    /// The options of `/gremlin`. Durations are in milliseconds.
+    pub struct GremlinConfig {
+        /// Address and port of a listener of its own for TinkerPop's drivers, as in
+        /// `127.0.0.1:8182`. HTTP answers there as TinkerPop's server does; WebSockets are served
+        /// at the main address, too. Port 0 takes a free one. Empty: there is none.
+        listen: String = String::new(),
+        /// Sessions open at once, over all connections. One more is refused with the code 596.
+        sessions_max: usize = 1_000,
+        /// Time that a session may be without a request. Then it ends, and its variables are gone.
+        session_idle_ms: u64 = 600_000,
+        /// Labels and property keys of an open graph. Over it a script that uses another one for
+        /// the first time fails, and nothing is written.
+        open_schema_max: usize = 10_000,
     }
 }
 
@@ -174,6 +194,7 @@ impl ServerConfig {
         }
         self.validate_names()?;
         self.admin_address()?;
+        self.gremlin_address()?;
         if !(1..=9).contains(&self.gzip_level) {
             let reason = format!("must be in 1..=9, but is {}", self.gzip_level);
             return Err(ConfigError {
@@ -251,15 +272,12 @@ impl ServerConfig {
 
     /// The address to bind for `/admin` alone, if there is to be one.
     pub fn admin_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
-        let text = self.admin_listen.as_str();
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let refused = |_| ConfigError {
-            option: "admin_listen",
-            reason: format!("must be an address and a port, as in 127.0.0.1:8081, but is '{text}'"),
-        };
-        text.parse().map(Some).map_err(refused)
+        optional_address("admin_listen", &self.admin_listen, "127.0.0.1:8081")
+    }
+
+    /// The address to bind for TinkerPop's drivers alone, if there is to be one.
+    pub fn gremlin_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        optional_address("gremlin.listen", &self.gremlin.listen, "127.0.0.1:8182")
     }
 
     /// The number of serving threads, with 0 resolved to the number of cores.
@@ -295,6 +313,22 @@ impl ServerConfig {
     pub fn admission_wait(&self) -> Duration {
         Duration::from_millis(self.admission_wait_ms)
     }
+}
+
+/// The address that an option names; `None` if it is empty.
+fn optional_address(
+    option: &'static str,
+    text: &str,
+    example: &str,
+) -> Result<Option<SocketAddr>, ConfigError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let refused = |_| ConfigError {
+        option,
+        reason: format!("must be an address and a port, as in {example}, but is '{text}'"),
+    };
+    text.parse().map(Some).map_err(refused)
 }
 
 /// The number of cores that this process may use.

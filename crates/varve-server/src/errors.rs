@@ -389,6 +389,11 @@ impl ApiError {
         &self.detail.message
     }
 
+    /// The message as clients see it.
+    pub(crate) fn told(&self) -> Cow<'_, str> {
+        told(&self.detail, &self.detail.message)
+    }
+
     /// The Java class name, without the prefix `class `.
     pub fn exception(&self) -> &str {
         &self.detail.exception

@@ -117,9 +117,10 @@ mod section;
 mod service;
 mod sharing;
 pub mod state;
+mod upgrade;
 pub mod version;
 
-pub use config::ServerConfig;
+pub use config::{GremlinConfig, ServerConfig};
 pub use errors::{ApiError, HandlerResult};
 pub use hugegraph::{ServerJobs, parse_instant};
 pub use json::JsonWriter;

@@ -14,8 +14,9 @@ use parking_lot::RwLock;
 pub const BUCKETS: usize = 26;
 
 /// The statuses that are counted each by itself; all others together.
-pub(crate) const STATUSES: [u16; 19] = [
-    200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 415, 421, 500, 501, 503, 507, 0,
+pub(crate) const STATUSES: [u16; 20] = [
+    101, 200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 415, 421, 500, 501, 503, 507,
+    0,
 ];
 
 /// The place of a status in [`STATUSES`]. The last one is that of all others.

@@ -7,13 +7,15 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, header};
+use varve_graphson::Format;
 
 use crate::errors::ApiError;
 use crate::respond::Body;
 use crate::route::{Consumes, Route, Verb};
 
 /// Refuses a request whose media types the route does not speak: 406 for `Accept`, 415 or 400 for `Content-Type`. A body needs a
-/// type, since a browser sends one without for any site's page.
+/// type, since a browser sends one without for any site's page. `/gremlin` takes one without, as TinkerPop's server does: it
+/// looks whether a page of another site asks.
 pub(crate) fn check_types(
     route: &Route,
     headers: &HeaderMap,
@@ -22,6 +24,7 @@ pub(crate) fn check_types(
     if let Some(accept) = headers.get(header::ACCEPT)
         && !accept.is_empty()
         && !accepts(accept.as_bytes(), route.text)
+        && !(route.gremlin && accepts_gremlin(accept))
     {
         return Err(ApiError::not_acceptable());
     }
@@ -29,7 +32,7 @@ pub(crate) fn check_types(
         return Ok(());
     }
     let Some(content_type) = headers.get(header::CONTENT_TYPE) else {
-        return match has_body {
+        return match has_body && !route.gremlin {
             true => Err(ApiError::unsupported_media_type()),
             false => Ok(()),
         };
@@ -39,7 +42,9 @@ pub(crate) fn check_types(
     if media.is_empty() {
         let message = "The Content-Type header can't be empty";
         Err(ApiError::bad_request(message))
-    } else if is("application/json") || (route.consumes == Consumes::JsonOrText && is("text/plain"))
+    } else if is("application/json")
+        || (route.gremlin && Format::from_mime(media).is_some())
+        || (route.consumes == Consumes::JsonOrText && is("text/plain"))
     {
         Ok(())
     } else {
@@ -62,6 +67,18 @@ fn media_type(content_type: &HeaderValue) -> &str {
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).map_or("", media_type);
     content_type.eq_ignore_ascii_case("application/json")
+}
+
+fn accepts_gremlin(accept: &HeaderValue) -> bool {
+    let mut types = accepted(accept.to_str().unwrap_or(""));
+    types.any(|name| Format::from_mime(name).is_some())
+}
+
+/// The types that an `Accept` header names and does not refuse, in the order sent.
+pub(crate) fn accepted(header: &str) -> impl Iterator<Item = &str> {
+    let each = header.split(',').map(with_quality);
+    each.filter(|(_, quality)| *quality > 0.0)
+        .map(|(name, _)| name)
 }
 
 fn accepts(header: &[u8], text: bool) -> bool {

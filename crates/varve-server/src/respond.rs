@@ -179,7 +179,11 @@ impl Response {
         *response.status_mut() = self.status;
         *response.headers_mut() = headers;
         let headers = response.headers_mut();
-        if self.status != StatusCode::NO_CONTENT && !self.verbatim {
+        let is_bare = matches!(
+            self.status,
+            StatusCode::NO_CONTENT | StatusCode::SWITCHING_PROTOCOLS
+        );
+        if !is_bare && !self.verbatim {
             let content_type = HeaderValue::from_static(self.content_type.as_str());
             headers.insert(header::CONTENT_TYPE, content_type);
         }

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::state::AppState;
+use crate::upgrade::SocketHandler;
 
 /// The future of an [`Handler::Async`] handler. It stays on its core, so it need not be `Send`.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = HandlerResult>>>;
@@ -199,6 +200,8 @@ pub struct Route {
     pub class: Class,
     /// The bodies taken.
     pub consumes: Consumes,
+    /// Whether it speaks the types of TinkerPop's server besides, and takes a body without a type.
+    pub(crate) gremlin: bool,
     /// Whether query parameters that are not in `parameters` are ignored. Elsewhere they are 400.
     pub any_query: bool,
     /// Whether the body limit is the one for batches.
@@ -211,6 +214,8 @@ pub struct Route {
     pub text: bool,
     /// How failures are told, where that is not HugeGraph's way.
     pub refusal: Option<Refusal>,
+    /// What serves the connection once a client has asked this resource for a WebSocket.
+    pub(crate) socket: Option<SocketHandler>,
 }
 
 /// A route whose access is not declared yet, which no table takes.
@@ -281,12 +286,14 @@ impl Route {
             parameters: &[],
             class: Class::Write,
             consumes: Consumes::Json,
+            gremlin: false,
             any_query: false,
             batch: false,
             lengthy: false,
             gzip: false,
             text: false,
             refusal: None,
+            socket: None,
         })
     }
 
@@ -353,6 +360,13 @@ impl Route {
         self
     }
 
+    /// Speaks the types of TinkerPop's server besides.
+    #[must_use]
+    pub(crate) const fn gremlin(mut self) -> Self {
+        self.gremlin = true;
+        self
+    }
+
     /// Ignores query parameters that it does not know, but for misspelt times.
     #[must_use]
     pub const fn any_query(mut self) -> Self {
@@ -393,6 +407,13 @@ impl Route {
     #[must_use]
     pub const fn refusing(mut self, refusal: Refusal) -> Self {
         self.refusal = Some(refusal);
+        self
+    }
+
+    /// Becomes a WebSocket where a client asks for one.
+    #[must_use]
+    pub(crate) const fn socket(mut self, handler: SocketHandler) -> Self {
+        self.socket = Some(handler);
         self
     }
 

@@ -44,6 +44,7 @@ const SWEEP_INTERVAL_MS: u64 = 250;
 pub struct RunningServer {
     address: SocketAddr,
     admin_address: Option<SocketAddr>,
+    gremlin_address: Option<SocketAddr>,
     state: Arc<AppState>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
@@ -113,7 +114,8 @@ pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
     start_on(Listeners::bind(state.config())?, state)
 }
 
-/// Starts the serving threads on sockets that are bound already, and those of `/admin` if it has a listener of its own.
+/// Starts the serving threads on sockets that are bound already, and those of `/admin` and `/gremlin` where they have
+/// listeners of their own.
 pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
     let config = state.config();
     let address = listeners.address;
@@ -128,9 +130,18 @@ pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningSe
         threads.extend(spawn(listeners.sockets, state, Door::Admin, &stopped)?);
         tracing::info!(%address, "serving /admin");
     }
+    let mut gremlin_address = None;
+    if let Some(wanted) = config.gremlin_address()? {
+        let listeners = Listeners::at(wanted, config.thread_count(), config.backlog)?;
+        let address = listeners.address;
+        gremlin_address = Some(address);
+        threads.extend(spawn(listeners.sockets, state, Door::Gremlin, &stopped)?);
+        tracing::info!(%address, "serving /gremlin");
+    }
     Ok(RunningServer {
         address,
         admin_address,
+        gremlin_address,
         state: Arc::clone(state),
         stop,
         threads,
@@ -170,6 +181,7 @@ fn spawn(
             .name(match door {
                 Door::Main => format!("varve-http-{index}"),
                 Door::Admin => format!("varve-admin-{index}"),
+                Door::Gremlin => format!("varve-gremlin-{index}"),
             })
             .spawn(move || {
                 let tasks = LocalSet::new();
@@ -199,6 +211,11 @@ impl RunningServer {
     /// The address that `/admin` alone is served at, if it has a listener of its own.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin_address
+    }
+
+    /// The address that TinkerPop's drivers alone are served at, if there is one.
+    pub fn gremlin_address(&self) -> Option<SocketAddr> {
+        self.gremlin_address
     }
 
     /// Asks for a graceful stop: no new connections, requests in work are answered within `shutdown_timeout_ms`.

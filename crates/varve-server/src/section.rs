@@ -13,7 +13,8 @@ pub struct OptionDoc {
 }
 
 /// Declares a configuration section: a struct that refuses unknown keys, its `Default` and its `DOCS`. A section within
-/// it, after the options, begins with `@`.
+/// it, after the options, begins with `@`; what is a
+/// section of its own and only kept with this one, with `%`.
 #[macro_export]
 macro_rules! section {
     (
@@ -21,6 +22,7 @@ macro_rules! section {
         $vis:vis struct $name:ident {
             $( $(#[doc = $doc:literal])+ $option:ident : $kind:ty = $default:expr, )*
             $( @ $(#[doc = $inner_doc:literal])+ $inner:ident : $inner_kind:ty, )*
+            $( % $(#[doc = $beside_doc:literal])+ $beside:ident : $beside_kind:ty, )*
         }
     ) => {
         $(#[$meta])*
@@ -29,6 +31,7 @@ macro_rules! section {
         $vis struct $name {
             $( $(#[doc = $doc])+ $vis $option: $kind, )*
             $( $(#[doc = $inner_doc])+ $vis $inner: $inner_kind, )*
+            $( $(#[doc = $beside_doc])+ #[serde(skip)] $vis $beside: $beside_kind, )*
         }
 
         impl Default for $name {
@@ -36,6 +39,7 @@ macro_rules! section {
                 Self {
                     $( $option: $default, )*
                     $( $inner: <$inner_kind>::default(), )*
+                    $( $beside: <$beside_kind>::default(), )*
                 }
             }
         }

@@ -31,7 +31,8 @@ use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
-pub(crate) use run::run;
+use crate::upgrade::{self, Slot, SocketHandler, Upgrade};
+pub(crate) use run::{run, run_work};
 use run::{run_brief, run_inline, waits};
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
@@ -48,6 +49,8 @@ type HttpResponse = http::Response<Body>;
 pub(crate) struct ConnectionService {
     pub(crate) worker: Arc<WorkerHandle>,
     pub(crate) connection: Arc<ConnectionState>,
+    /// Where what serves the connection after HTTP is put.
+    pub(crate) upgrade: Slot,
 }
 
 /// Either an answer that is there already, or one to wait for. Kept small: a connection holds room
@@ -98,6 +101,11 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
                 return self.answer_now(&exchange, (&parts.method, &parts.uri), response);
             }
         };
+        if let Some(handler) = route.socket
+            && upgrade::is_asked_for(&parts)
+        {
+            return self.upgrade(&exchange, parts, (captures, form), handler);
+        }
         let context = exchange.context(&self.worker, parts, captures, form);
         let in_place =
             !has_body && !waits(state, route) && sharing::graph_of(state, &context).is_none();
@@ -163,6 +171,28 @@ impl ConnectionService {
         let response = exchange.end(&self.worker, &self.connection, line, response, headers);
         self.connection.request_ended();
         ServiceFuture::Ready(Some(response))
+    }
+
+    /// Answers a client that asks for a WebSocket.
+    fn upgrade(
+        &self,
+        exchange: &Exchange,
+        mut parts: Parts,
+        (captures, form): (Captures, PathForm),
+        handler: SocketHandler,
+    ) -> ServiceFuture {
+        let line = (parts.method.clone(), parts.uri.clone());
+        let result = upgrade::accept(&mut parts).map(|(response, on)| {
+            let context = exchange.context(&self.worker, parts, captures, form);
+            *self.upgrade.borrow_mut() = Some(Box::new(Upgrade {
+                on,
+                context,
+                handler,
+            }));
+            response
+        });
+        let response = exchange.render(&self.worker.state, &line.1, result);
+        self.answer_now(exchange, (&line.0, &line.1), response)
     }
 
     fn answer_now(

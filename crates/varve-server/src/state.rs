@@ -13,7 +13,7 @@ use varve_model::time::SystemClock;
 use crate::admission::Admission;
 use crate::answers::{AnswerBudget, Underway};
 use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
-use crate::config::{ConfigError, ServerConfig};
+use crate::config::{ConfigError, GremlinConfig, ServerConfig};
 use crate::errors::ApiError;
 use crate::health::{Health, Trouble};
 use crate::hugegraph::ServerJobs;
@@ -80,6 +80,8 @@ pub struct AppState {
     started: Instant,
     incidents: AtomicU64,
     pub(crate) open_connections: std::sync::atomic::AtomicUsize,
+    /// Open sessions of `/gremlin`.
+    pub(crate) gremlin_sessions: std::sync::atomic::AtomicUsize,
 }
 
 impl AppState {
@@ -113,6 +115,7 @@ impl AppState {
             // Nothing of what it answers is long work.
             blocking_threads: 1,
             admin_listen: String::new(),
+            gremlin: GremlinConfig::default(),
             ..config.clone()
         };
         let mut state = Self::with_graphs(config, in_memory()?)?;
@@ -143,7 +146,7 @@ impl AppState {
         Ok(Arc::new(Self {
             admission: Admission::new(&config),
             answers: AnswerBudget::new(config.max_held_answer_bytes),
-            metrics: Metrics::new(config.thread_count() + ADMIN_THREADS, router.routes().len()),
+            metrics: Metrics::new(serving_threads(&config), router.routes().len()),
             health: Health::default(),
             trace: AtomicBool::new(config.allow_trace),
             stopping: AtomicBool::new(false),
@@ -151,6 +154,7 @@ impl AppState {
             started: Instant::now(),
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
+            gremlin_sessions: std::sync::atomic::AtomicUsize::new(0),
             is_shared: graphs.is_shared(),
             graphs,
             reads_wait,
@@ -271,6 +275,16 @@ impl AppState {
     /// Connections open now.
     pub fn open_connections(&self) -> usize {
         self.open_connections.load(Ordering::Relaxed)
+    }
+
+    /// Sessions of `/gremlin` open now.
+    pub fn gremlin_sessions(&self) -> usize {
+        self.gremlin_sessions.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of answers that are held until clients have taken them.
+    pub fn answer_bytes(&self) -> usize {
+        self.answers.bytes()
     }
 
     /// Whether errors carry a trace.
@@ -408,10 +422,21 @@ pub(crate) enum Door {
     Main,
     /// That of `/admin` alone.
     Admin,
+    /// That of TinkerPop's drivers alone.
+    Gremlin,
 }
 
 /// Threads that serve the listener of `/admin`. They come after the others.
 pub(crate) const ADMIN_THREADS: usize = 1;
+
+/// Threads of all listeners.
+fn serving_threads(config: &ServerConfig) -> usize {
+    let own = match config.gremlin.listen.is_empty() {
+        true => 0,
+        false => config.thread_count(),
+    };
+    config.thread_count() + ADMIN_THREADS + own
+}
 
 /// The state as one serving thread holds it. Requests count their references here, so that the
 /// count's cache line stays with its core.
@@ -433,6 +458,7 @@ impl WorkerHandle {
         let index = match door {
             Door::Main => number,
             Door::Admin => state.config.thread_count() + number,
+            Door::Gremlin => state.config.thread_count() + ADMIN_THREADS + number,
         };
         let lease = state.graphs.lease();
         Self {

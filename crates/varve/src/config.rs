@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
-use varve_server::{OmrsConfig, OptionDoc, ServerConfig, section};
+use varve_server::{GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, section};
 
 pub(crate) use document::{markdown, toml_text};
 use layers::{environment_key, file_error, merge, set};
@@ -139,15 +139,6 @@ section! {
 }
 
 section! {
-    /// What holds for Gremlin scripts.
-    pub(crate) struct GremlinConfig {
-        /// Labels and property keys of an open graph. Over it a script that uses another one for the first time fails, and nothing
-        /// is written.
-        open_schema_max: usize = 10_000,
-    }
-}
-
-section! {
     /// Upkeep that runs beside the requests.
     pub(crate) struct MaintenanceConfig {
         /// Milliseconds between two looks for valid times that have begun or ended, 10 to 3600000. Reads are right without
@@ -240,7 +231,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "gremlin",
-        about: "Bounds on Gremlin scripts, see [gremlin.md](gremlin.md)",
+        about: "Gremlin: a listener for drivers, and bounds, see [gremlin.md](gremlin.md)",
         options: GremlinConfig::DOCS,
     },
     Section {
@@ -360,7 +351,7 @@ impl Config {
 
     /// Refuses values with which the server could not work.
     fn validate(&self) -> Result<(), ConfigError> {
-        self.server
+        self.server_with_gremlin()
             .validate()
             .map_err(|error| ConfigError::new(error.to_string()))?;
         self.durability()?;
@@ -391,6 +382,14 @@ impl Config {
             return Err(ConfigError::new(text));
         }
         Ok(())
+    }
+
+    /// The options of the HTTP server, with those of `/gremlin`.
+    pub(crate) fn server_with_gremlin(&self) -> ServerConfig {
+        ServerConfig {
+            gremlin: self.gremlin.clone(),
+            ..self.server.clone()
+        }
     }
 
     /// Where other servers reach this one.

@@ -51,6 +51,15 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
              and verifications; use a loopback address, or let only trusted clients reach it"
         );
     }
+    if let Some(address) = config.server_with_gremlin().gremlin_address()?
+        && !address.ip().is_loopback()
+    {
+        tracing::warn!(
+            %address,
+            "gremlin.listen is a non-loopback address and has no authentication: whoever reaches it can read every graph; \
+             use a loopback address, or let only trusted clients reach it"
+        );
+    }
     let early = Early::listen(&mut config)?;
     let Data {
         engine,
@@ -75,7 +84,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         },
     )?;
     let tending = tend(&graphs)?;
-    let mut server_config = config.server.clone();
+    let mut server_config = config.server_with_gremlin();
     if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
         server_config.backup_root = config.storage.data_dir.join("backups");
     }
@@ -95,6 +104,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         announce(&config, &server.address().to_string(), &graphs);
         if let Some(address) = server.admin_address() {
             println!("  admin       http://{address}");
+        }
+        if let Some(address) = server.gremlin_address() {
+            println!("  gremlin     ws://{address}/gremlin");
         }
         if let Some(identity) = identity {
             let name = config.omrs.server_names.first();

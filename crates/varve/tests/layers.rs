@@ -37,6 +37,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-server",
         &[
             "varve-graph",
+            "varve-graphson",
             "varve-gremlin",
             "varve-kv",
             "varve-model",
@@ -94,6 +95,7 @@ const CORNERS: &[(&str, &[&str])] = &[
     ("scylla", &["varve-kv-cassandra"]),
     ("rustls", &["varve-kv-cassandra"]),
     ("hyper", &["varve-server", "varve-bench"]),
+    ("tokio-tungstenite", &["varve-server"]),
     ("http", &["varve-server", "varve-bench"]),
     ("serde_json", &["varve-server", "varve", "varve-bench"]),
     ("ureq", &["varve"]),

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use base64::Engine;
+use varve_graph::registry::Leased;
 use varve_graph::schema::Schema;
 use varve_model::value::{Uuid, date_text};
 use varve_query::Value;
 use varve_query::value::{DateTime, Tree, VertexHandle};
 
-use super::host::GraphHost;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::output;
 use crate::json::JsonWriter;
@@ -20,21 +20,18 @@ const FIRST_BYTES: usize = 1_024;
 /// Results that are written between two looks at the clock.
 const DEADLINE_EVERY: usize = 256;
 
-/// The answer to a script with these results.
+/// The answer with these results of a graph.
 pub(super) fn write(
     context: &RequestContext,
-    host: &GraphHost<'_>,
+    graph: Option<&Leased>,
     results: &[(Value, u64)],
 ) -> HandlerResult {
     let empty = Schema::default();
-    let schema = host
-        .graph
-        .as_ref()
-        .map_or(&empty, |leased| leased.schema.as_ref());
+    let schema = graph.map_or(&empty, |leased| leased.schema.as_ref());
     let mut growing = Growing::with_capacity(context, FIRST_BYTES);
     let json = growing.json.begin_object();
     json.key("requestId")
-        .string(&Uuid(request_id()).to_string());
+        .string(&Uuid(super::request_id()).to_string());
     json.key("status").begin_object();
     json.key("message").string("");
     json.key("code").unsigned(200);
@@ -56,14 +53,6 @@ pub(super) fn write(
     json.key("meta").begin_object().end_object();
     json.end_object().end_object();
     Ok(growing.finish())
-}
-
-/// A random UUID of version 4.
-fn request_id() -> u128 {
-    use std::hash::{BuildHasher, RandomState};
-    let half = |salt: u64| u128::from(RandomState::new().hash_one(salt));
-    let random = (half(0) << 64) | half(1);
-    (random & !(0xf000 << 64) & !(0xc << 60)) | (0x4000 << 64) | (0x8 << 60)
 }
 
 pub(super) fn value(

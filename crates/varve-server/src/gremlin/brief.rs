@@ -46,6 +46,9 @@ pub(super) const POST: Handler = Handler::Brief {
 };
 
 fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerResult> {
+    if super::http::wanted(context).is_some() {
+        return None;
+    }
     if request.script.len() > TEXT_BYTES {
         return None;
     }
@@ -76,5 +79,5 @@ fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerRe
     let count = results
         .iter()
         .fold(0_u64, |count, (_, bulk)| count.saturating_add(*bulk));
-    (count <= ROWS).then(|| super::answer::write(context, &host, &results))
+    (count <= ROWS).then(|| super::answer::write(context, host.graph.as_deref(), &results))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use varve_graph::registry::Leased;
 use varve_gremlin::bind::Bound;
@@ -26,12 +27,49 @@ pub(super) const SPACE_PREFIX: &str = "DEFAULT-";
 /// The graph that `g` means where there are several and no alias says.
 const DEFAULT_GRAPH: &str = "hugegraph";
 
+/// What the source of a traversal says of how it is to be run and answered, as
+/// `g.with('batchSize', 10)` does.
+#[derive(Debug, Default)]
+pub(super) struct Options {
+    /// Milliseconds that it may take.
+    pub(super) timeout_ms: Option<u64>,
+    /// Results of one part of the answer.
+    pub(super) batch: Option<u64>,
+    /// Whether elements are answered without their properties.
+    pub(super) references: Option<bool>,
+}
+
+impl Options {
+    /// Takes an option that has one of these names.
+    pub(super) fn take(&mut self, name: &str, value: &Value) {
+        let number = || {
+            value
+                .as_long()
+                .and_then(|number| u64::try_from(number).ok())
+        };
+        match name {
+            // 0 is no limit of its own.
+            "evaluationTimeout" | "scriptEvaluationTimeout" => {
+                self.timeout_ms = number().filter(|number| *number > 0);
+            }
+            "batchSize" => self.batch = number().filter(|number| *number > 0),
+            "materializeProperties" => {
+                self.references = Some(matches!(value, Value::Text(text) if text == "tokens"));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Runs the traversals of one request.
 pub(super) struct GraphHost<'c> {
     context: &'c RequestContext,
+    began: Instant,
     aliases: HashMap<String, String>,
     pub(super) scope: TemporalScope,
-    meter: Meter,
+    pub(super) meter: Meter,
+    /// What the traversals said of themselves.
+    pub(super) options: Options,
     /// The graph of the last traversal.
     pub(super) graph: Option<Arc<Leased>>,
     /// What it reads and changes of it.
@@ -64,21 +102,21 @@ impl<'c> GraphHost<'c> {
     ) -> Result<Self, ApiError> {
         let host = Self {
             context,
+            began: Instant::now(),
             scope: graph_scope(context.query()?)?,
             meter: Meter::new(limits, context.cancel_token()).pausing(yield_to_others),
+            options: Options::default(),
             graph: None,
             work: None,
             may_write: false,
             refused: None,
             aliases,
         };
-        for (name, wanted) in &host.aliases {
-            if global(context.state(), wanted).is_none() {
-                return Err(ApiError::illegal_argument(format!(
-                    "Could not rebind [{name}] to [{wanted}] as [{wanted}] not in the Graph or \
-                     TraversalSource global bindings"
-                )));
-            }
+        if let Some((name, wanted)) = unknown_alias(context.state(), &host.aliases) {
+            return Err(ApiError::illegal_argument(format!(
+                "Could not rebind [{name}] to [{wanted}] as [{wanted}] not in the Graph or \
+                 TraversalSource global bindings"
+            )));
         }
         Ok(host)
     }
@@ -93,6 +131,12 @@ impl<'c> GraphHost<'c> {
         };
         self.context.decide(action, &name)?;
         let leased = self.context.leased_named(&name)?;
+        for (key, value) in &bound.with {
+            self.options.take(key, value);
+        }
+        if let Some(limit) = self.options.timeout_ms {
+            self.meter.end_by(self.began + Duration::from_millis(limit));
+        }
         // Results are shown with the names of one schema.
         match &self.work {
             Some(work) if !Arc::ptr_eq(&work.graph, &leased.graph) => {
@@ -144,6 +188,16 @@ impl GraphHost<'_> {
     }
 }
 
+/// An alias that stands for nothing: its name and what it should stand for.
+pub(super) fn unknown_alias<'a>(
+    state: &AppState,
+    aliases: &'a HashMap<String, String>,
+) -> Option<(&'a str, &'a str)> {
+    let mut each = aliases.iter();
+    let unknown = each.find(|(_, wanted)| meant(state, wanted).is_none());
+    unknown.map(|(name, wanted)| (name.as_str(), wanted.as_str()))
+}
+
 /// The graph that a global name means: `X`, `__g_X`, `DEFAULT-X` or `__g_DEFAULT-X`.
 fn global(state: &AppState, name: &str) -> Option<String> {
     let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
@@ -153,25 +207,27 @@ fn global(state: &AppState, name: &str) -> Option<String> {
     found.map(str::to_owned)
 }
 
-/// The graph that a name in a script means: an alias or a global name; `g` and `graph` else mean
-/// the default graph, or the only one.
+/// The graph that a name in a script means: an alias or a global name.
 pub(super) fn graph_named(
     state: &AppState,
     aliases: &HashMap<String, String>,
     name: &str,
 ) -> Result<String, ApiError> {
     let wanted = aliases.get(name).map_or(name, String::as_str);
-    if let Some(graph) = global(state, wanted) {
-        return Ok(graph);
+    meant(state, wanted).ok_or_else(|| missing(wanted))
+}
+
+/// The graph of a global name; `g` and `graph` else mean the default graph, or the only one.
+fn meant(state: &AppState, name: &str) -> Option<String> {
+    if let Some(graph) = global(state, name) {
+        return Some(graph);
     }
     let graphs = state.graphs().names();
     let default = match graphs.as_slice() {
         [only] => Some(only.clone()),
         _ => graphs.into_iter().find(|name| name == DEFAULT_GRAPH),
     };
-    default
-        .filter(|_| matches!(wanted, "g" | "graph"))
-        .ok_or_else(|| missing(wanted))
+    default.filter(|_| matches!(name, "g" | "graph"))
 }
 
 fn missing(name: &str) -> ApiError {

@@ -123,6 +123,13 @@ impl Work {
         Ok(())
     }
 
+    /// Whether something was changed and is not committed.
+    pub(super) fn is_changed(&self) -> bool {
+        self.changes
+            .as_ref()
+            .is_some_and(OptimisticTransaction::is_changed)
+    }
+
     /// Commits what was changed; what follows reads the state after that.
     ///
     /// # Errors

@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 
 use hyper::rt::{Executor, Read, ReadBufCursor, Write};
@@ -20,6 +21,7 @@ use super::bad_head;
 use crate::config::ServerConfig;
 use crate::service::ConnectionService;
 use crate::state::WorkerHandle;
+use crate::upgrade::Slot;
 
 /// The first bytes of an HTTP/2 connection that starts without negotiation.
 const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -34,6 +36,10 @@ const LINGER_MS: u64 = 2_000;
 /// How long a read goes on for a client that has closed its side of an HTTP/1 connection. It may
 /// have closed only its sending side, and still wait for the answer.
 const GONE_MS: u64 = 2_000;
+
+/// How long a WebSocket may stay open without a message. Pools of drivers keep theirs, and not all
+/// of them send pings.
+const SOCKET_IDLE_MS: u64 = 3_600_000;
 
 /// Pieces of an answer that together are no longer than this are joined before they are written.
 const JOINED_BYTES: usize = 1024;
@@ -67,6 +73,11 @@ pub(crate) struct ConnectionState {
     late: AtomicBool,
     stop: AtomicBool,
     cut: AtomicBool,
+    /// Whether it has become a WebSocket; the marks of requests are those of its messages then.
+    is_socket: AtomicBool,
+    /// Since when a message has been arriving on it, and how many bytes of it have.
+    message_since: AtomicU64,
+    message_bytes: AtomicUsize,
 }
 
 /// A connection as the sweeper and a stop reach it.
@@ -124,6 +135,8 @@ pub(super) struct TimeLimits {
     head: u64,
     write: u64,
     idle: u64,
+    body: u64,
+    body_bytes_per_second: u64,
 }
 
 impl TimeLimits {
@@ -132,12 +145,14 @@ impl TimeLimits {
             head: config.header_read_timeout_ms,
             write: config.write_timeout_ms,
             idle: config.idle_timeout_ms,
+            body: config.body_read_timeout_ms,
+            body_bytes_per_second: config.min_body_bytes_per_second,
         }
     }
 
     /// The shortest of them.
     pub(super) fn shortest(&self) -> u64 {
-        self.head.min(self.write).min(self.idle)
+        self.head.min(self.write).min(self.idle).min(self.body)
     }
 }
 
@@ -198,10 +213,42 @@ impl ConnectionState {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The connection is a WebSocket from now on.
+    pub(crate) fn became_socket(&self) {
+        self.head_since.store(0, Ordering::Relaxed);
+        self.is_socket.store(true, Ordering::Relaxed);
+    }
+
+    /// Bytes of a message have arrived.
+    pub(crate) fn message_arrived(&self, bytes: usize) {
+        if self.message_since.load(Ordering::Relaxed) == 0 {
+            self.message_since
+                .store(self.now().max(1), Ordering::Relaxed);
+        }
+        let before = self.message_bytes.load(Ordering::Relaxed);
+        self.message_bytes.store(before + bytes, Ordering::Relaxed);
+    }
+
+    /// The message is whole.
+    pub(crate) fn message_ended(&self) {
+        self.message_since.store(0, Ordering::Relaxed);
+        self.message_bytes.store(0, Ordering::Relaxed);
+        self.idle_since.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Whether a message arrives more slowly than a body may.
+    fn is_message_late(&self, limits: &TimeLimits) -> bool {
+        let since = self.message_since.load(Ordering::Relaxed);
+        let bytes = self.message_bytes.load(Ordering::Relaxed) as u64;
+        let earned = bytes * 1_000 / limits.body_bytes_per_second;
+        since != 0 && self.now().saturating_sub(since) > limits.body + earned
+    }
+
     fn read_some(&self) {
         if self.requests.load(Ordering::Relaxed) == 0
             && self.head_since.load(Ordering::Relaxed) == 0
             && !self.is_http2.load(Ordering::Relaxed)
+            && !self.is_socket.load(Ordering::Relaxed)
         {
             self.head_since.store(self.now(), Ordering::Relaxed);
         }
@@ -215,7 +262,12 @@ impl ConnectionState {
             since != 0 && now.saturating_sub(since) > limit
         };
         let waiting = self.requests.load(Ordering::Relaxed) == 0;
-        self.late.load(Ordering::Relaxed)
+        let (idle, is_late) = match self.is_socket.load(Ordering::Relaxed) {
+            true => (SOCKET_IDLE_MS, self.is_message_late(limits)),
+            false => (limits.idle, false),
+        };
+        is_late
+            || self.late.load(Ordering::Relaxed)
             || over(&self.write_since, limits.write)
             || over(&self.linger_since, LINGER_MS)
             || over(&self.gone_since, GONE_MS)
@@ -223,7 +275,7 @@ impl ConnectionState {
             || (waiting
                 && self.head_since.load(Ordering::Relaxed) == 0
                 && self.write_since.load(Ordering::Relaxed) == 0
-                && over(&self.idle_since, limits.idle))
+                && over(&self.idle_since, idle))
     }
 }
 
@@ -441,9 +493,11 @@ pub(super) async fn serve(stream: TcpStream, worker: Arc<WorkerHandle>, handle: 
     let Some(is_http2) = socket.sniff(handle).await else {
         return;
     };
+    let upgrade = Slot::default();
     let service = ConnectionService {
         worker: Arc::clone(&worker),
         connection: Arc::clone(state),
+        upgrade: Rc::clone(&upgrade),
     };
     let config = worker.state.config();
     if is_http2 {
@@ -462,6 +516,16 @@ pub(super) async fn serve(stream: TcpStream, worker: Arc<WorkerHandle>, handle: 
             connection.graceful_shutdown()
         })
         .await;
+        let upgrade = upgrade.borrow_mut().take();
+        if let Some(upgrade) = upgrade {
+            state.became_socket();
+            let served = async {
+                upgrade.serve(Arc::clone(state)).await;
+                Ok(())
+            };
+            // It sees a stop itself: each wakes it.
+            drive(served, handle, |_| {}).await;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
@@ -48,6 +49,38 @@ pub(crate) async fn run(
     ends.is_answered = true;
     result
 }
+
+/// Runs work for one message of a connection that is no longer HTTP: on the pool, in its turn,
+/// within its time, and cancelled when the future is dropped, as a handler of the route is.
+pub(crate) async fn run_work<T, F>(
+    state: &AppState,
+    route: &'static Route,
+    mut context: RequestContext,
+    work: F,
+) -> Result<T, ApiError>
+where
+    T: Send + 'static,
+    F: FnOnce(&RequestContext) -> T + Send + 'static,
+{
+    let (deadline, turn) = (context.deadline, Turn::until(context.deadline));
+    context.turn = Some(Arc::clone(&turn));
+    let mut ends = Ends::of(state, route, &mut context);
+    let worker = Arc::clone(&context.worker);
+    let begun = Arc::clone(&turn);
+    let running: Running<T> = Box::pin(async move {
+        let work = move || work(&context);
+        worker
+            .state
+            .run_request(route, (deadline, &begun), work)
+            .await
+    });
+    let result = in_turn(state, route, (deadline, &turn), running).await;
+    ends.is_answered = true;
+    result
+}
+
+/// Work that a request waits for.
+type Running<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
 /// Runs the handler of a request whose body is open.
 async fn begun(
@@ -98,12 +131,12 @@ fn pooled(
 
 /// Waits for the request's turn and then for its end. What ends without waiting takes no slot and
 /// no timer: it is as good as work in place, of which a core does one at a time.
-async fn in_turn(
+async fn in_turn<T>(
     state: &AppState,
     route: &Route,
     (deadline, turn): (Instant, &Turn),
-    mut running: HandlerFuture,
-) -> HandlerResult {
+    mut running: Running<T>,
+) -> Result<T, ApiError> {
     let _slot = match state.admission().gate(route.class) {
         None => None,
         Some(gate) if gate.has_room() => {
@@ -130,7 +163,7 @@ async fn in_turn(
 }
 
 /// The result of a handler, if it needs not wait for it.
-async fn poll_once(state: &AppState, running: &mut HandlerFuture) -> Option<HandlerResult> {
+async fn poll_once<T>(state: &AppState, running: &mut Running<T>) -> Option<Result<T, ApiError>> {
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
         Poll::Ready(match polled {
@@ -202,7 +235,7 @@ pub(super) fn run_brief(
 }
 
 /// Polls a handler's future; a panic in it becomes a 500.
-async fn catch(state: &AppState, future: &mut HandlerFuture) -> HandlerResult {
+async fn catch<T>(state: &AppState, future: &mut Running<T>) -> Result<T, ApiError> {
     poll_fn(
         |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
             Ok(poll) => poll,

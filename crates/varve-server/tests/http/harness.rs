@@ -189,6 +189,10 @@ impl TestServer {
         self.running.as_ref().unwrap().address()
     }
 
+    pub(crate) fn gremlin_address(&self) -> SocketAddr {
+        self.running.as_ref().unwrap().gremlin_address().unwrap()
+    }
+
     pub(crate) fn connect(&self) -> Client {
         Client::connect(self.address())
     }

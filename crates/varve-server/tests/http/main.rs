@@ -4,14 +4,19 @@
 
 mod algorithms;
 mod described;
+mod driver;
 mod elements;
 mod fixture;
 mod global;
 mod gone;
 mod graphs;
 mod gremlin;
+mod gremlin_bounds;
+mod gremlin_formats;
 mod gremlin_jobs;
 mod gremlin_scripts;
+mod gremlin_sessions;
+mod gremlin_socket;
 mod gremlin_writes;
 mod harness;
 mod in_place;

@@ -1,0 +1,186 @@
+//! Runs what a client asks for, whichever way it came, and says why there are no results.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use varve_graph::registry::Leased;
+use varve_gremlin::bytecode::{self, Bytecode};
+use varve_gremlin::execute::{self, Environment, Outcome, Results};
+use varve_gremlin::tree::Script;
+use varve_gremlin::{ErrorCode, ParseError, parse_script};
+use varve_query::QueryError;
+use varve_view::ViewError;
+
+use super::host::{GraphHost, Options};
+use super::transaction::{self, Work};
+use crate::errors::ApiError;
+use crate::request::RequestContext;
+
+/// What a client asks to run.
+#[derive(Debug)]
+pub(super) enum Program {
+    /// A text.
+    Script(String),
+    /// A traversal.
+    Bytecode(Bytecode),
+}
+
+/// What ran.
+pub(super) struct Ran {
+    /// The graph that was read, if one was.
+    pub(super) graph: Option<Arc<Leased>>,
+    /// The results.
+    pub(super) results: Results,
+    /// Bytes that the results hold, about.
+    pub(super) held_bytes: usize,
+    /// What the traversals said of how they are to be run and answered.
+    pub(super) options: Options,
+}
+
+/// Why there are no results.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The text or the bytecode is no Gremlin.
+    Unreadable(ParseError),
+    /// It ran, and failed.
+    Query(QueryError),
+    /// The server refused it.
+    Refused(ApiError),
+}
+
+/// Runs a program on the graphs that these aliases and the names of the server's graphs mean,
+/// within this time, if one is given, and that of the request. The variables are as the program
+/// leaves them afterwards. What it changes is committed, or kept in the session that it belongs to.
+pub(super) fn evaluate(
+    context: &RequestContext,
+    program: Program,
+    environment: &mut Environment,
+    (limit, aliases): (Option<Duration>, HashMap<String, String>),
+    session: Option<&mut Option<Work>>,
+) -> Result<Ran, Failure> {
+    let may_write = match &program {
+        Program::Script(text) => transaction::may_write(text),
+        Program::Bytecode(_) => false,
+    };
+    let script = match program {
+        Program::Script(text) => parse_script(&text),
+        Program::Bytecode(bytecode) => bytecode::from_bytecode(bytecode),
+    };
+    let script = script.map_err(Failure::Unreadable)?;
+    let deadline = limit.map(|limit| Instant::now() + limit);
+    let host = || {
+        let mut host = GraphHost::new(context, aliases.clone()).map_err(Failure::Refused)?;
+        if let Some(deadline) = deadline {
+            host.meter.end_by(deadline);
+        }
+        host.may_write = may_write;
+        Ok(host)
+    };
+    if let Some(kept) = session {
+        let mut host = host()?;
+        host.work = kept.take();
+        let ran = run(&script, environment, &mut host);
+        *kept = host.work.take().filter(Work::is_changed);
+        return Ok(ran?.of(host));
+    }
+    let before = environment.clone();
+    transaction::until_committed(
+        || {
+            *environment = before.clone();
+            let mut host = host()?;
+            let ran = run(&script, environment, &mut host)?;
+            host.commit().map_err(Failure::Query)?;
+            Ok(ran.of(host))
+        },
+        |failure| matches!(failure, Failure::Query(error) if transaction::is_conflict(error)),
+        || context.check_deadline().is_ok(),
+    )
+}
+
+/// Runs a script once.
+fn run(
+    script: &Script,
+    environment: &mut Environment,
+    host: &mut GraphHost<'_>,
+) -> Result<Done, Failure> {
+    match execute::execute_in(script, environment, host).map(Outcome::into_results) {
+        Ok(results) => Ok(Done(results)),
+        Err(error) => Err(match host.refused.take() {
+            Some(refused) => Failure::Refused(refused),
+            None => Failure::Query(error),
+        }),
+    }
+}
+
+/// The results of a script that ran.
+struct Done(Results);
+
+impl Done {
+    fn of(self, host: GraphHost<'_>) -> Ran {
+        Ran {
+            held_bytes: usize::try_from(host.meter.bytes()).unwrap_or(usize::MAX),
+            graph: host.graph,
+            options: host.options,
+            results: self.0,
+        }
+    }
+}
+
+impl Failure {
+    /// What the server, not the client, is to blame for.
+    pub(super) fn server_error(&self) -> Option<&ApiError> {
+        match self {
+            Self::Refused(error) => Some(error),
+            Self::Unreadable(_) | Self::Query(_) => None,
+        }
+    }
+
+    /// As clients of HugeGraph see it.
+    pub(super) fn into_api(self, context: &RequestContext) -> ApiError {
+        match self {
+            Self::Unreadable(error) => unreadable(&error),
+            Self::Query(error) => refused(context, error),
+            Self::Refused(error) => error,
+        }
+    }
+}
+
+/// A text that is no Gremlin, with the exception that clients of HugeGraph know.
+fn unreadable(error: &ParseError) -> ApiError {
+    let message = error.message.clone();
+    match error.code {
+        ErrorCode::Exit => ApiError::forbidden(message),
+        code => ApiError::gremlin(code.groovy_exception(), message),
+    }
+}
+
+/// Why a script gave no answer, as the client sees it.
+fn refused(context: &RequestContext, error: QueryError) -> ApiError {
+    match error {
+        QueryError::View(ViewError::Deadline | ViewError::Cancelled) => context.too_late(),
+        QueryError::View(error @ ViewError::Rows { .. }) => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_rows)"))
+        }
+        QueryError::View(error @ ViewError::Memory { .. }) => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
+        }
+        QueryError::View(ViewError::NoIndex(message)) => ApiError::no_index(message),
+        QueryError::View(ViewError::Store(error)) => {
+            match error.downcast::<varve_graph::GraphError>() {
+                Ok(error) => (*error).into(),
+                Err(error) => ApiError::internal(error.to_string()),
+            }
+        }
+        error @ QueryError::Unbound(_) => {
+            ApiError::gremlin("groovy.lang.MissingPropertyException", error.to_string())
+        }
+        QueryError::Script { exception, message } => ApiError::gremlin(exception, message),
+        error @ QueryError::Limit(_) => ApiError::limit_exceeded(error.to_string()),
+        error @ QueryError::Arithmetic(_) => {
+            ApiError::gremlin("java.lang.ArithmeticException", error.to_string())
+        }
+        error @ QueryError::Unsupported(_) => ApiError::not_supported(error.to_string()),
+        error => ApiError::illegal_argument(error.to_string()),
+    }
+}

@@ -1,0 +1,191 @@
+//! One message of a driver: what it asks for.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use compact_str::CompactString;
+use varve_graphson::{Bytecode, Format, Request, Value as WireValue};
+use varve_model::value::Uuid;
+use varve_query::Value;
+
+use super::evaluate::Program;
+use super::host::Options;
+use super::parts::{BATCH, Form, PART_BYTES};
+use super::status::Refusal;
+use super::wire;
+
+/// What a message asks for.
+#[derive(Debug)]
+pub(super) enum Ask {
+    /// To run something.
+    Run(Box<Job>),
+    /// To end a session.
+    Close(CompactString),
+    /// To be known: nobody needs to be.
+    Authenticate,
+}
+
+/// What a message asks to run, and how.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) program: Program,
+    /// Whether it begins or ends a transaction: it has no results.
+    pub(super) is_command: bool,
+    /// The session that it runs in.
+    pub(super) session: Option<CompactString>,
+    pub(super) bindings: HashMap<CompactString, Value>,
+    pub(super) aliases: HashMap<String, String>,
+    pub(super) form: Form,
+    /// What it may take, where the client says so.
+    pub(super) limit: Option<Duration>,
+}
+
+/// The operations of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Eval,
+    Bytecode,
+    Close,
+    Authenticate,
+}
+
+/// What a request asks for.
+pub(super) fn ask(mut request: Request, format: Format) -> Result<Ask, Refusal> {
+    match operation(&request)? {
+        Operation::Authenticate => Ok(Ask::Authenticate),
+        Operation::Close => Ok(Ask::Close(session(&mut request)?)),
+        operation => Ok(Ask::Run(Box::new(job(request, operation, format)?))),
+    }
+}
+
+fn session(request: &mut Request) -> Result<CompactString, Refusal> {
+    match take(request, "session") {
+        WireValue::String(name) => Ok(name),
+        WireValue::Uuid(name) => Ok(CompactString::new(Uuid(name).to_string())),
+        _ => Err(missing(&request.op, "session")),
+    }
+}
+
+fn job(mut request: Request, operation: Operation, format: Format) -> Result<Job, Refusal> {
+    let session = match request.processor == "session" {
+        true => Some(session(&mut request)?),
+        false => None,
+    };
+    let mut options = Options::default();
+    for (name, value) in &request.arguments {
+        if let Some(value) = option_value(value) {
+            options.take(name, &value);
+        }
+    }
+    let program = take(&mut request, "gremlin");
+    let is_command = matches!(&program, WireValue::Bytecode(bytecode) if is_command(bytecode));
+    let program = match (operation, program) {
+        (Operation::Eval, WireValue::String(text)) => Program::Script(text.into()),
+        (Operation::Bytecode, WireValue::Bytecode(bytecode)) => {
+            let bytecode = bytecode.into_gremlin();
+            Program::Bytecode(bytecode.map_err(|error| Refusal::malformed(error.to_string()))?)
+        }
+        (_, WireValue::Null) => return Err(missing(&request.op, "gremlin")),
+        (Operation::Eval, _) => {
+            return Err(Refusal::invalid("The argument [gremlin] must be text"));
+        }
+        (_, _) => {
+            let message = "A message with an [bytecode] op code requires a [gremlin] argument \
+                           that is of type Bytecode";
+            return Err(Refusal::invalid(message));
+        }
+    };
+    let bindings = match take(&mut request, "bindings") {
+        WireValue::Null => HashMap::new(),
+        WireValue::Map(entries) => wire::bindings(entries).map_err(Refusal::invalid)?,
+        _ => return Err(Refusal::invalid("The argument [bindings] must be a map")),
+    };
+    let aliases = aliases(take(&mut request, "aliases"))?;
+    let batch = options
+        .batch
+        .map_or(BATCH, |batch| usize::try_from(batch).unwrap_or(usize::MAX));
+    Ok(Job {
+        program,
+        is_command,
+        session,
+        bindings,
+        aliases,
+        form: Form {
+            id: request.id,
+            format,
+            batch,
+            part_bytes: PART_BYTES,
+            is_whole: false,
+            traversers: operation == Operation::Bytecode,
+            references: options.references.unwrap_or_default(),
+        },
+        limit: options.timeout_ms.map(Duration::from_millis),
+    })
+}
+
+fn operation(request: &Request) -> Result<Operation, Refusal> {
+    let unknown = || {
+        Refusal::malformed(format!(
+            "Message with op code [{}] is not recognized.",
+            request.op
+        ))
+    };
+    match (request.processor.as_str(), request.op.as_str()) {
+        ("" | "session", "eval") => Ok(Operation::Eval),
+        ("traversal" | "session", "bytecode") => Ok(Operation::Bytecode),
+        ("session", "close") => Ok(Operation::Close),
+        ("" | "traversal" | "session", "authentication") => Ok(Operation::Authenticate),
+        ("" | "traversal" | "session", _) => Err(unknown()),
+        (other, _) => Err(Refusal::invalid(format!(
+            "Invalid OpProcessor requested [{other}]"
+        ))),
+    }
+}
+
+/// Whether it is `g.tx().commit()` or such.
+fn is_command(bytecode: &Bytecode) -> bool {
+    let [first] = bytecode.source.as_slice() else {
+        return false;
+    };
+    bytecode.steps.is_empty() && first.name == "tx"
+}
+
+fn missing(op: &str, argument: &str) -> Refusal {
+    Refusal::invalid(format!(
+        "A message with an [{op}] op code requires a [{argument}] argument."
+    ))
+}
+
+/// Removes and gives an argument; null if it is absent.
+fn take(request: &mut Request, name: &str) -> WireValue {
+    let arguments = &mut request.arguments;
+    let place = arguments.iter().position(|(key, _)| key == name);
+    place.map_or(WireValue::Null, |place| arguments.swap_remove(place).1)
+}
+
+/// The value of an option: a number or a text.
+fn option_value(value: &WireValue) -> Option<Value> {
+    match value {
+        WireValue::Int(number) => Some(Value::Int(*number)),
+        WireValue::Long(number) => Some(Value::Long(*number)),
+        WireValue::String(text) => Some(Value::Text(text.clone())),
+        _ => None,
+    }
+}
+
+fn aliases(value: WireValue) -> Result<HashMap<String, String>, Refusal> {
+    let wrong = || Refusal::invalid("The argument [aliases] must be a map of texts");
+    match value {
+        WireValue::Null => Ok(HashMap::new()),
+        WireValue::Map(entries) => entries
+            .into_iter()
+            .map(|entry| match entry {
+                (WireValue::String(name), WireValue::String(wanted)) => {
+                    Ok((name.into(), wanted.into()))
+                }
+                _ => Err(wrong()),
+            })
+            .collect(),
+        _ => Err(wrong()),
+    }
+}

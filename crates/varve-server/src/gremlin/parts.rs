@@ -1,0 +1,190 @@
+//! An answer in parts: as many results each as the client wants, written while the client takes
+//! them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use compact_str::CompactString;
+use varve_graph::registry::Leased;
+use varve_graphson::{Format, Items, Response, Value as WireValue};
+use varve_query::Value;
+
+use super::evaluate::Ran;
+use super::status::{NO_CONTENT, PARTIAL, SUCCESS};
+use super::wire::{self, Shown};
+use crate::answers::{AnswerBudget, Share};
+
+/// Results of one part, if the client does not say.
+pub(super) const BATCH: usize = 64;
+/// A part ends once it has so many bytes, whatever its number of results: drivers refuse frames
+/// above some megabytes.
+pub(super) const PART_BYTES: usize = 1024 * 1024;
+/// Parts that are written at one time end with the one that reaches this many bytes.
+const TURN_BYTES: usize = 1024 * 1024;
+/// Answers up to this size are not counted, as over HTTP.
+const SMALL_ANSWER_BYTES: usize = 16 * 1024;
+
+/// How results are shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Form {
+    /// The request's id.
+    pub(super) id: u128,
+    /// The format of the messages.
+    pub(super) format: Format,
+    /// Results of one part.
+    pub(super) batch: usize,
+    /// Bytes with which a part ends, whatever its number of results.
+    pub(super) part_bytes: usize,
+    /// Whether all results must be in one part.
+    pub(super) is_whole: bool,
+    /// Whether each result goes with its bulk.
+    pub(super) traversers: bool,
+    /// Whether elements come without properties.
+    pub(super) references: bool,
+}
+
+/// Results that are not answered yet.
+pub(super) struct Answer {
+    form: Form,
+    graph: Option<Arc<Leased>>,
+    results: std::vec::IntoIter<(Value, u64)>,
+    /// The result at hand and how often it is still to be told.
+    current: Option<(Value, u64)>,
+    began: bool,
+    ended: bool,
+    budget: Arc<AnswerBudget>,
+    held: Share,
+    held_bytes: usize,
+}
+
+/// The budget of answers is full.
+#[derive(Debug)]
+pub(super) struct NoRoom;
+
+/// One message, and its share of the budget of answers unless it is small.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) bytes: Bytes,
+    pub(super) share: Option<Share>,
+}
+
+impl Answer {
+    /// The answer to what ran.
+    pub(super) fn new(ran: Ran, mut form: Form, budget: &Arc<AnswerBudget>) -> Self {
+        if let Some(batch) = ran.options.batch.filter(|_| !form.is_whole) {
+            form.batch = usize::try_from(batch).unwrap_or(usize::MAX);
+        }
+        form.references = ran.options.references.unwrap_or(form.references);
+        Self {
+            form,
+            graph: ran.graph,
+            results: ran.results.into_iter(),
+            current: None,
+            began: false,
+            ended: false,
+            budget: Arc::clone(budget),
+            held: budget.share(false),
+            held_bytes: ran.held_bytes,
+        }
+    }
+
+    /// Whether every result is written.
+    pub(super) const fn is_done(&self) -> bool {
+        self.ended
+    }
+
+    /// The next parts: all that are left, or some [`TURN_BYTES`].
+    pub(super) fn write(&mut self) -> Result<Vec<Part>, NoRoom> {
+        let none = wire::no_schema();
+        let graph = self.graph.clone();
+        let schema = graph.as_ref().map_or(&none, |graph| &graph.schema);
+        let shown = Shown {
+            schema,
+            references: self.form.references,
+        };
+        let mut parts = Vec::new();
+        let mut bytes = 0;
+        while !self.ended && bytes < TURN_BYTES {
+            let part = self.part(shown)?;
+            bytes += part.bytes.len();
+            parts.push(part);
+        }
+        // What waits for its client is counted; what is written at once is gone at once.
+        match self.ended || self.held.reach(self.held_bytes) {
+            true => Ok(parts),
+            false => Err(NoRoom),
+        }
+    }
+
+    fn part(&mut self, shown: Shown<'_>) -> Result<Part, NoRoom> {
+        let mut items = Items::new(self.form.format);
+        while items.count() < self.form.batch && items.bytes() < self.form.part_bytes {
+            let Some((value, bulk)) = self.next() else {
+                break;
+            };
+            items.push(&match self.form.traversers {
+                true => WireValue::Traverser {
+                    bulk: i64::try_from(bulk).unwrap_or(i64::MAX),
+                    value: Box::new(shown.value(&value)),
+                },
+                false => shown.value(&value),
+            });
+        }
+        self.ended = !self.has_more();
+        let code = match (self.ended, self.began || items.count() > 0) {
+            (false, _) => PARTIAL,
+            (true, true) => SUCCESS,
+            (true, false) => NO_CONTENT,
+        };
+        self.began = true;
+        let response = Response {
+            id: Some(self.form.id),
+            code,
+            message: CompactString::default(),
+            attributes: Vec::new(),
+            data: WireValue::Null,
+        };
+        let mut bytes = Vec::with_capacity(items.bytes() + 256);
+        match code {
+            NO_CONTENT => varve_graphson::write_response(self.form.format, &response, &mut bytes),
+            _ => items.write_response(&response, &mut bytes),
+        }
+        let share = (bytes.len() > SMALL_ANSWER_BYTES).then(|| self.budget.share(false));
+        let mut part = Part {
+            bytes: bytes.into(),
+            share,
+        };
+        let size = part.bytes.len();
+        match part.share.as_mut().is_none_or(|share| share.reach(size)) {
+            true => Ok(part),
+            false => Err(NoRoom),
+        }
+    }
+
+    /// The next result, with its bulk where results go with it, else once for each.
+    fn next(&mut self) -> Option<(Value, u64)> {
+        if !self.has_more() {
+            return None;
+        }
+        let (value, left) = self.current.take()?;
+        if self.form.traversers {
+            return Some((value, left));
+        }
+        if left > 1 {
+            self.current = Some((value.clone(), left - 1));
+        }
+        Some((value, 1))
+    }
+
+    /// Whether there is another result; makes it the one at hand.
+    fn has_more(&mut self) -> bool {
+        while self.current.is_none() {
+            match self.results.next() {
+                Some((_, 0)) => {}
+                Some(next) => self.current = Some(next),
+                None => return false,
+            }
+        }
+        true
+    }
+}

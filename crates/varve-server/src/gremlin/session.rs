@@ -1,0 +1,133 @@
+//! Sessions of a WebSocket: what lives on between its requests.
+//!
+//! A session belongs to one connection and ends with it. Its requests run one after the other, in
+//! the order in which they came.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use compact_str::CompactString;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use varve_gremlin::execute::Environment;
+
+use super::status::Refusal;
+use super::transaction::Work;
+use crate::state::AppState;
+
+/// What a session keeps. The request in work has it alone.
+#[derive(Default)]
+pub(super) struct Session {
+    /// The variables that its scripts have set, and the bindings that they were sent.
+    pub(super) environment: Environment,
+    /// What its requests have changed and not committed: they are one transaction.
+    pub(super) work: Option<Work>,
+}
+
+/// The sessions of one connection.
+pub(super) struct Sessions {
+    state: Arc<AppState>,
+    open: RefCell<HashMap<CompactString, Open>>,
+}
+
+struct Open {
+    session: Arc<Mutex<Session>>,
+    /// When its last request ended.
+    used: Cell<Instant>,
+    /// Its place among the sessions of the server.
+    _place: Place,
+}
+
+/// One of the sessions that the server may have.
+struct Place(Arc<AppState>);
+
+impl Place {
+    fn take(state: &Arc<AppState>) -> Option<Self> {
+        let most = state.config().gremlin.sessions_max;
+        let taken = &state.gremlin_sessions;
+        let more = |open| (open < most).then_some(open + 1);
+        let entered = taken.try_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        entered.ok().map(|_| Self(Arc::clone(state)))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.gremlin_sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Sessions {
+    /// None yet.
+    pub(super) fn new(state: Arc<AppState>) -> Self {
+        Self {
+            state,
+            open: RefCell::default(),
+        }
+    }
+
+    /// The session of this name, which begins with its first request.
+    pub(super) fn get(&self, name: &CompactString) -> Result<Arc<Mutex<Session>>, Refusal> {
+        let mut open = self.open.borrow_mut();
+        if let Some(open) = open.get(name) {
+            open.used.set(Instant::now());
+            return Ok(Arc::clone(&open.session));
+        }
+        let Some(place) = Place::take(&self.state) else {
+            let most = self.state.config().gremlin.sessions_max;
+            return Err(Refusal::temporary(format!(
+                "The server has {most} open sessions (gremlin.sessions_max): close one, or try \
+                 again later"
+            )));
+        };
+        let session = Arc::default();
+        let begun = Open {
+            session: Arc::clone(&session),
+            used: Cell::new(Instant::now()),
+            _place: place,
+        };
+        open.insert(name.clone(), begun);
+        Ok(session)
+    }
+
+    /// A request of the session has ended.
+    pub(super) fn used(&self, name: &CompactString) {
+        if let Some(open) = self.open.borrow().get(name) {
+            open.used.set(Instant::now());
+        }
+    }
+
+    /// Ends the session once its request in work, if there is one, has ended.
+    pub(super) fn close(&self, name: &CompactString) {
+        self.open.borrow_mut().remove(name);
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.borrow().is_empty()
+    }
+
+    /// Waits until a session has been without a request for too long, and ends it.
+    pub(super) async fn end_idle(&self) {
+        let idle = Duration::from_millis(self.state.config().gremlin.session_idle_ms);
+        let first = self
+            .open
+            .borrow()
+            .values()
+            .map(|open| open.used.get())
+            .min();
+        tokio::time::sleep_until(first.unwrap_or_else(Instant::now) + idle).await;
+        let now = Instant::now();
+        self.open.borrow_mut().retain(|_, open| {
+            // A request in work, or one that waits for it, has the session too.
+            let is_in_use = Arc::strong_count(&open.session) > 1;
+            if is_in_use {
+                open.used.set(now);
+            }
+            is_in_use || now.duration_since(open.used.get()) < idle
+        });
+    }
+}

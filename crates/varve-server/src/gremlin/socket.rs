@@ -1,0 +1,479 @@
+//! A WebSocket of a TinkerPop driver.
+//!
+//! One task reads messages and writes parts of answers. Each request in work is a task of its own,
+//! which gives its parts to a short channel: it writes the next ones when the client has taken
+//! these. When the connection ends, so do its requests.
+
+mod metered;
+
+use std::cell::Cell;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use http::StatusCode;
+use hyper::upgrade::Upgraded;
+use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, mpsc};
+use tokio::task::JoinSet;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+use varve_graphson::{
+    Format, VALUE_BYTES, VALUES_MAX, WireError, read_request, request_id, split_frame,
+    write_response,
+};
+use varve_gremlin::execute::Item;
+
+use self::metered::Metered;
+use super::evaluate::{Failure, Ran, evaluate};
+use super::host;
+use super::message::{self, Ask, Job};
+use super::parts::{Answer, Form, NoRoom, Part};
+use super::session::{Session, Sessions};
+use super::status::{self, Asked, Refusal};
+use crate::admission::{BodyShare, SMALL_BODY_BYTES};
+use crate::errors::ApiError;
+use crate::request::RequestContext;
+use crate::runtime::ConnectionState;
+use crate::service::run_work;
+
+/// Requests of one connection in work at a time; further ones wait in the socket.
+const IN_WORK_MAX: usize = 64;
+/// Bytes of a message for each of its values, as a first guess.
+const BYTES_A_VALUE: usize = 16;
+/// Parts of answers that wait until the one before is taken.
+const PARTS_WAITING: usize = 4;
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 8 * 1024;
+/// How long the client may take to answer that the connection closes.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+
+/// Serves a WebSocket to its end.
+pub(super) fn serve(
+    upgraded: Upgraded,
+    context: RequestContext,
+    connection: Arc<ConnectionState>,
+) -> Pin<Box<dyn Future<Output = ()>>> {
+    Box::pin(run(upgraded, context, connection))
+}
+
+/// What the requests of a connection share.
+struct Desk {
+    /// The request that asked for the WebSocket.
+    context: RequestContext,
+    connection: Arc<ConnectionState>,
+    parts: mpsc::Sender<Outgoing>,
+    sessions: Sessions,
+    /// Bytes of messages in work that have no share of the budget.
+    uncharged: Cell<usize>,
+}
+
+/// A part on its way.
+struct Outgoing {
+    part: Part,
+    is_text: bool,
+}
+
+/// A message as it came.
+struct Incoming {
+    bytes: Bytes,
+    is_text: bool,
+    share: BodyShare,
+}
+
+async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<ConnectionState>) {
+    let limit = context.state().config().max_body_bytes;
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BYTES)
+        .write_buffer_size(0)
+        .max_message_size(Some(limit))
+        .max_frame_size(Some(limit));
+    let worker = Arc::clone(&context.worker);
+    let metered = Metered::new(upgraded, worker, Arc::clone(&connection));
+    let mut socket = WebSocketStream::from_raw_socket(metered, Role::Server, Some(config)).await;
+    let (sender, mut parts) = mpsc::channel(PARTS_WAITING);
+    let desk = Rc::new(Desk {
+        sessions: Sessions::new(context.shared_state()),
+        context,
+        connection,
+        parts: sender,
+        uncharged: Cell::new(0),
+    });
+    let mut tasks = JoinSet::new();
+    let mut reads = true;
+    while reads || !tasks.is_empty() || !parts.is_empty() {
+        tokio::select! {
+            biased;
+            Some(outgoing) = parts.recv() => {
+                if send(&mut socket, &desk, outgoing).await.is_err() {
+                    return;
+                }
+            }
+            Some(_) = tasks.join_next() => {}
+            () = desk.sessions.end_idle(), if !desk.sessions.is_empty() => {}
+            () = stop(&desk.connection), if reads => reads = false,
+            message = socket.next(), if reads && desk.has_room(tasks.len()) => {
+                match message {
+                    Some(Ok(message)) => {
+                        let share = socket.get_mut().take_share();
+                        let Some(incoming) = incoming(message, share) else { continue };
+                        tasks.spawn_local(Rc::clone(&desk).answer(incoming));
+                    }
+                    Some(Err(error)) => return close(&mut socket, reason(&error)).await,
+                    None => return,
+                }
+            }
+        }
+    }
+    close(&mut socket, (CloseCode::Away, "The server stops")).await;
+}
+
+/// Waits until the server stops. The connection's task is woken then.
+async fn stop(connection: &ConnectionState) {
+    std::future::poll_fn(|_| match connection.is_stopping() {
+        true => std::task::Poll::Ready(()),
+        false => std::task::Poll::Pending,
+    })
+    .await;
+}
+
+fn incoming(message: Message, share: BodyShare) -> Option<Incoming> {
+    let (bytes, is_text) = match message {
+        Message::Binary(bytes) => (bytes, false),
+        Message::Text(text) => (Bytes::from(text), true),
+        // Pings are answered, and a close is, before they are seen here.
+        _ => return None,
+    };
+    Some(Incoming {
+        bytes,
+        is_text,
+        share,
+    })
+}
+
+async fn send(
+    socket: &mut WebSocketStream<Metered>,
+    desk: &Desk,
+    outgoing: Outgoing,
+) -> Result<(), Error> {
+    let Outgoing { part, is_text } = outgoing;
+    let underway = &desk.context.worker.underway;
+    let share = part.share;
+    socket.get_mut().sending = share.map(|share| underway.add(share, &desk.connection));
+    let message = match is_text.then(|| Utf8Bytes::try_from(part.bytes.clone())) {
+        Some(Ok(text)) => Message::Text(text),
+        _ => Message::Binary(part.bytes),
+    };
+    let sent = socket.send(message).await;
+    socket.get_mut().sending = None;
+    sent
+}
+
+fn reason(error: &Error) -> (CloseCode, &'static str) {
+    match error {
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => (
+            CloseCode::Size,
+            "The message is larger than server.max_body_bytes",
+        ),
+        Error::Io(_) => (CloseCode::Again, "The server is too busy"),
+        Error::Utf8(_) => (CloseCode::Invalid, "The text is not UTF-8"),
+        _ => (CloseCode::Protocol, "The frame follows no rule of RFC 6455"),
+    }
+}
+
+/// Says why the connection ends, and ends it.
+async fn close(socket: &mut WebSocketStream<Metered>, (code, reason): (CloseCode, &'static str)) {
+    let frame = CloseFrame {
+        code,
+        reason: Utf8Bytes::from_static(reason),
+    };
+    let closing = async {
+        if socket.send(Message::Close(Some(frame))).await.is_ok() {
+            while let Some(Ok(_)) = socket.next().await {}
+        }
+    };
+    // A client that does not answer has lost the connection anyway.
+    let _ = tokio::time::timeout(CLOSE_WAIT, closing).await;
+}
+
+/// A request in work on its connection, for as long as it lives.
+struct Counted<'d> {
+    desk: &'d Desk,
+    uncharged: usize,
+}
+
+impl<'d> Counted<'d> {
+    fn new(desk: &'d Desk, incoming: &Incoming) -> Self {
+        let uncharged = match incoming.share.bytes() {
+            0 => incoming.bytes.len(),
+            _ => 0,
+        };
+        desk.uncharged.set(desk.uncharged.get() + uncharged);
+        desk.connection.request_started();
+        Self { desk, uncharged }
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        let uncharged = &self.desk.uncharged;
+        uncharged.set(uncharged.get() - self.uncharged);
+        self.desk.connection.request_ended();
+    }
+}
+
+/// Why a request has no further parts.
+enum Ended {
+    Refused(Refusal),
+    /// The connection is gone.
+    Gone,
+}
+
+impl Desk {
+    /// Whether a further message is read while so many requests are in work.
+    fn has_room(&self, in_work: usize) -> bool {
+        in_work < IN_WORK_MAX && self.uncharged.get() < SMALL_BODY_BYTES
+    }
+
+    /// Answers one message to its last part.
+    async fn answer(self: Rc<Self>, incoming: Incoming) {
+        let began = Instant::now();
+        let _counted = Counted::new(&self, &incoming);
+        let is_text = incoming.is_text;
+        let (format, id, result) = match framed(&incoming) {
+            Ok((format, message)) => {
+                let id = request_id(format, &message);
+                let result = self.work(format, (id, message), incoming).await;
+                (format, id, result)
+            }
+            Err(error) => {
+                let refusal = Refusal::malformed(error.to_string());
+                (Format::GraphSon, None, Err(Ended::Refused(refusal)))
+            }
+        };
+        let status = match result {
+            Ok(()) => StatusCode::OK,
+            Err(Ended::Gone) => return,
+            Err(Ended::Refused(refusal)) => {
+                let status = refusal.status();
+                let mut bytes = Vec::new();
+                write_response(format, &refusal.response(id), &mut bytes);
+                let part = Part {
+                    bytes: bytes.into(),
+                    share: None,
+                };
+                // If the connection is gone, nobody waits.
+                let _ = self.send(part, is_text).await;
+                status
+            }
+        };
+        self.record(status, began.elapsed());
+    }
+
+    /// Reads and runs a request, and sends its results.
+    async fn work(
+        &self,
+        format: Format,
+        (id, message): (Option<u128>, Bytes),
+        incoming: Incoming,
+    ) -> Result<(), Ended> {
+        let state = self.context.state();
+        let (ask, work_share) = self.read(format, message).await?;
+        let job = match ask {
+            Ask::Run(job) => *job,
+            Ask::Close(session) => {
+                self.sessions.close(&session);
+                return self.nothing(format, id, incoming.is_text).await;
+            }
+            Ask::Authenticate => return self.nothing(format, id, incoming.is_text).await,
+        };
+        if let Some((name, wanted)) = host::unknown_alias(state, &job.aliases) {
+            return Err(Ended::Refused(Refusal::unknown_alias(name, wanted)));
+        }
+        let name = job.session.clone();
+        let session = match &name {
+            Some(name) => {
+                let session = self.sessions.get(name).map_err(Ended::Refused)?;
+                Some(session.lock_owned().await)
+            }
+            None => None,
+        };
+        let limit = state.time_limit(self.context.route());
+        let limit = job.limit.map_or(limit, |own| own.min(limit));
+        let mut context = self.context.again(Instant::now() + limit);
+        context.body_share = incoming.share;
+        context.work_share = Some(work_share);
+        let result = self.run(job, session, (context, limit), incoming.is_text);
+        let result = result.await;
+        if let Some(name) = &name {
+            self.sessions.used(name);
+        }
+        result
+    }
+
+    /// Reads a message within the budget of what is parsed. Most take few bytes for each value; what
+    /// has more values than its bytes promise is read once more, within a larger share.
+    async fn read(
+        &self,
+        format: Format,
+        message: Bytes,
+    ) -> Result<(Ask, OwnedSemaphorePermit), Ended> {
+        let state = self.context.state();
+        let gate = state.admission().reads();
+        let room = gate.work_max().saturating_sub(message.len()) / VALUE_BYTES;
+        let most = (message.len() / 2 + 1).min(VALUES_MAX).min(room);
+        let mut values_max = (message.len() / BYTES_A_VALUE + 1).min(most);
+        loop {
+            let bytes = message.len() + values_max * VALUE_BYTES;
+            let share = gate.reserve_work(bytes).await;
+            let share = share.map_err(|error| self.refused(&error))?;
+            let again = message.clone();
+            let read = move || {
+                let request = read_request(format, &again, values_max)?;
+                Ok::<_, WireError>(message::ask(request, format))
+            };
+            let ask = match message.len() <= SMALL_BODY_BYTES {
+                true => read(),
+                false => {
+                    let read = state.run_blocking(read).await;
+                    read.map_err(|error| self.refused(&error))?
+                }
+            };
+            match ask {
+                Ok(ask) => return Ok((ask.map_err(Ended::Refused)?, share)),
+                Err(WireError::TooMany) if values_max < most => values_max = most,
+                Err(WireError::TooMany) if most == room => {
+                    let error = ApiError::body_too_costly(gate.work_max());
+                    return Err(self.refused(&error));
+                }
+                Err(error) => return Err(Ended::Refused(Refusal::malformed(error.to_string()))),
+            }
+        }
+    }
+
+    async fn run(
+        &self,
+        job: Job,
+        mut session: Option<OwnedMutexGuard<Session>>,
+        (context, limit): (RequestContext, Duration),
+        is_text: bool,
+    ) -> Result<(), Ended> {
+        let state = self.context.state();
+        let deadline = context.deadline();
+        let asked = Asked {
+            is_script: !job.form.traversers,
+            id: job.form.id,
+            limit_ms: limit.as_millis(),
+        };
+        let budget = Arc::clone(state.answers());
+        let ran = run_work(state, self.context.route(), context, move |context| {
+            let ran = match session.as_deref_mut() {
+                Some(session) => in_session(session, true, context, job),
+                None => in_session(&mut Session::default(), false, context, job),
+            };
+            let written = ran.map(|(ran, form)| written(Answer::new(ran, form, &budget)));
+            (session, written)
+        });
+        // The next request of the session waits until this one is answered.
+        let (_session, ran) = ran.await.map_err(|error| {
+            let is_late = Instant::now() >= deadline;
+            state.note_error(&error, self.context.uri());
+            Ended::Refused(Refusal::of_server(&error, asked, is_late))
+        })?;
+        let mut next = ran.map_err(|failure| {
+            if let Some(error) = failure.server_error() {
+                state.note_error(error, self.context.uri());
+            }
+            Ended::Refused(Refusal::of(failure, asked))
+        })?;
+        loop {
+            let (answer, parts) = next.map_err(|NoRoom| self.refused(&state.too_many_answers()))?;
+            for part in parts {
+                self.send(part, is_text).await?;
+            }
+            if answer.is_done() {
+                return Ok(());
+            }
+            let written = state.run_blocking(move || written(answer)).await;
+            next = written.map_err(|error| self.refused(&error))?;
+        }
+    }
+
+    /// Answers that there are no results.
+    async fn nothing(&self, format: Format, id: Option<u128>, is_text: bool) -> Result<(), Ended> {
+        let mut bytes = Vec::new();
+        write_response(format, &status::nothing(id), &mut bytes);
+        let part = Part {
+            bytes: bytes.into(),
+            share: None,
+        };
+        self.send(part, is_text).await
+    }
+
+    async fn send(&self, part: Part, is_text: bool) -> Result<(), Ended> {
+        let outgoing = Outgoing { part, is_text };
+        self.parts.send(outgoing).await.map_err(|_| Ended::Gone)
+    }
+
+    /// What the server itself refuses.
+    fn refused(&self, error: &ApiError) -> Ended {
+        self.context.state().note_error(error, self.context.uri());
+        let asked = Asked {
+            is_script: false,
+            id: 0,
+            limit_ms: 0,
+        };
+        Ended::Refused(Refusal::of_server(error, asked, false))
+    }
+
+    fn record(&self, status: StatusCode, elapsed: Duration) {
+        let worker = &self.context.worker;
+        let metrics = worker.state.metrics();
+        metrics.record(worker.index, self.context.route, status, elapsed);
+        let slow_ms = worker.state.config().slow_request_ms;
+        if slow_ms > 0 && elapsed.as_millis() >= u128::from(slow_ms) {
+            let ms = elapsed.as_millis() as u64;
+            tracing::warn!(%status, ms, "slow request on a WebSocket");
+        }
+    }
+}
+
+/// Runs a job with what its session keeps. `keeps`: what it changes is committed by a later one.
+fn in_session(
+    session: &mut Session,
+    keeps: bool,
+    context: &RequestContext,
+    job: Job,
+) -> Result<(Ran, Form), Failure> {
+    let environment = &mut session.environment;
+    for (name, value) in job.bindings {
+        environment.set(name, Item::Value(value));
+    }
+    let limits = (job.limit, job.aliases);
+    let kept = keeps.then_some(&mut session.work);
+    let mut ran = evaluate(context, job.program, environment, limits, kept)?;
+    if job.is_command {
+        ran.results.clear();
+    }
+    Ok((ran, job.form))
+}
+
+/// The next parts of an answer, and what is left of it.
+fn written(mut answer: Answer) -> Result<(Answer, Vec<Part>), NoRoom> {
+    let parts = answer.write()?;
+    Ok((answer, parts))
+}
+
+/// The format and the message in a frame. A text is GraphSON without a mime type.
+fn framed(incoming: &Incoming) -> Result<(Format, Bytes), WireError> {
+    if incoming.is_text {
+        return Ok((Format::GraphSon, incoming.bytes.clone()));
+    }
+    let (format, message) = split_frame(&incoming.bytes)?;
+    Ok((format, incoming.bytes.slice_ref(message)))
+}

@@ -1,0 +1,135 @@
+//! The bytes under a WebSocket: what arrives is charged before it is kept, what is taken is
+//! counted.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::admission::{BodyShare, SMALL_BODY_BYTES};
+use crate::answers::Sending;
+use crate::errors::ApiError;
+use crate::route::Class;
+use crate::runtime::ConnectionState;
+use crate::state::WorkerHandle;
+
+type Growing = Pin<Box<dyn Future<Output = Result<BodyShare, ApiError>>>>;
+
+/// An upgraded connection whose messages are charged while they arrive, as bodies are.
+pub(super) struct Metered {
+    io: TokioIo<Upgraded>,
+    worker: Arc<WorkerHandle>,
+    connection: Arc<ConnectionState>,
+    /// Bytes that have arrived since the last whole message.
+    arrived: usize,
+    share: BodyShare,
+    growing: Option<Growing>,
+    /// Why no more is read.
+    pub(super) refused: Option<ApiError>,
+    /// The part that is being sent.
+    pub(super) sending: Option<Arc<Sending>>,
+}
+
+impl Metered {
+    pub(super) fn new(
+        upgraded: Upgraded,
+        worker: Arc<WorkerHandle>,
+        connection: Arc<ConnectionState>,
+    ) -> Self {
+        Self {
+            io: TokioIo::new(upgraded),
+            worker,
+            connection,
+            arrived: 0,
+            share: BodyShare::default(),
+            growing: None,
+            refused: None,
+            sending: None,
+        }
+    }
+
+    /// A message is whole: its share of the budget.
+    pub(super) fn take_share(&mut self) -> BodyShare {
+        self.arrived = 0;
+        self.connection.message_ended();
+        std::mem::take(&mut self.share)
+    }
+
+    /// Waits until the budget has room for so many bytes of one message.
+    fn poll_room(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<io::Result<()>> {
+        if bytes <= SMALL_BODY_BYTES || bytes <= self.share.bytes() {
+            return Poll::Ready(Ok(()));
+        }
+        let growing = self.growing.get_or_insert_with(|| {
+            let worker = Arc::clone(&self.worker);
+            let mut share = std::mem::take(&mut self.share);
+            Box::pin(async move {
+                if let Some(gate) = worker.state.admission().gate(Class::Read) {
+                    gate.grow(&mut share, bytes, 2 * bytes).await?;
+                }
+                Ok(share)
+            })
+        });
+        let grown = ready!(growing.as_mut().poll(context));
+        self.growing = None;
+        match grown {
+            Ok(share) => {
+                self.share = share;
+                Poll::Ready(Ok(()))
+            }
+            Err(refused) => {
+                self.refused = Some(refused);
+                Poll::Ready(Err(io::ErrorKind::OutOfMemory.into()))
+            }
+        }
+    }
+
+    fn took(&self, written: &Poll<io::Result<usize>>) {
+        if let (Poll::Ready(Ok(bytes)), Some(sending)) = (written, &self.sending) {
+            sending.took(*bytes);
+        }
+    }
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let wanted = self.arrived + buffer.remaining();
+        ready!(self.poll_room(context, wanted))?;
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            self.arrived += bytes;
+            self.connection.message_arrived(bytes);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.io).poll_write(context, bytes);
+        self.took(&written);
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,229 @@
+//! Why a message is not answered with results, in the codes that TinkerPop's drivers know.
+
+use compact_str::CompactString;
+use http::StatusCode;
+use varve_graphson::{Response, Value};
+use varve_gremlin::ParseError;
+use varve_query::QueryError;
+use varve_view::ViewError;
+
+use super::evaluate::Failure;
+use crate::errors::ApiError;
+
+/// Part of the results; more follow.
+pub(super) const PARTIAL: i32 = 206;
+/// All results, or the last of them.
+pub(super) const SUCCESS: i32 = 200;
+/// There are no results.
+pub(super) const NO_CONTENT: i32 = 204;
+const UNAUTHORIZED: i32 = 401;
+const FORBIDDEN: i32 = 403;
+const MALFORMED: i32 = 498;
+const INVALID_ARGUMENTS: i32 = 499;
+const SERVER_ERROR: i32 = 500;
+const FAIL_STEP: i32 = 595;
+const TEMPORARY: i32 = 596;
+const EVALUATION: i32 = 597;
+const TIMEOUT: i32 = 598;
+const SERIALIZATION: i32 = 599;
+
+const FAIL_EXCEPTION: &str =
+    "org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.FailStep$FailException";
+
+/// The response to a request that is done and has no results.
+pub(super) const fn nothing(id: Option<u128>) -> Response {
+    Response {
+        id,
+        code: NO_CONTENT,
+        message: CompactString::const_new(""),
+        attributes: Vec::new(),
+        data: Value::Null,
+    }
+}
+
+/// What a client is told of a message that has no results.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) code: i32,
+    pub(super) message: String,
+    /// The name of the exception that the reference has in its place.
+    pub(super) exception: CompactString,
+    fail: bool,
+}
+
+/// What a failure is told by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    /// Whether it was a text.
+    pub(super) is_script: bool,
+    /// The request's id.
+    pub(super) id: u128,
+    /// Milliseconds that it might take.
+    pub(super) limit_ms: u128,
+}
+
+impl Refusal {
+    fn new(code: i32, exception: &str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            exception: CompactString::new(exception),
+            fail: false,
+        }
+    }
+
+    /// The message is none of the protocol.
+    pub(super) fn malformed(message: impl Into<String>) -> Self {
+        let exception = "org.apache.tinkerpop.gremlin.server.op.OpProcessorException";
+        Self::new(MALFORMED, exception, message)
+    }
+
+    /// An argument is missing or makes no sense.
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        let exception = "org.apache.tinkerpop.gremlin.server.op.OpProcessorException";
+        Self::new(INVALID_ARGUMENTS, exception, message)
+    }
+
+    /// It may be tried again.
+    pub(super) fn temporary(message: impl Into<String>) -> Self {
+        let exception = "java.lang.IllegalStateException";
+        Self::new(TEMPORARY, exception, message)
+    }
+
+    /// An alias stands for nothing.
+    pub(super) fn unknown_alias(name: &str, wanted: &str) -> Self {
+        Self::invalid(format!(
+            "Could not alias [{name}] to [{wanted}] as [{wanted}] not in the Graph or \
+             TraversalSource global bindings"
+        ))
+    }
+
+    /// A text or bytecode is no Gremlin.
+    pub(super) fn unreadable(error: &ParseError, is_script: bool) -> Self {
+        let exception = error.code.groovy_exception();
+        match is_script {
+            true => Self::new(
+                EVALUATION,
+                exception,
+                format!("Failed to interpret Gremlin query: {error}"),
+            ),
+            // The reference meets it while it reads the message.
+            false => Self::new(SERIALIZATION, exception, error.to_string()),
+        }
+    }
+
+    /// The time of a request is over.
+    fn timeout(asked: Asked) -> Self {
+        Self::new(
+            TIMEOUT,
+            "java.util.concurrent.TimeoutException",
+            format!(
+                "Evaluation exceeded the configured 'evaluationTimeout' threshold of {} ms or \
+                 evaluation was otherwise cancelled directly for request [{}]",
+                asked.limit_ms,
+                varve_model::value::Uuid(asked.id)
+            ),
+        )
+    }
+
+    /// What ran and failed.
+    pub(super) fn of(failure: Failure, asked: Asked) -> Self {
+        let general = match asked.is_script {
+            true => EVALUATION,
+            false => SERVER_ERROR,
+        };
+        match failure {
+            Failure::Unreadable(error) => Self::unreadable(&error, asked.is_script),
+            Failure::Refused(error) => Self::of_api(&error, general),
+            Failure::Query(QueryError::View(ViewError::Deadline | ViewError::Cancelled)) => {
+                Self::timeout(asked)
+            }
+            Failure::Query(QueryError::View(ViewError::Store(error))) => {
+                let error = match error.downcast::<varve_graph::GraphError>() {
+                    Ok(error) => ApiError::from(*error),
+                    Err(error) => ApiError::internal(error.to_string()),
+                };
+                Self::of_api(&error, general)
+            }
+            Failure::Query(QueryError::Fail(message)) => Self {
+                fail: true,
+                ..Self::new(FAIL_STEP, FAIL_EXCEPTION, message)
+            },
+            Failure::Query(error) => {
+                let exception = match &error {
+                    QueryError::Script { exception, .. } => exception.as_ref(),
+                    QueryError::Unbound(_) => "groovy.lang.MissingPropertyException",
+                    QueryError::Cast { .. } => "java.lang.ClassCastException",
+                    QueryError::Arithmetic(_) => "java.lang.ArithmeticException",
+                    QueryError::Unsupported(_) => "java.lang.UnsupportedOperationException",
+                    _ => "java.lang.IllegalArgumentException",
+                };
+                Self::new(general, exception, error.to_string())
+            }
+        }
+    }
+
+    /// What the server refused before it ran, or could not finish.
+    pub(super) fn of_server(error: &ApiError, asked: Asked, is_late: bool) -> Self {
+        match is_late && error.status() == StatusCode::SERVICE_UNAVAILABLE {
+            true if !error.is_outcome_unknown() => Self::timeout(asked),
+            _ => Self::of_api(error, SERVER_ERROR),
+        }
+    }
+
+    fn of_api(error: &ApiError, general: i32) -> Self {
+        let code = match error.status() {
+            StatusCode::UNAUTHORIZED => UNAUTHORIZED,
+            StatusCode::FORBIDDEN => FORBIDDEN,
+            StatusCode::PAYLOAD_TOO_LARGE => INVALID_ARGUMENTS,
+            // Nobody knows whether it is stored: to try again might do it twice.
+            StatusCode::SERVICE_UNAVAILABLE if error.is_outcome_unknown() => SERVER_ERROR,
+            StatusCode::SERVICE_UNAVAILABLE => TEMPORARY,
+            status if status.is_server_error() => SERVER_ERROR,
+            _ => general,
+        };
+        Self::new(code, error.exception(), error.told())
+    }
+
+    /// The status that it has over HTTP at TinkerPop's server.
+    pub(super) fn http_status(&self) -> StatusCode {
+        match self.code {
+            UNAUTHORIZED => StatusCode::UNAUTHORIZED,
+            FORBIDDEN => StatusCode::FORBIDDEN,
+            MALFORMED | INVALID_ARGUMENTS => StatusCode::BAD_REQUEST,
+            TEMPORARY => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// What the counters count it as.
+    pub(super) fn status(&self) -> StatusCode {
+        match self.code {
+            UNAUTHORIZED => StatusCode::UNAUTHORIZED,
+            FORBIDDEN => StatusCode::FORBIDDEN,
+            TEMPORARY | TIMEOUT => StatusCode::SERVICE_UNAVAILABLE,
+            SERVER_ERROR => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+
+    /// The response to the request with this id.
+    pub(super) fn response(self, id: Option<u128>) -> Response {
+        let text = |text: &str| Value::String(CompactString::new(text));
+        let key = CompactString::const_new;
+        let mut attributes = vec![
+            (key("exceptions"), Value::List(vec![text(&self.exception)])),
+            (key("stackTrace"), text(&self.message)),
+        ];
+        if self.fail {
+            attributes.push((key("failStepMessage"), text(&self.message)));
+        }
+        Response {
+            id,
+            code: self.code,
+            message: CompactString::from(self.message),
+            attributes,
+            data: Value::Null,
+        }
+    }
+}

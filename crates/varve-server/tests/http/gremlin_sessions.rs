@@ -1,0 +1,160 @@
+//! Sessions of TinkerPop's drivers: what lives on, what ends them, how many there may be.
+
+use std::time::Duration;
+
+use varve_graphson::{Bytecode, Format, Instruction, Response, Value};
+use varve_server::{GremlinConfig, ServerConfig};
+
+use crate::driver::{Driver, FORMATS, map, results, step, steps, text};
+use crate::fixture::Fixture;
+
+fn with(gremlin: GremlinConfig) -> Fixture {
+    let fixture = Fixture::with(ServerConfig {
+        gremlin,
+        ..ServerConfig::default()
+    });
+    fixture.people();
+    fixture
+}
+
+fn eval(driver: &mut Driver, session: &str, script: &str) -> Vec<Response> {
+    let arguments = [("gremlin", text(script)), ("session", text(session))];
+    driver.ask("session", "eval", &arguments)
+}
+
+fn command(command: &str) -> Value {
+    Value::Bytecode(Bytecode {
+        steps: Vec::new(),
+        source: vec![Instruction {
+            name: "tx".into(),
+            arguments: vec![text(command)],
+        }],
+    })
+}
+
+fn wait_for_sessions(fixture: &Fixture, count: usize) {
+    while fixture.server.state.gremlin_sessions() != count {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn variables_and_bindings_live_on_in_their_session_alone() {
+    let fixture = with(GremlinConfig::default());
+    for format in FORMATS {
+        let mut driver = Driver::connect(&fixture, format);
+        assert_eq!(results(eval(&mut driver, "a", "x = 1")), [Value::Int(1)]);
+        assert_eq!(results(eval(&mut driver, "a", "x + 1")), [Value::Int(2)]);
+        let arguments = [
+            ("gremlin", text("g.V(who).values('age')")),
+            ("bindings", map(&[("who", text("1:marko"))])),
+            ("session", text("a")),
+        ];
+        let ages = driver.ask("session", "eval", &arguments);
+        assert_eq!(results(ages), [Value::Int(29)]);
+        let names = eval(&mut driver, "a", "g.V(who).values('name')");
+        assert_eq!(results(names), [text("marko")]);
+        // A script that fails leaves the session as it is.
+        assert_eq!(eval(&mut driver, "a", "g.V().nonsense()")[0].code, 597);
+        assert_eq!(results(eval(&mut driver, "a", "x")), [Value::Int(1)]);
+        for (session, script) in [("b", "x"), ("b", "who")] {
+            assert_eq!(eval(&mut driver, session, script)[0].code, 597);
+        }
+        driver.refuses("x", 597, "No such property: x");
+        let mut other = Driver::connect(&fixture, format);
+        assert_eq!(eval(&mut other, "a", "x")[0].code, 597);
+    }
+}
+
+#[test]
+fn requests_of_a_session_run_one_after_the_other() {
+    let fixture = with(GremlinConfig::default());
+    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    results(eval(&mut driver, "a", "x = 0"));
+    let more = [("gremlin", text("x = x + 1")), ("session", text("a"))];
+    let ids: Vec<u128> = (0..100)
+        .map(|_| driver.send("session", "eval", &more))
+        .collect();
+    for (at, id) in ids.into_iter().enumerate() {
+        let answer = driver.receive();
+        assert_eq!(answer.id, Some(id));
+        assert_eq!(results(vec![answer]), [Value::Int(at as i32 + 1)]);
+    }
+}
+
+#[test]
+fn transactions_of_drivers_begin_commit_and_roll_back_without_results() {
+    let fixture = with(GremlinConfig::default());
+    for format in FORMATS {
+        let mut driver = Driver::connect(&fixture, format);
+        let count = steps(&[step("V", &[]), step("count", &[])]);
+        for gremlin in [
+            command("begin"),
+            count,
+            command("commit"),
+            command("rollback"),
+        ] {
+            let arguments = [
+                ("gremlin", gremlin.clone()),
+                ("session", text("a")),
+                ("aliases", map(&[("g", text("g"))])),
+            ];
+            let parts = driver.ask("session", "bytecode", &arguments);
+            let is_command =
+                matches!(gremlin, Value::Bytecode(bytecode) if bytecode.steps.is_empty());
+            let code = if is_command { 204 } else { 200 };
+            assert_eq!(parts[0].code, code, "{parts:?}");
+        }
+        let close = driver.ask("session", "close", &[("session", text("a"))]);
+        assert_eq!(close[0].code, 204);
+    }
+}
+
+#[test]
+fn sessions_end_when_they_are_closed_idle_or_lose_their_connection() {
+    let fixture = with(GremlinConfig {
+        sessions_max: 2,
+        session_idle_ms: 300,
+        ..GremlinConfig::default()
+    });
+    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    results(eval(&mut driver, "a", "x = 1"));
+    let mut other = Driver::connect(&fixture, Format::GraphSon);
+    results(eval(&mut other, "a", "x = 1"));
+    let refused = eval(&mut driver, "b", "1");
+    assert_eq!(refused[0].code, 596);
+    assert!(
+        refused[0].message.contains("gremlin.sessions_max"),
+        "{refused:?}"
+    );
+    // A connection that ends gives its sessions up.
+    drop(other);
+    wait_for_sessions(&fixture, 1);
+    // So does a close; what is closed begins anew.
+    let close = driver.ask("session", "close", &[("session", text("a"))]);
+    assert_eq!(close[0].code, 204);
+    assert_eq!(fixture.server.state.gremlin_sessions(), 0);
+    assert_eq!(eval(&mut driver, "a", "x")[0].code, 597);
+    // And so does time.
+    results(eval(&mut driver, "a", "x = 1"));
+    wait_for_sessions(&fixture, 0);
+    assert_eq!(eval(&mut driver, "a", "x")[0].code, 597);
+    // A request that takes longer than that keeps its session.
+    let long = "x = 5; sleep(700); x";
+    assert_eq!(results(eval(&mut driver, "c", long)), [Value::Int(5)]);
+    assert_eq!(results(eval(&mut driver, "c", "x")), [Value::Int(5)]);
+}
+
+#[test]
+fn a_session_needs_a_name_and_authentication_is_not_asked_for() {
+    let fixture = with(GremlinConfig::default());
+    for format in FORMATS {
+        let mut driver = Driver::connect(&fixture, format);
+        let nameless = driver.ask("session", "eval", &[("gremlin", text("1"))]);
+        assert_eq!(nameless[0].code, 499);
+        assert!(nameless[0].message.contains("[session]"), "{nameless:?}");
+        let credentials = [("sasl", text("AG1hcmtvAHNlY3JldA=="))];
+        let known = driver.ask("traversal", "authentication", &credentials);
+        assert_eq!(known[0].code, 204);
+    }
+}
