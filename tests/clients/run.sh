@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 clients=("$@")
-[[ $# -gt 0 ]] || clients=(java python omrs)
+[[ $# -gt 0 ]] || clients=(java python gremlin omrs)
 server_options=()
 [[ " ${clients[*]} " != *' omrs '* ]] || server_options=(--set omrs.enabled=true)
 source ../start-server.sh

@@ -1,0 +1,131 @@
+"""gremlinpython against a server that fill.py has filled: check.py ws://host:port/gremlin"""
+import asyncio
+import concurrent.futures
+import sys
+import traceback
+
+from gremlin_python.driver import client, serializer
+from gremlin_python.driver.driver_remote_connection import DriverRemoteConnection
+from gremlin_python.driver.protocol import GremlinServerError
+from gremlin_python.process.anonymous_traversal import traversal
+from gremlin_python.process.graph_traversal import __
+from gremlin_python.process.traversal import Barrier, Order, P, T, TextP
+from gremlin_python.structure.graph import Edge, Path, Vertex, VertexProperty
+
+URL = sys.argv[1]
+SOURCE = "__g_hugegraph"
+counts = {"passed": 0, "failed": 0}
+
+
+def check(name, run):
+    try:
+        run()
+        counts["passed"] += 1
+    except Exception:  # whatever a driver throws is a failed check
+        counts["failed"] += 1
+        print(f"FAILED {name}")
+        traceback.print_exc(file=sys.stdout)
+
+
+def same(got, wanted):
+    assert got == wanted, f"got {got!r}, wanted {wanted!r}"
+
+
+def refused(run, code, text):
+    try:
+        got = run()
+    except GremlinServerError as error:
+        same(error.status_code, code)
+        assert text in str(error), str(error)
+        return
+    raise AssertionError(f"not refused: {got!r}")
+
+
+def traversals(g):
+    people = g.V().has_label("person")
+    check("toList", lambda: same(sorted(v.id for v in people.to_list()), [1, 2, 4, 6]))
+    check("count", lambda: same(g.V().has_label("item").count().next(), 1_000))
+    check("vertex", lambda: vertex(g.V(1).next()))
+    check("edge", lambda: edge(g.V(1).out_e("knows").has("weight", 1.0).next()))
+    check("property", lambda: vertex_property(g.V(1).properties("age").next()))
+    wanted = {"name": ["marko"], "age": [29]}
+    check("valueMap", lambda: same(g.V(1).value_map().next(), wanted))
+    tokens = {T.id: 1, T.label: "person", "name": "marko", "age": 29}
+    check("elementMap", lambda: same(g.V(1).element_map().next(), tokens))
+    check("path", lambda: path(g.V(1).as_("a").out("knows").has("name", "josh").values("name").path().next()))
+    check("group", lambda: same(g.V().has_label("person", "software").group_count().by(T.label).next(), {"person": 4, "software": 2}))
+    check("predicate", lambda: same(g.V().has("person", "age", P.gt(30)).values("name").order().to_list(), ["josh", "peter"]))
+    check("text", lambda: same(g.V().has("person", "name", TextP.starting_with("ma")).values("name").to_list(), ["marko"]))
+    check("nested", lambda: same(sorted(g.V().has_label("person").where(__.out("created")).values("name").to_list()), ["josh", "marko", "peter"]))
+    check("order", lambda: same(g.V().has_label("person").order().by("age", Order.desc).values("age").to_list(), [35, 32, 29, 27]))
+    check("repeat", lambda: same(g.V(1).repeat(__.out()).times(2).values("name").order().to_list(), ["lop", "ripple"]))
+    check("project", lambda: same(g.V(1).project("a", "b").by("name").by(__.out().count()).next(), {"a": "marko", "b": 3}))
+    check("bulk", lambda: same(sorted(g.V().has_label("person").label().barrier().to_list()), ["person"] * 4))
+    check("vertex as argument", lambda: same(g.V(g.V(1).next()).out().count().next(), 3))
+    check("numbers", lambda: same(g.inject(1, 2.5, True, None, "x").to_list(), [1, 2.5, True, None, "x"]))
+    check("iterate", lambda: g.V().iterate())
+    check("nothing", lambda: same(g.V(99).to_list(), []))
+    check("batches", lambda: same(len(g.V().has_label("item").to_list()), 1_000))
+    check("batchSize", lambda: same(len(g.with_("batchSize", 7).V().has_label("item").to_list()), 1_000))
+    check("tokens", lambda: same(g.with_("materializeProperties", "tokens").V(1).next().properties or [], []))
+    check("timeout", lambda: refused(lambda: g.with_("evaluationTimeout", 50).V().repeat(__.both()).count().next(), 598, "evaluationTimeout"))
+    check("error", lambda: refused(lambda: g.inject("a").math("_+1").next(), 500, ""))
+
+
+def vertex(v):
+    assert isinstance(v, Vertex), v
+    same((v.id, v.label), (1, "person"))
+    same(sorted((p.label, p.value) for p in v.properties), [("age", 29), ("name", "marko")])
+
+
+def edge(e):
+    assert isinstance(e, Edge), e
+    same((e.label, e.outV.id, e.inV.id, e.outV.label, e.inV.label), ("knows", 1, 4, "person", "person"))
+    same([(p.key, p.value) for p in e.properties], [("weight", 1.0)])
+
+
+def vertex_property(p):
+    assert isinstance(p, VertexProperty), p
+    same((p.label, p.value), ("age", 29))
+
+
+def path(p):
+    assert isinstance(p, Path), p
+    same([set(labels) for labels in p.labels], [{"a"}, set(), set()])
+    same((p.objects[0].id, p.objects[1].id, p.objects[2]), (1, 4, "josh"))
+
+
+def scripts(c):
+    def all_of(script, bindings=None, **options):
+        return c.submit(script, bindings, **options).all().result()
+
+    check("script", lambda: same(all_of("g.V(1).values('name')"), ["marko"]))
+    check("bindings", lambda: same(all_of("g.V(x).out(y).count()", {"x": 1, "y": "knows"}), [2]))
+    check("list binding", lambda: same(all_of("g.V(x).count()", {"x": [1, 2, 4]}), [3]))
+    check("script vertex", lambda: vertex(all_of("g.V(1)")[0]))
+    check("script path", lambda: path(all_of("g.V(1).as('a').out('knows').has('name','josh').values('name').path()")[0]))
+    options = {"batchSize": 10}
+    check("script batches", lambda: same(len(all_of("g.V().hasLabel('item')", request_options=options)), 1_000))
+    late = {"evaluationTimeout": 50}
+    endless = "g.V().repeat(both()).count()"
+    check("script timeout", lambda: refused(lambda: all_of(endless, request_options=late), 598, "evaluationTimeout"))
+    check("script error", lambda: refused(lambda: all_of("g.V().nonsense()"), 597, "nonsense"))
+    check("script syntax", lambda: refused(lambda: all_of("g.V("), 597, "line 1"))
+    check("unknown alias", lambda: refused(lambda: client.Client(URL, "nowhere").submit("g.V()").all().result(), 499, "Could not alias [g] to [nowhere]"))
+
+    def pipelined():
+        asked = [c.submit_async("g.V(x).values('name')", {"x": 1}) for _ in range(100)]
+        same([future.result().all().result() for future in asked], [["marko"]] * 100)
+
+    check("pipelined", pipelined)
+
+
+for wire in (serializer.GraphBinarySerializersV1(), serializer.GraphSONSerializersV3d0()):
+    connection = DriverRemoteConnection(URL, SOURCE, message_serializer=wire)
+    traversals(traversal().with_(connection) if hasattr(traversal(), "with_") else traversal().with_remote(connection))
+    connection.close()
+    texts = client.Client(URL, SOURCE, message_serializer=wire)
+    scripts(texts)
+    texts.close()
+print(f"{counts['passed']} passed, {counts['failed']} failed")
+sys.exit(counts["failed"] > 0)
