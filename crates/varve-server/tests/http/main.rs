@@ -24,6 +24,7 @@ mod limits;
 mod listings;
 mod memory;
 mod omrs;
+mod open_graphs;
 mod protocol;
 mod schema;
 mod sequenced;
