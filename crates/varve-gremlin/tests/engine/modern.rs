@@ -15,6 +15,7 @@ use varve_testkit::model::ModelView;
 use varve_view::SchemaView;
 
 use crate::expected::Wanted;
+use crate::generate::Random;
 
 pub(crate) struct Modern {
     pub(crate) view: ModelView,
@@ -94,6 +95,48 @@ impl Modern {
     pub(crate) fn empty() -> Self {
         Self {
             view: ModelView::of(Vec::new(), Vec::new()),
+            schema: Names::new(),
+        }
+    }
+
+    /// Persons and programs by chance, with the same names; some have no age and no language.
+    pub(crate) fn random(random: &mut Random) -> Self {
+        let count = i64::from(random.below(9)) + 4;
+        let vertex = |id: i64, random: &mut Random| {
+            let name = *random.of(&["ann", "bob", "cy", "dan", "eve"]);
+            let mut properties = vec![(PropertyKeyId(1), Stored::Text(name.to_owned()))];
+            if random.chance(3) {
+                let age = 20 + i32::try_from(random.below(20)).expect("small");
+                properties.push((PropertyKeyId(2), Stored::Int(age)));
+            }
+            if random.chance(2) {
+                properties.push((PropertyKeyId(3), Stored::Text("java".to_owned())));
+            }
+            Vertex {
+                id: VertexId::Number(id),
+                label: label_of(id),
+                properties: properties.into_iter().collect(),
+            }
+        };
+        let vertices = (1..=count).map(|id| vertex(id, random)).collect();
+        let mut edges: std::collections::BTreeMap<String, Edge> = std::collections::BTreeMap::new();
+        for _ in 0..10 + random.below(30) {
+            let mut end = || i64::from(random.below(15)) % count + 1;
+            let (source, target) = (end(), end());
+            let id = edge_id(source, random.below(2) + 1, target);
+            let weight = f64::from(random.below(8)) / 4.0;
+            let edge = Edge {
+                id: id.clone(),
+                source_label: label_of(source),
+                target_label: label_of(target),
+                properties: [(PropertyKeyId(4), Stored::Double(weight))]
+                    .into_iter()
+                    .collect(),
+            };
+            edges.insert(id.to_string(), edge);
+        }
+        Self {
+            view: ModelView::of(vertices, edges.into_values().collect()),
             schema: Names::new(),
         }
     }

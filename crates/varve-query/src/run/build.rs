@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use super::child::{Child, Key, Reader};
 use super::context::{Segments, SharedSegments};
-use super::each::{Batch, Each, Gather};
+use super::each::{Batch, Each, Gather, OneByOne};
 use super::expand::{self, Expand};
 use super::fused;
 use super::repeat::Rounds;
 use super::row::{Row, Track};
 use super::source::{Inject, Nothing, Source, Start};
-use super::write::{OneByOne, Writing};
+use super::write::{Eager, Writing};
 use super::{BoxedOperator, map, math};
 use crate::plan::{Expanded, Fused, Name, Op, Plan, Reduce};
 use crate::{QueryError, Value};
@@ -27,6 +27,8 @@ pub(crate) struct Builder<'b> {
     pub(crate) track: Track,
     /// What rows carry at first.
     pub(crate) sack: Option<Box<Value>>,
+    /// Whether operators hand on one row at a time, and make no equal rows one.
+    one_by_one: bool,
     /// Whether the plan that is built begins the query.
     first: bool,
     /// Whether the step that is built begins a child.
@@ -40,9 +42,11 @@ impl<'b> Builder<'b> {
         schema: &'b dyn varve_view::SchemaView,
         track: Track,
         sack: Option<Box<Value>>,
+        one_by_one: bool,
     ) -> Self {
         Self {
             schema,
+            one_by_one,
             segments: Segments::one(),
             track,
             sack,
@@ -50,6 +54,11 @@ impl<'b> Builder<'b> {
             begins: false,
             loops: Vec::new(),
         }
+    }
+
+    /// Whether equal rows may become one.
+    fn merges(&self) -> bool {
+        self.track == Track::Nothing && !self.one_by_one
     }
 
     /// For a child with these segments.
@@ -107,6 +116,9 @@ pub(crate) fn chain(
         let begins = at == 0 && matches!(op, Op::Union(_) | Op::Inject(_));
         let own = if begins { builder } else { &later };
         input = operator(op, rest, input, own)?;
+        if builder.one_by_one {
+            input = Box::new(OneByOne::new(input));
+        }
     }
     Ok(input)
 }
@@ -121,7 +133,7 @@ fn operator(
         return Ok(Box::new(Writing::new(write, input, builder)?));
     }
     let input = match op.children().into_iter().any(Plan::writes) {
-        true => Box::new(OneByOne {
+        true => Box::new(Eager {
             input,
             rows: None,
             current: None,
@@ -267,7 +279,7 @@ fn merges(rest: &[Op], builder: &Builder<'_>) -> bool {
         )
     };
     let looped = !builder.loops.is_empty();
-    builder.track == Track::Nothing && (looped || rest.iter().any(pays))
+    builder.merges() && (looped || rest.iter().any(pays))
 }
 
 impl Builder<'_> {

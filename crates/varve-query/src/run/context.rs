@@ -27,6 +27,8 @@ pub(crate) struct Context<'q> {
     /// Properties that any step reads, ascending.
     pub(crate) projection: Vec<PropertyKeyId>,
     pub(crate) effects: IndexMap<Name, Effect>,
+    /// Whether equal rows become one.
+    pub(crate) merges: bool,
     /// How sacks become one at a barrier.
     pub(crate) sack_merge: Option<Operator>,
     /// Whether equal rows that meet at a barrier count once.

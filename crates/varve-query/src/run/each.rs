@@ -1,5 +1,7 @@
 //! Operators without state of their own: one over rows, one over batches.
 
+use std::collections::VecDeque;
+
 use super::context::Context;
 use super::row::Row;
 use super::{BoxedOperator, Operator, Reset};
@@ -107,6 +109,39 @@ where
 
     fn reset(&mut self, how: Reset) {
         self.done = false;
+        self.input.reset(how);
+    }
+}
+
+/// Hands on one row at a time.
+pub(crate) struct OneByOne {
+    input: BoxedOperator,
+    rows: VecDeque<Row>,
+}
+
+impl OneByOne {
+    pub(crate) const fn new(input: BoxedOperator) -> Self {
+        Self {
+            input,
+            rows: VecDeque::new(),
+        }
+    }
+}
+
+impl Operator for OneByOne {
+    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if let Some(row) = self.rows.pop_front() {
+            return Ok(Some(vec![row]));
+        }
+        let rows = self.input.next(cx, 1)?;
+        Ok(rows.map(|rows| {
+            self.rows.extend(rows);
+            self.rows.pop_front().into_iter().collect()
+        }))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.rows.clear();
         self.input.reset(how);
     }
 }

@@ -24,7 +24,8 @@ pub struct QueryOptions {
     pub paths: bool,
     /// What chance begins with; `None` = something else each time.
     pub seed: Option<u64>,
-    /// Leaves the plan as it is: for tests that compare.
+    /// Leaves the plan as it is, hands on one row at a time, and makes no equal rows one: for tests
+    /// that compare.
     pub as_written: bool,
 }
 
@@ -82,7 +83,8 @@ impl<'q> Query<'q> {
             true => plan.clone(),
             false => rules::rewritten(plan, schema, track == Track::Path),
         };
-        let builder = Builder::new(schema, track, options.sack.map(Box::new));
+        let sack = options.sack.map(Box::new);
+        let builder = Builder::new(schema, track, sack, options.as_written);
         let chain = build::query(&rewritten, &builder)?;
         let effect = |(name, value, operator)| (name, Effect { value, operator });
         let mut effects = analysis::effects(&rewritten);
@@ -97,6 +99,7 @@ impl<'q> Query<'q> {
             effects,
             sack_merge: options.sack_merge,
             once: options.once,
+            merges: track == Track::Nothing && !options.as_written,
             random: Random::new(options.seed.unwrap_or_else(any_seed)),
             ticks: std::cell::Cell::new(0),
         };

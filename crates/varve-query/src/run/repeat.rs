@@ -8,7 +8,7 @@ use super::build::Builder;
 use super::child::Child;
 use super::context::Context;
 use super::each::drain;
-use super::row::{Row, Track, merged};
+use super::row::{Row, merged};
 use super::{BATCH_MAX, BATCH_MIN, BoxedOperator, Operator, Reset};
 use crate::QueryError;
 use crate::plan::{LoopTest, Modulator, Repeat as Plan};
@@ -145,9 +145,9 @@ impl Repeat {
         self.running = false;
         let before = self.later.len();
         let later = std::mem::take(&mut self.later);
-        self.waiting.extend(match cx.track {
-            Track::Nothing => merged(later),
-            _ => later,
+        self.waiting.extend(match cx.merges {
+            true => merged(later),
+            false => later,
         });
         cx.meter.release((before - self.waiting.len()) * Row::BYTES);
         self.rounds.set(self.rounds.get() + 1);

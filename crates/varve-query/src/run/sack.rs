@@ -10,7 +10,8 @@ use crate::{QueryError, Value};
 
 /// The rows of one segment that met at a barrier: equal ones are one.
 pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryError> {
-    if cx.track != Track::Nothing {
+    let asked = cx.once || cx.sack_merge.is_some();
+    if cx.track != Track::Nothing || !(cx.merges || asked) {
         return Ok(rows);
     }
     let mut rows = merged(rows);

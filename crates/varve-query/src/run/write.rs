@@ -229,14 +229,14 @@ impl Operator for Writing {
 
 /// Hands rows on one by one, after all of them came in: what stands behind changes the graph, and
 /// each row is to see the changes for those before.
-pub(crate) struct OneByOne {
+pub(crate) struct Eager {
     pub(crate) input: BoxedOperator,
     pub(crate) rows: Option<std::vec::IntoIter<Row>>,
     /// The row that is handed on, and how often it still stands for a traverser.
     pub(crate) current: Option<Row>,
 }
 
-impl Operator for OneByOne {
+impl Operator for Eager {
     fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
         if self.rows.is_none() {
             self.rows = Some(drain(self.input.as_mut(), cx)?.into_iter());

@@ -71,6 +71,7 @@ const NOT_OPTIONS: &[&str] = &[
     "FUZZ_",
     "GREMLIN_FAILED",
     "GREMLIN_FEATURES",
+    "GREMLIN_TRAVERSALS",
     "HOSTILE_",
     "IDLE_CONNECTIONS",
     "LIMITED_",

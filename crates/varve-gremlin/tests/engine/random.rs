@@ -1,0 +1,117 @@
+//! Random traversals give the same from the optimised engine and from the plain one: no rule, one
+//! row at a time, equal rows apart. `VARVE_GREMLIN_TRAVERSALS` sets how many.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use varve_gremlin::execute::execute;
+use varve_gremlin::parse_script;
+use varve_query::{QueryError, Value};
+use varve_view::MeterLimits;
+
+use crate::OneGraph;
+use crate::generate::{Random, traversal};
+use crate::modern::Modern;
+
+/// Traversals of one run.
+const TRAVERSALS: u64 = 2_000;
+/// Traversals on each graph.
+const EACH: u64 = 20;
+
+/// A value as text; the members of lists, sets and maps in an order of their own, for none asked
+/// for one.
+fn canonical(value: &Value) -> String {
+    let sorted = |mut texts: Vec<String>| {
+        texts.sort_unstable();
+        texts.join(",")
+    };
+    match value {
+        Value::List(items) => format!("[{}]", sorted(items.iter().map(canonical).collect())),
+        Value::Set(items) => format!("{{{}}}", sorted(items.iter().map(canonical).collect())),
+        Value::Map(map) => {
+            let entry = |(key, value)| format!("{}={}", canonical(key), canonical(value));
+            format!("map({})", sorted(map.iter().map(entry).collect()))
+        }
+        Value::Path(path) => {
+            let objects: Vec<String> = path.objects.iter().map(canonical).collect();
+            format!("path({})", objects.join(","))
+        }
+        Value::Tree(tree) => {
+            let entry = |(key, below): (&Value, &varve_query::value::Tree)| {
+                let below = Value::Tree(std::sync::Arc::new(below.clone()));
+                format!("{}={}", canonical(key), canonical(&below))
+            };
+            format!("tree({})", sorted(tree.0.iter().map(entry).collect()))
+        }
+        other => format!("{}:{other}", other.type_name()),
+    }
+}
+
+fn results(text: &str, graph: &Modern, as_written: bool) -> Result<Vec<String>, QueryError> {
+    let script = parse_script(text).map_err(|error| QueryError::invalid(error.to_string()))?;
+    // A traversal that makes very much of little is left out.
+    let limits = MeterLimits {
+        rows_max: 20_000,
+        bytes_max: 2 << 20,
+        deadline: Some(Instant::now() + Duration::from_secs(5)),
+    };
+    let mut host = OneGraph {
+        graph,
+        effects: Vec::new(),
+        as_written,
+        limits,
+    };
+    let results = execute(&script, HashMap::new(), &mut host)?;
+    let mut texts = Vec::new();
+    for (value, bulk) in results {
+        let bulk = usize::try_from(bulk).expect("few results");
+        texts.extend(std::iter::repeat_n(canonical(&value), bulk));
+    }
+    texts.sort_unstable();
+    Ok(texts)
+}
+
+/// What differs, if anything does.
+fn differs(text: &str, graph: &Modern) -> Option<String> {
+    let fast = results(text, graph, false);
+    let plain = results(text, graph, true);
+    match (&fast, &plain) {
+        (Err(QueryError::View(_)), _) | (_, Err(QueryError::View(_))) => None,
+        (Ok(fast), Ok(plain)) if fast == plain => None,
+        (Err(fast), Err(plain)) if fast.to_string() == plain.to_string() => None,
+        _ => Some(format!(
+            "{text}\n  fast: {fast:.400?}\n  plain: {plain:.400?}"
+        )),
+    }
+}
+
+#[test]
+fn random_traversals_give_the_same_with_and_without_rules() {
+    let count = std::env::var("VARVE_GREMLIN_TRAVERSALS");
+    let count = count.map_or(TRAVERSALS, |count| count.parse().expect("a number"));
+    let mut wrong = Vec::new();
+    let (mut empty, mut refused) = (0, 0);
+    let mut graph = Modern::new();
+    for seed in 0..count {
+        if seed % EACH == EACH - 1 {
+            graph = Modern::random(&mut Random::new(seed));
+        }
+        let text = traversal(&mut Random::new(seed));
+        if let Some(difference) = differs(&text, &graph) {
+            wrong.push(format!("{seed}: {difference}"));
+        }
+        match results(&text, &graph, false) {
+            Ok(results) => empty += u64::from(results.is_empty()),
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{count} traversals, {empty} without results, {refused} refused");
+    let shown = wrong.iter().take(8).cloned().collect::<Vec<_>>().join("\n");
+    assert!(
+        wrong.is_empty(),
+        "{} of {count} differ:\n{shown}",
+        wrong.len()
+    );
+    assert!(refused * 10 < count, "{refused} of {count} are refused");
+    assert!(empty * 3 < count, "{empty} of {count} give nothing");
+}
