@@ -97,13 +97,13 @@ fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
             Op::HasToken {
                 token: Token::Label,
                 predicate,
-            } => match names_of(predicate) {
-                Some(names) => {
-                    restrict(&mut ops[at], names);
-                    ops.remove(next);
+            } => {
+                let names = names_of(predicate);
+                match names.is_some_and(|names| restrict(&mut ops[at], names)) {
+                    true => drop(ops.remove(next)),
+                    false => next += 1,
                 }
-                None => next += 1,
-            },
+            }
             Op::HasToken {
                 token: Token::Id,
                 predicate,
@@ -132,15 +132,14 @@ fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
     }
 }
 
-fn restrict(source: &mut Op, names: Vec<Name>) {
-    if let Op::Source { labels, .. } = source {
-        *labels = Some(match labels.take() {
-            Some(before) => before
-                .into_iter()
-                .filter(|name| names.contains(name))
-                .collect(),
-            None => names,
-        });
+/// Gives a source labels, unless it has some: an edge may be of a label and of its parent.
+fn restrict(source: &mut Op, names: Vec<Name>) -> bool {
+    match source {
+        Op::Source { labels, .. } if labels.is_none() => {
+            *labels = Some(names);
+            true
+        }
+        _ => false,
     }
 }
 

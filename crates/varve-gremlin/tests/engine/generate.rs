@@ -91,7 +91,14 @@ impl Generator<'_> {
     fn whole(&mut self) -> String {
         let source = self.pick(&["g", "g", "g", "g.withSack(1)", "g.withSideEffect('y', 3)"]);
         let (start, flow) = match self.number(8) {
-            0 => ("E()".to_owned(), Edge),
+            0 => {
+                let edges = [
+                    "E()",
+                    "E().hasLabel('wrote')",
+                    "E().hasLabel('edited', 'knows')",
+                ];
+                (self.pick(&edges), Edge)
+            }
             1 => ("inject(1, 2, 2, 5)".to_owned(), Number),
             2 => (format!("V({}, {})", self.number(9), self.number(9)), Vertex),
             3 => ("V().hasLabel('person')".to_owned(), Vertex),
@@ -221,7 +228,17 @@ impl Generator<'_> {
     }
 
     fn of_vertex(&mut self) -> (String, Flow) {
-        let labels = self.pick(&["", "", "'knows'", "'created'", "'knows', 'created'", "'no'"]);
+        let labels = self.pick(&[
+            "",
+            "",
+            "'knows'",
+            "'created'",
+            "'knows', 'created'",
+            "'no'",
+            "'wrote'",
+            "'edited'",
+            "'wrote', 'edited'",
+        ]);
         let name = self.pick(&["out", "in", "both"]);
         match self.number(16) {
             0..=3 => (format!("{name}({labels})"), Vertex),
@@ -282,7 +299,10 @@ impl Generator<'_> {
             3 if flow == Walked => ("otherV()".into(), Vertex),
             4 => ("values('weight')".into(), Number),
             5 => (format!("has('weight', gte({}.5))", self.number(2)), flow),
-            6 => ("hasLabel('knows')".into(), flow),
+            6 => {
+                let labels = ["'knows'", "'wrote'", "'edited'", "neq('wrote')", "'no'"];
+                (format!("hasLabel({})", self.pick(&labels)), flow)
+            }
             _ => ("label()".into(), Text),
         }
     }

@@ -123,7 +123,7 @@ impl Modern {
         for _ in 0..10 + random.below(30) {
             let mut end = || i64::from(random.below(15)) % count + 1;
             let (source, target) = (end(), end());
-            let id = edge_id(source, random.below(2) + 1, target);
+            let id = edge_id(source, *random.of(&[1, 2, 2, 4, 5]), target);
             let weight = f64::from(random.below(8)) / 4.0;
             let edge = Edge {
                 id: id.clone(),
@@ -182,10 +182,18 @@ const fn label_of(id: i64) -> VertexLabelId {
 fn edge_id(source: i64, label: u32, target: i64) -> EdgeId {
     EdgeId {
         source: VertexId::Number(source),
-        parent: EdgeLabelId(label),
+        parent: EdgeLabelId(if label > 3 { 3 } else { label }),
         label: EdgeLabelId(label),
         sort_values: "".into(),
         target: VertexId::Number(target),
+    }
+}
+
+fn sub_label(label: EdgeLabel) -> EdgeLabel {
+    EdgeLabel {
+        label_type: EdgeLabelType::Sub,
+        parent: Some(EdgeLabelId(3)),
+        ..label
     }
 }
 
@@ -240,7 +248,16 @@ impl Names {
                 key(4, "weight", DataType::Double),
             ],
             vertices: vec![vertex(1, "person"), vertex(2, "software")],
-            edges: vec![edge(1, "knows"), edge(2, "created")],
+            edges: vec![
+                edge(1, "knows"),
+                edge(2, "created"),
+                EdgeLabel {
+                    label_type: EdgeLabelType::Parent,
+                    ..edge(3, "wrote")
+                },
+                sub_label(edge(4, "edited")),
+                sub_label(edge(5, "reviewed")),
+            ],
         }
     }
 }

@@ -115,3 +115,31 @@ fn random_traversals_give_the_same_with_and_without_rules() {
     assert!(refused * 10 < count, "{refused} of {count} are refused");
     assert!(empty * 3 < count, "{empty} of {count} give nothing");
 }
+
+#[test]
+fn an_edge_of_a_sub_label_is_of_its_parents_label_too() {
+    let graph = (0..)
+        .map(|seed| Modern::random(&mut Random::new(seed)))
+        .find(|graph| {
+            let count = results("g.E().hasLabel('edited')", graph, true);
+            count.is_ok_and(|edges| edges.len() > 2)
+        });
+    let graph = graph.expect("a graph with such edges");
+    let count = |text: &str| results(text, &graph, false).expect("results").len();
+    let edited = count("g.E().hasLabel('edited')");
+    assert_eq!(edited, count("g.E().hasLabel('wrote').hasLabel('edited')"));
+    assert_eq!(
+        edited,
+        count("g.E().barrier().hasLabel('wrote').hasLabel('edited')")
+    );
+    assert_eq!(edited, count("g.V().in('edited')"));
+    assert_eq!(
+        edited,
+        count("g.V().inE('wrote').hasLabel('edited').outV().hasLabel('person', 'software')")
+    );
+    assert_eq!(0, count("g.E().hasLabel('edited').hasLabel(neq('wrote'))"));
+    assert_eq!(
+        edited,
+        count("g.E().hasLabel('edited').label().is('edited')")
+    );
+}

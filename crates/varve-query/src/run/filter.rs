@@ -8,7 +8,7 @@ use super::element;
 use super::row::Row;
 use super::{BoxedOperator, Operator, Reset};
 use crate::plan::Name;
-use crate::predicate::Predicate;
+use crate::predicate::{Predicate, Test};
 use crate::value::{Path, Token};
 use crate::{QueryError, Value};
 
@@ -41,6 +41,13 @@ pub(crate) fn has_token(
     predicate: &Predicate,
 ) -> Result<bool, QueryError> {
     match element::token(cx, value, token)? {
+        Some(own) if token == Token::Label => match value {
+            Value::Edge(edge, _) if edge.id.parent != edge.id.label => {
+                let parent = Value::text(cx.edge_label(edge.id.parent));
+                either_label(predicate, &own, &parent)
+            }
+            _ => predicate.holds(&own),
+        },
         // An id that is asked for as a text is compared as one.
         Some(own) if token == Token::Id && predicate.is_textual() => {
             predicate.holds(&Value::text(&own.to_string()))
@@ -48,6 +55,36 @@ pub(crate) fn has_token(
         Some(own) => predicate.holds(&own),
         None => Ok(false),
     }
+}
+
+/// Whether an edge of a sub label satisfies a predicate: it is of its parent's label too.
+fn either_label(predicate: &Predicate, own: &Value, parent: &Value) -> Result<bool, QueryError> {
+    Ok(match predicate {
+        Predicate::Test(Test::Neq | Test::Without, _) => {
+            predicate.holds(own)? && predicate.holds(parent)?
+        }
+        Predicate::Test(Test::Eq | Test::Within, _) => {
+            predicate.holds(own)? || predicate.holds(parent)?
+        }
+        Predicate::Test(..) | Predicate::Custom(_) => predicate.holds(own)?,
+        Predicate::And(all) => {
+            for each in all {
+                if !either_label(each, own, parent)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        Predicate::Or(any) => {
+            for each in any {
+                if either_label(each, own, parent)? {
+                    return Ok(true);
+                }
+            }
+            false
+        }
+        Predicate::Not(inner) => !either_label(inner, own, parent)?,
+    })
 }
 
 /// Keeps the rows at which `keep` holds.
