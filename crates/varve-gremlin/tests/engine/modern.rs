@@ -141,9 +141,15 @@ impl Modern {
         }
     }
 
-    /// A vertex by its name.
+    /// A vertex by its name; those of `modern` in every graph.
     pub(crate) fn vertex(&self, name: &str) -> Option<Value> {
-        let id = VertexId::Number(number_of(name)?);
+        let wanted = Stored::Text(name.to_owned());
+        let mut all = self.view.all_vertices().iter();
+        let found = all.find(|vertex| vertex.properties.get(PropertyKeyId(1)) == Some(&wanted));
+        let id = match found {
+            Some(vertex) => vertex.id.clone(),
+            None => VertexId::Number(number_of(name)?),
+        };
         Some(Value::Vertex(Arc::new(VertexHandle::new(id, None))))
     }
 
@@ -151,8 +157,12 @@ impl Modern {
     pub(crate) fn edge(&self, text: &str) -> Option<Value> {
         let (source, rest) = text.split_once('-')?;
         let (label, target) = rest.split_once("->")?;
-        let label = if label == "knows" { 1 } else { 2 };
-        let id = edge_id(number_of(source)?, label, number_of(target)?);
+        let (source, target) = (self.vertex(source)?, self.vertex(target)?);
+        let id = EdgeId {
+            source: source.as_vertex_id()?,
+            target: target.as_vertex_id()?,
+            ..edge_id(0, self.schema.edge_label_named(label)?.id.0, 0)
+        };
         let handle = EdgeHandle {
             source_label: VertexLabelId(1),
             target_label: VertexLabelId(1),
@@ -179,7 +189,7 @@ const fn label_of(id: i64) -> VertexLabelId {
     VertexLabelId(if id == 3 || id == 5 { 2 } else { 1 })
 }
 
-fn edge_id(source: i64, label: u32, target: i64) -> EdgeId {
+pub(crate) fn edge_id(source: i64, label: u32, target: i64) -> EdgeId {
     EdgeId {
         source: VertexId::Number(source),
         parent: EdgeLabelId(if label > 3 { 3 } else { label }),
@@ -189,16 +199,29 @@ fn edge_id(source: i64, label: u32, target: i64) -> EdgeId {
     }
 }
 
-fn sub_label(label: EdgeLabel) -> EdgeLabel {
-    EdgeLabel {
-        label_type: EdgeLabelType::Sub,
-        parent: Some(EdgeLabelId(3)),
-        ..label
-    }
-}
-
 impl Names {
+    /// Those of `modern`, and a parent label with two sub labels.
     fn new() -> Self {
+        let mut names = Self::of(
+            &[
+                ("name", DataType::Text),
+                ("age", DataType::Int),
+                ("lang", DataType::Text),
+                ("weight", DataType::Double),
+            ],
+            &["person", "software"],
+            &["knows", "created", "wrote", "edited", "reviewed"],
+        );
+        names.edges[2].label_type = EdgeLabelType::Parent;
+        for label in &mut names.edges[3..] {
+            label.label_type = EdgeLabelType::Sub;
+            label.parent = Some(EdgeLabelId(3));
+        }
+        names
+    }
+
+    /// These keys, vertex labels and edge labels.
+    pub(crate) fn of(keys: &[(&str, DataType)], vertices: &[&str], edges: &[&str]) -> Self {
         let key = |id: u32, name: &str, data_type| PropertyKey {
             id: PropertyKeyId(id),
             name: name.to_owned(),
@@ -240,24 +263,18 @@ impl Names {
             status: SchemaStatus::Created,
             user_data: Datum::Map(Vec::new()),
         };
+        let numbered = |at: usize| u32::try_from(at + 1).expect("few names");
+        let keys = keys.iter().enumerate();
+        let vertices = vertices.iter().enumerate();
+        let edges = edges.iter().enumerate();
         Self {
-            keys: vec![
-                key(1, "name", DataType::Text),
-                key(2, "age", DataType::Int),
-                key(3, "lang", DataType::Text),
-                key(4, "weight", DataType::Double),
-            ],
-            vertices: vec![vertex(1, "person"), vertex(2, "software")],
-            edges: vec![
-                edge(1, "knows"),
-                edge(2, "created"),
-                EdgeLabel {
-                    label_type: EdgeLabelType::Parent,
-                    ..edge(3, "wrote")
-                },
-                sub_label(edge(4, "edited")),
-                sub_label(edge(5, "reviewed")),
-            ],
+            keys: keys
+                .map(|(at, (name, kind))| key(numbered(at), name, *kind))
+                .collect(),
+            vertices: vertices
+                .map(|(at, name)| vertex(numbered(at), name))
+                .collect(),
+            edges: edges.map(|(at, name)| edge(numbered(at), name)).collect(),
         }
     }
 }

@@ -252,3 +252,16 @@ fn a_label_that_a_where_binds_is_a_plain_label_elsewhere() {
         ),
     ]);
 }
+
+#[test]
+fn rows_without_a_label_merge_before_one_is_given() {
+    // Some 10^15 traversers: only what merges gets there.
+    let doubled = "g.V(1).repeat(union(out('knows'), in('knows'), identity())).times(40)";
+    let counted = told(&format!("{doubled}.as('a').select('a').count()"));
+    assert!(counted.starts_with("Long("), "{counted}");
+    check(&[(
+        "g.V().both().group().by(label()).by(bothE().group().by(label()).by(count())).unfold()\
+         .select(values).select('created').sum()",
+        "Long(20)",
+    )]);
+}

@@ -58,7 +58,7 @@ impl<'b> Builder<'b> {
 
     /// Whether equal rows may become one.
     fn merges(&self) -> bool {
-        self.track == Track::Nothing && !self.one_by_one
+        self.track != Track::Path && !self.one_by_one
     }
 
     /// For a child with these segments.

@@ -27,7 +27,7 @@ pub(crate) struct Context<'q> {
     /// Properties that any step reads, ascending.
     pub(crate) projection: Vec<PropertyKeyId>,
     pub(crate) effects: IndexMap<Name, Effect>,
-    /// Whether equal rows become one.
+    /// Whether equal rows become one: those that have no label yet.
     pub(crate) merges: bool,
     /// How sacks become one at a barrier.
     pub(crate) sack_merge: Option<Operator>,

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 
 use super::child::{Child, Reader};
 use super::context::Context;
-use super::row::{Row, Track};
-use crate::plan::{By, Op, Ordering, Plan, Scope};
+use super::row::{Row, Track, merged};
+use crate::plan::{By, Op, Ordering, Plan, Reduce, Scope};
 use crate::value::ValueMap;
 use crate::{QueryError, Value};
 
@@ -75,8 +75,9 @@ pub(crate) fn sorted_within(
 pub(crate) enum Gathered {
     /// A list of what is read.
     List(Reader),
-    /// The first result of a child over the whole group.
-    First(Child),
+    /// The first result of a child over the whole group. The flag: whether the order of the group
+    /// says nothing.
+    First(Child, bool),
     /// The last result of a child.
     Last(Child),
 }
@@ -84,7 +85,10 @@ pub(crate) enum Gathered {
 impl Gathered {
     pub(crate) fn new(by: &By, builder: &super::build::Builder<'_>) -> Result<Self, QueryError> {
         Ok(match by {
-            By::Child(plan) if reduces(plan) => Self::First(Child::local(plan, builder)?),
+            By::Child(plan) if reduces(plan) => {
+                let any_order = plan.ops.iter().all(is_of_any_order);
+                Self::First(Child::local(plan, builder)?, any_order)
+            }
             By::Child(plan) => Self::Last(Child::local(plan, builder)?),
             other => Self::List(Reader::new(other, builder)?),
         })
@@ -103,6 +107,27 @@ fn reduces(plan: &Plan) -> bool {
                 } | Op::Range { .. }
             )
     })
+}
+
+/// Whether a step gives the same however its rows are ordered.
+const fn is_of_any_order(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Expand { .. }
+            | Op::EndVertex(_)
+            | Op::HasProperty { .. }
+            | Op::HasToken { .. }
+            | Op::Values(_)
+            | Op::Id
+            | Op::Label
+            | Op::Is(_)
+            | Op::Group { into: None, .. }
+            | Op::GroupCount { into: None, .. }
+            | Op::Reduce {
+                reduce: Reduce::Count | Reduce::Sum | Reduce::Min | Reduce::Max,
+                scope: Scope::Global,
+            }
+    )
 }
 
 /// Rows by the value of a key; rows without one do not come.
@@ -130,6 +155,8 @@ pub(crate) fn group(
 ) -> Result<ValueMap, QueryError> {
     let groups = by_key(cx, key, rows)?;
     let mut map = ValueMap::default();
+    let is_first = matches!(gathered, Gathered::First(..));
+    let any_order = cx.merges && matches!(gathered, Gathered::First(_, true));
     match gathered {
         Gathered::List(reader) => {
             for (key, rows) in groups {
@@ -144,11 +171,14 @@ pub(crate) fn group(
                 map.insert(key, Value::list(values));
             }
         }
-        Gathered::First(child) | Gathered::Last(child) => {
+        Gathered::First(child, _) | Gathered::Last(child) => {
             let keys: Vec<Value> = groups.keys().cloned().collect();
-            let results = child.over_groups(cx, groups.into_values())?;
+            let groups = groups.into_values().map(|rows| match any_order {
+                true => merged(rows),
+                false => rows,
+            });
+            let results = child.over_groups(cx, groups)?;
             let mut values: Vec<Option<Value>> = vec![None; keys.len()];
-            let is_first = matches!(gathered, Gathered::First(_));
             for row in results {
                 let value = &mut values[row.segment as usize];
                 if value.is_none() || !is_first {

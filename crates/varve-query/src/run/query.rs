@@ -99,7 +99,7 @@ impl<'q> Query<'q> {
             effects,
             sack_merge: options.sack_merge,
             once: options.once,
-            merges: track == Track::Nothing && !options.as_written,
+            merges: track != Track::Path && !options.as_written,
             random: Random::new(options.seed.unwrap_or_else(any_seed)),
             ticks: std::cell::Cell::new(0),
         };

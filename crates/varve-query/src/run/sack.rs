@@ -11,7 +11,7 @@ use crate::{QueryError, Value};
 /// The rows of one segment that met at a barrier: equal ones are one.
 pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryError> {
     let asked = cx.once || cx.sack_merge.is_some();
-    if cx.track != Track::Nothing || !(cx.merges || asked) {
+    if cx.track == Track::Path || !(cx.merges || asked) {
         return Ok(rows);
     }
     let mut rows = merged(rows);
@@ -19,6 +19,10 @@ pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryErr
         let mut places: HashMap<Value, usize, foldhash::fast::RandomState> = HashMap::default();
         let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
         for row in rows {
+            if row.path.is_some() {
+                kept.push(row);
+                continue;
+            }
             let place = *places.entry(row.value.clone()).or_insert(kept.len());
             match kept.get_mut(place) {
                 None => kept.push(row),
