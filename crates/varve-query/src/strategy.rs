@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::plan::{By, End, Expanded, Op, Plan};
+use crate::plan::write::{Given, Property, PropertyName, Write};
+use crate::plan::{By, End, Expanded, Name, Op, Plan};
 use crate::predicate::{Custom, Predicate};
 use crate::{Value, plan::ElementKind};
 
@@ -185,4 +186,30 @@ pub fn walks_any_label(plan: &Plan) -> bool {
         found |= matches!(op, Op::Expand { labels, .. } if labels.is_empty());
     });
     found
+}
+
+/// Gives every element that the plan adds a property with this value, and looks for it in merges.
+pub fn add_to_all(plan: &mut Plan, key: &Name, value: &Value) {
+    let property = || Property {
+        cardinality: None,
+        name: PropertyName::Key(key.clone()),
+        value: Given::Value(value.clone()),
+        meta: Vec::new(),
+    };
+    for op in &mut plan.ops {
+        if let Op::Write(write) = op {
+            match write.as_mut() {
+                Write::AddVertex { properties, .. } | Write::AddEdge { properties, .. } => {
+                    properties.push(property());
+                }
+                Write::MergeVertex(merge) | Write::MergeEdge(merge) => {
+                    merge.also.push((key.clone(), value.clone()));
+                }
+                Write::Set(_) | Write::Drop => {}
+            }
+        }
+        for child in op.children_mut() {
+            add_to_all(child, key, value);
+        }
+    }
 }

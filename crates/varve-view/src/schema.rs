@@ -6,6 +6,11 @@ use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabe
 ///
 /// Elements may have labels and keys that the schema no longer has; they have no name then.
 pub trait SchemaView: Send + Sync {
+    /// Whether labels and keys are made on first use.
+    fn is_open(&self) -> bool {
+        false
+    }
+
     /// The property key with this id.
     fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey>;
 

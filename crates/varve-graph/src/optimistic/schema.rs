@@ -46,6 +46,10 @@ impl GrowingSchema {
 }
 
 impl SchemaView for OptimisticTransaction {
+    fn is_open(&self) -> bool {
+        self.schema.current().is_open()
+    }
+
     fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey> {
         SchemaView::property_key(&**self.schema.current(), id)
     }

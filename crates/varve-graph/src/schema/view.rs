@@ -6,6 +6,10 @@ use varve_view::SchemaView;
 use super::Schema;
 
 impl SchemaView for Schema {
+    fn is_open(&self) -> bool {
+        Self::is_open(self)
+    }
+
     fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey> {
         Self::property_key(self, id).map(AsRef::as_ref)
     }

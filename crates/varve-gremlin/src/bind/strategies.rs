@@ -1,7 +1,7 @@
 //! Strategies of the traversal source: what they verify, and how they change a plan.
 
 use varve_query::plan::{Name, Plan};
-use varve_query::strategy::{Subgraph, productive, walks_any_label};
+use varve_query::strategy::{Subgraph, add_to_all, productive, walks_any_label};
 use varve_query::{Predicate, QueryError, Value};
 
 use super::{Binder, Bound};
@@ -16,6 +16,8 @@ pub(super) struct Strategies {
 #[derive(Debug)]
 enum Kind {
     Subgraph(Box<Subgraph>),
+    /// A partition that elements are added to: a property and its value.
+    WriteTo(Name, Value),
     Productive(Vec<Name>),
     ReadOnly,
     EdgeLabels {
@@ -83,6 +85,7 @@ impl Strategies {
         for (_, kind) in &self.all {
             match kind {
                 Kind::Subgraph(subgraph) => subgraph.apply(plan),
+                Kind::WriteTo(key, value) => add_to_all(plan, key, value),
                 Kind::Productive(keys) => productive(plan, keys),
                 Kind::EdgeLabels { refuses: true } if walks_any_label(plan) => {
                     return Err(QueryError::invalid(
@@ -197,6 +200,15 @@ impl Binder<'_> {
             _ => return Ok(()),
         };
         strategies.remove(name);
+        if name == "PartitionStrategy"
+            && let (Some(key), Some(partition)) = (
+                setting(strategy, "partitionKey"),
+                setting(strategy, "writePartition"),
+            )
+        {
+            let write = Kind::WriteTo(self.name(key)?, self.value(partition)?);
+            strategies.all.push((name.clone(), write));
+        }
         strategies.all.push((name.clone(), kind));
         Ok(())
     }

@@ -121,8 +121,10 @@ impl Binder<'_> {
         cardinality: Option<Cardinality>,
         map: &Argument,
     ) -> Result<Vec<Property>, QueryError> {
-        let Value::Map(map) = self.value(map)? else {
-            return Err(QueryError::invalid("property() needs a key and a value"));
+        let map = match self.value(map)? {
+            Value::Map(map) => map,
+            Value::Null => return Ok(Vec::new()),
+            _ => return Err(QueryError::invalid("property() needs a key and a value")),
         };
         let each = map.iter().map(|(key, value)| {
             Ok(Property {
@@ -151,20 +153,12 @@ impl Binder<'_> {
     }
 
     fn merge(&self, step: &Step, behind: &[Step]) -> Result<Merge, QueryError> {
-        let option = |wanted: tree::Merge| -> Result<Option<Given>, QueryError> {
-            let found = behind.iter().rev().find_map(|step| {
-                let is_it =
-                    matches!(&step.arguments[..], [Argument::Merge(own), _] if *own == wanted);
-                (step.name == StepName::Option && is_it).then(|| &step.arguments[1])
-            });
-            found.map(|argument| self.given(argument)).transpose()
-        };
         let known = |step: &Step| {
-            step.name != StepName::Option
-                || matches!(
-                    &step.arguments[..],
-                    [Argument::Merge(_), _] | [Argument::Merge(_), _, _]
-                )
+            let merges = matches!(
+                &step.arguments[..],
+                [Argument::Merge(_), _] | [Argument::Merge(_), _, Argument::Cardinality(_)]
+            );
+            step.name != StepName::Option || merges
         };
         if !behind.iter().all(known) {
             return Err(QueryError::invalid(format!(
@@ -172,43 +166,52 @@ impl Binder<'_> {
                 step.name
             )));
         }
+        let option = |wanted: tree::Merge| self.merge_option(behind, wanted);
         let search = step.arguments.first();
         Ok(Merge {
             search: search.map(|search| self.given(search)).transpose()?,
+            also: Vec::new(),
             on_create: option(tree::Merge::OnCreate)?,
-            on_match: self.on_match(behind, option(tree::Merge::OnMatch)?)?,
+            on_match: option(tree::Merge::OnMatch)?,
             source: option(tree::Merge::OutV)?,
             target: option(tree::Merge::InV)?,
         })
     }
 
-    /// What `option(onMatch, map, cardinality)` says; its values have that cardinality.
-    fn on_match(&self, behind: &[Step], plain: Option<Given>) -> Result<Option<Given>, QueryError> {
-        let with_cardinality = behind
-            .iter()
-            .rev()
-            .find_map(|step| match &step.arguments[..] {
-                [
-                    Argument::Merge(tree::Merge::OnMatch),
-                    map,
-                    Argument::Cardinality(cardinality),
-                ] => Some((map, *cardinality)),
-                _ => None,
-            });
-        let Some((map, cardinality)) = with_cardinality else {
-            return Ok(plain);
+    /// What an option of a merge says; with a cardinality the values of its map have that one.
+    fn merge_option(
+        &self,
+        behind: &[Step],
+        wanted: tree::Merge,
+    ) -> Result<Option<Given>, QueryError> {
+        let mut options = behind.iter().rev();
+        let found = options.find_map(|step| match &step.arguments[..] {
+            [Argument::Merge(own), map] if *own == wanted => Some((map, None)),
+            [
+                Argument::Merge(own),
+                map,
+                Argument::Cardinality(cardinality),
+            ] if *own == wanted => Some((map, Some(*cardinality))),
+            _ => None,
+        });
+        let Some((map, cardinality)) = found else {
+            return Ok(None);
         };
-        let Given::Value(Value::Map(map)) = self.given(map)? else {
+        let given = self.given(map)?;
+        let Some(cardinality) = cardinality else {
+            return Ok(Some(given));
+        };
+        let Given::Value(Value::Map(map)) = given else {
             return Err(QueryError::Unsupported(
                 "A cardinality for a map that is computed".to_owned(),
             ));
         };
         let each = map.iter().map(|(key, value)| {
-            let value = match value {
-                own @ Value::Entry(_) => own.clone(),
-                value => with_own(cardinality, value.clone()),
+            let own = match (key, value) {
+                (Value::Text(_), Value::Entry(_)) | (Value::Token(_), _) => value.clone(),
+                _ => with_own(cardinality, value.clone()),
             };
-            (key.clone(), value)
+            (key.clone(), own)
         });
         Ok(Some(Given::Value(Value::map(each))))
     }

@@ -96,8 +96,14 @@ impl Wanted {
         }
         if let Some(inner) = inside("D[") {
             return value(Value::Token(match inner {
-                "OUT" => Token::Out,
+                "OUT" | "from" => Token::Out,
                 _ => Token::In,
+            }));
+        }
+        if let Some(inner) = inside("M[") {
+            return value(Value::Token(match inner {
+                "outV" => Token::OutV,
+                _ => Token::InV,
             }));
         }
         if let Some(inner) = inside("dt[") {

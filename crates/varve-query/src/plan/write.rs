@@ -53,6 +53,8 @@ pub enum EdgeEnd {
 pub struct Merge {
     /// What is looked for: a map; `None` = the value that comes in.
     pub search: Option<Given>,
+    /// Properties that are looked for beside that, and that an element which is added has.
+    pub also: Vec<(Name, Value)>,
     /// What an element that is added has beside that.
     pub on_create: Option<Given>,
     /// What an element that is found gets.

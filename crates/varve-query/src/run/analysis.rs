@@ -121,7 +121,17 @@ pub(crate) fn wanted(
             Wanted::VertexIds(ids.iter().filter_map(Value::as_vertex_id).collect())
         }
         (Some(ids), _, ElementKind::Edge) => {
-            Wanted::EdgeIds(ids.iter().filter_map(edge_id).collect())
+            let (own, given): (Vec<_>, Vec<_>) = ids
+                .iter()
+                .map(|id| (edge_id(id), id))
+                .partition(|(id, _)| id.is_some());
+            Wanted::EdgeIds {
+                ids: own.into_iter().filter_map(|(id, _)| id).collect(),
+                given: given
+                    .into_iter()
+                    .filter_map(|(_, id)| id.as_vertex_id())
+                    .collect(),
+            }
         }
         (None, None, kind) => Wanted::of_kind(kind),
         (None, Some(labels), ElementKind::Vertex) => {

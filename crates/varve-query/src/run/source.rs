@@ -112,7 +112,11 @@ pub(crate) enum Wanted {
     Vertices(Vec<VertexLabelId>),
     Edges(Vec<EdgeLabelId>),
     VertexIds(Vec<VertexId>),
-    EdgeIds(Vec<EdgeId>),
+    /// `given`: ids that edges with a hidden sort value were sent with.
+    EdgeIds {
+        ids: Vec<EdgeId>,
+        given: Vec<VertexId>,
+    },
 }
 
 /// What a source was asked for.
@@ -201,7 +205,13 @@ impl Source {
                 };
                 vertices.into_iter().filter(exists).collect()
             }
-            Wanted::EdgeIds(ids) => edges_of_ids(cx, ids)?,
+            Wanted::EdgeIds { ids, given } => {
+                let mut found = edges_of_ids(cx, ids)?;
+                if !given.is_empty() && cx.schema.is_open() {
+                    found.append(&mut edges_given(cx, given)?);
+                }
+                found
+            }
             _ => Vec::new(),
         };
         Ok(found
@@ -344,6 +354,53 @@ fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, Query
         properties: edge.properties.clone(),
         newer: crate::value::NewerEdge::default(),
     })
+}
+
+/// The edges that were sent with these ids. No index leads to them: all edges are looked at.
+fn edges_given(cx: &Context<'_>, given: &[VertexId]) -> Result<Vec<Value>, QueryError> {
+    let projection = cx.projection();
+    let ask = ScanAsk {
+        elements: Elements::Edges(&[]),
+        conditions: &[],
+        order: None,
+        properties: &projection,
+    };
+    let mut edges = Vec::new();
+    let mut failed = None;
+    let mut place: Option<Place> = None;
+    loop {
+        let from = place.as_ref();
+        place = cx
+            .view
+            .scan(&ask, from, BATCH_MAX, cx.meter, &mut |found| {
+                let Found::Edge(edge) = found else {
+                    return Flow::Continue(());
+                };
+                let label = cx.schema.edge_label(edge.label);
+                if !label.is_some_and(varve_model::EdgeLabel::has_hidden_sort) {
+                    return Flow::Continue(());
+                }
+                match scanned(cx, edge) {
+                    Ok(edge) => {
+                        let own = varve_model::sortable::given_id(&edge.id.sort_values);
+                        if own.is_some_and(|own| given.contains(&own)) {
+                            edges.push(Value::Edge(Arc::new(edge), Walked::No));
+                        }
+                        Flow::Continue(())
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        Flow::Break(())
+                    }
+                }
+            })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if place.is_none() {
+            return Ok(edges);
+        }
+    }
 }
 
 /// The edges with these ids that exist, in the order of the ids.

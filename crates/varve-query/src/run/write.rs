@@ -153,6 +153,7 @@ fn merge_parts(
     let part = |given: &Option<Given>| Part::maybe(given.as_ref(), builder);
     let parts = MergeParts {
         search: part(&merge.search)?,
+        also: merge.also.clone(),
         on_create: part(&merge.on_create)?,
         on_match: part(&merge.on_match)?,
         source: part(&merge.source)?,

@@ -14,6 +14,7 @@ use crate::{QueryError, Value};
 /// The arguments of a merge, ready to be computed.
 pub(super) struct MergeParts {
     pub(super) search: Option<Part>,
+    pub(super) also: Vec<(Name, Value)>,
     pub(super) on_create: Option<Part>,
     pub(super) on_match: Option<Part>,
     pub(super) source: Option<Part>,
@@ -134,10 +135,17 @@ impl MergeParts {
 
     /// What is looked for.
     pub(super) fn search(&mut self, cx: &mut Context<'_>, row: &Row) -> Result<Value, QueryError> {
-        Ok(match &mut self.search {
+        let map = match &mut self.search {
             Some(part) => part.of(cx, row)?.unwrap_or_default(),
             None => row.value.clone(),
-        })
+        };
+        if self.also.is_empty() {
+            return Ok(map);
+        }
+        let also = self.also.iter();
+        let also = also.map(|(name, value)| (Value::Text(name.clone()), value.clone()));
+        let own = entries(&map)?.map(|(key, value)| (key.clone(), value.clone()));
+        Ok(Value::map(own.chain(also)))
     }
 
     /// What is to be added where nothing was found.

@@ -93,7 +93,8 @@ impl PropertyPart {
             Value::Text(name) => {
                 let mut written = Written::of(&name, value, self.cardinality)?;
                 for (name, part) in &mut self.meta {
-                    if let Some(value) = part.of(cx, row)? {
+                    let value = part.of(cx, row)?;
+                    if let Some(value) = value.filter(|value| !value.is_null()) {
                         written.meta.push((name.clone(), value.to_stored()?));
                     }
                 }

@@ -97,7 +97,7 @@ fn filters(wanted: &Wanted, ops: &mut Vec<Op>) {
 /// What a plan finds now.
 pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, QueryError> {
     let plan = rules::rewritten(plan, cx.schema, false);
-    let mut chain = build::query(&plan, &Builder::new(cx.schema, Track::Nothing, None))?;
+    let mut chain = build::query(&plan, &Builder::new(cx.schema, Track::Nothing, None, false))?;
     let mut values = Vec::new();
     for row in drain(chain.as_mut(), cx)? {
         for _ in 0..row.bulk {
