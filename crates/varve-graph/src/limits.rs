@@ -26,7 +26,8 @@ pub struct Limits {
     pub commit_group_bytes_max: usize,
     /// Bytes of commits that may wait for the committer; more is refused as busy. Default 64 MiB.
     pub commit_queue_bytes_max: usize,
-    /// Labels and property keys of an open graph (count); over it none is made on first use. Default 10,000.
+    /// Labels and property keys of an open graph (count); over it none is made on first use.
+    /// Default 10,000.
     pub open_schema_max: usize,
 }
 

@@ -17,7 +17,8 @@ const AGE: PropertyKeyId = PropertyKeyId(2);
 const LANG: PropertyKeyId = PropertyKeyId(3);
 const WEIGHT: PropertyKeyId = PropertyKeyId(4);
 
-/// Vertex 1 has the names marko (lang: it), mark and marko, and one age; vertex 2 has one name. Their weights are of two types.
+/// Vertex 1 has the names marko (lang: it), mark and marko, and one age; vertex 2 has one name.
+/// Their weights are of two types.
 fn graph() -> Modern {
     let text = |text: &str| Stored::Text(text.to_owned());
     let mut marko = Properties::new();
