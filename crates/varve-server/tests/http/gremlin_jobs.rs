@@ -229,3 +229,61 @@ fn run(fixture: &Fixture, script: &str) -> Value {
     let answer = fixture.done("POST", "/gremlin", &json!({"gremlin": script}).to_string());
     answer["result"]["data"].clone()
 }
+
+/// HugeGraph's documents begin with this graph.
+#[test]
+fn elements_in_scripts_write_what_their_traversals_write() {
+    let fixture = Fixture::new();
+    let script = "marko = graph.addVertex(T.label, 'person', 'name', 'marko', 'age', 29, 'city', 'Beijing');\n\
+        vadas = graph.addVertex(T.label, 'person', 'name', 'vadas', 'age', 27, 'city', 'Hongkong');\n\
+        marko.addEdge('knows', vadas, 'date', '2016-01-10', 'weight', 0.5);\n\
+        [marko.value('age'), marko.id()]";
+    assert_eq!(run(&fixture, script), json!([29, "1:marko"]));
+    assert_eq!(
+        run(&fixture, "g.V('1:marko').out('knows').values('name')"),
+        json!(["vadas"])
+    );
+    let script = "v = g.V('1:marko').next(); v.property('age', 30); v.property('city').remove(); v.value('age')";
+    assert_eq!(run(&fixture, script), json!([30]));
+    assert_eq!(
+        run(&fixture, "g.V('1:marko').valueMap('age', 'city')"),
+        json!([{"age": [30]}])
+    );
+    run(
+        &fixture,
+        "g.V('1:marko').outE().next().remove(); vadas = g.V('1:vadas').next(); vadas.remove()",
+    );
+    assert_eq!(run(&fixture, "g.V().id()"), json!(["1:marko"]));
+    assert_eq!(run(&fixture, "g.E().count()"), json!([0]));
+}
+
+#[test]
+fn a_script_commits_as_a_whole_or_where_it_says_so() {
+    let fixture = Fixture::new();
+    let add = |name: &str| {
+        format!(
+            "g.addV('person').property('name', '{name}').property('age', 1).property('city', 'x').iterate();"
+        )
+    };
+    let fails = format!("{} unknown", add("a"));
+    let answer = fixture.send("POST", "/gremlin", &json!({"gremlin": fails}).to_string());
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert_eq!(run(&fixture, "g.V().count()"), json!([0]));
+    let commits = format!("{} g.tx().commit(); {} unknown", add("a"), add("b"));
+    let answer = fixture.send("POST", "/gremlin", &json!({"gremlin": commits}).to_string());
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert_eq!(run(&fixture, "g.V().values('name')"), json!(["a"]));
+    let rolls_back = format!("{} g.tx().rollback(); g.V().count().next()", add("c"));
+    assert_eq!(run(&fixture, &rolls_back), json!([1]));
+    let job = "for (int i = 0; i < 10; i++) { g.addV('person').property('name', 'n' + i).property('age', i).property('city', 'x').iterate(); }\n\
+               g.V().count()";
+    assert_eq!(result(&fixture, job), json!([11]));
+    let id = submit(
+        &fixture,
+        &json!({"gremlin": format!("{} gremlinJob.updateProgress(1); sleep(100000)", add("z"))}),
+    );
+    awaited(&fixture, id, |task| task["task_progress"] == 1);
+    fixture.done("PUT", &format!("../tasks/{id}?action=cancel"), "");
+    assert_eq!(ended(&fixture, id)["task_status"], "cancelled");
+    assert_eq!(run(&fixture, "g.V().count()"), json!([11]));
+}
