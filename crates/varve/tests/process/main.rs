@@ -15,6 +15,8 @@ mod faults;
 #[cfg(feature = "rocksdb")]
 mod folders;
 #[cfg(feature = "rocksdb")]
+mod gremlin_crash;
+#[cfg(feature = "rocksdb")]
 mod idle;
 mod loading;
 #[cfg(feature = "rocksdb")]
