@@ -1,13 +1,19 @@
 //! Shortest paths by number of edges, searched from both ends.
 
+use std::cell::Cell;
+
 use rustc_hash::FxHashSet;
 use varve_view::{Flow, Meter};
 
 use crate::path::path_bytes;
-use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
+use crate::{Capacity, Hop, Path, Search, Step, TraversalError, VertexNumber};
 
 /// What HugeGraph's texts call these searches.
 const WHAT: &str = "shortest path";
+/// Vertices of a layer whose edges are read together at first, where they may suffice.
+const FIRST: usize = 16;
+/// How many times more are read each time that they did not.
+const GROWTH: usize = 4;
 
 /// One side of a search: its layers, with every edge between neighbouring layers.
 #[derive(Debug)]
@@ -68,7 +74,8 @@ impl Side {
         let meter = search.meter();
         let (mut next, mut parents) = (Vec::new(), Vec::new());
         let mut last = None;
-        search.expand(&from, step, &mut |hop| {
+        let met = Cell::new(false);
+        let mut reach = |hop: &Hop<'_>| {
             let known = self.depth(hop.to);
             let pair = (hop.to, hop.from);
             // Parallel edges come one after the other or in another direction; a pair counts once.
@@ -84,11 +91,20 @@ impl Side {
             }
             last = Some(pair);
             meter.hold(2 * size_of::<(VertexNumber, VertexNumber)>())?;
-            Ok(match !all && is_met(hop.to) {
+            met.set(!all && is_met(hop.to));
+            Ok(match met.get() {
                 true => Flow::Break(()),
                 false => Flow::Continue(()),
             })
-        })?;
+        };
+        // Where one path is enough, the first vertices may do: few are read at first.
+        let (mut rest, mut count) = (from.as_slice(), if all { from.len() } else { FIRST });
+        while !rest.is_empty() && !met.get() {
+            let piece;
+            (piece, rest) = rest.split_at(count.min(rest.len()));
+            search.expand(piece, step, &mut reach)?;
+            count *= GROWTH;
+        }
         parents.sort_by_key(|(vertex, _)| *vertex);
         // Stable, so of equal pairs the first in storage order stays.
         let mut seen = FxHashSet::default();

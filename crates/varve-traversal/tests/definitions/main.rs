@@ -2,6 +2,7 @@
 //!
 //! `VARVE_TRAVERSAL_GRAPHS` sets how many graphs, `VARVE_TRAVERSAL_SEED` the first seed.
 
+mod effort;
 mod naive;
 mod pairs;
 mod ranks;
