@@ -1,6 +1,6 @@
-//! Copying: vertices by a scan, edges by the neighbours of batches of vertices.
+//! Copying: vertices by a scan, edges of some labels by the neighbours of batches of vertices.
 
-use varve_model::Direction;
+use varve_model::{Direction, Properties, PropertyKeyId};
 use varve_view::{Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, ScanAsk, ViewError};
 
 use super::table::Table;
@@ -10,11 +10,11 @@ use crate::TraversalError;
 
 /// Vertices whose edges are read together: enough that a cluster answers them in one round.
 const BATCH: usize = 1_024;
-/// Vertices that are scanned in one piece.
-const SCAN: usize = 65_536;
+/// Elements that are scanned in one piece.
+pub(super) const SCAN: usize = 65_536;
 /// What an edge takes in one direction, and its weight.
-const EDGE_BYTES: usize = size_of::<Node>();
-const WEIGHT_BYTES: usize = size_of::<f64>();
+pub(super) const EDGE_BYTES: usize = size_of::<Node>();
+pub(super) const WEIGHT_BYTES: usize = size_of::<f64>();
 
 pub(super) fn projection(
     view: &dyn GraphView,
@@ -25,7 +25,10 @@ pub(super) fn projection(
     vertices.sort();
     let table = Table::new(&vertices, meter)?;
     let direction = ask.direction.unwrap_or(Direction::Out);
-    let side = side(view, ask, &vertices, &table, direction, meter)?;
+    let side = match ask.labels.is_empty() {
+        true => super::scanned::side(view, ask, &vertices, &table, direction, meter)?,
+        false => side(view, ask, &vertices, &table, direction, meter)?,
+    };
     meter.release(table.bytes());
     drop(table);
     let second = match ask.direction {
@@ -149,16 +152,7 @@ impl Copy {
         let end = u32::try_from(self.keys.len()).map_err(|_| full())?;
         self.ends.push((at as u32, end));
         if let Some(key) = ask.weight {
-            let weight = match edge.properties.get(key) {
-                None => 1.0,
-                Some(value) => {
-                    let number = value.as_f64().or(value.as_i64().map(|whole| whole as f64));
-                    let wrong = || TraversalError::Weight(format!("{value:?}"));
-                    let usable = |weight: &f64| weight.is_finite() && *weight >= 0.0;
-                    number.filter(usable).ok_or_else(wrong)?
-                }
-            };
-            self.weights.push(weight);
+            self.weights.push(weight(edge.properties, key)?);
         }
         Ok(())
     }
@@ -202,6 +196,17 @@ impl Copy {
     }
 }
 
+/// The weight of an edge with these properties.
+pub(super) fn weight(properties: &Properties, key: PropertyKeyId) -> Result<f64, TraversalError> {
+    let Some(value) = properties.get(key) else {
+        return Ok(1.0);
+    };
+    let number = value.as_f64().or(value.as_i64().map(|whole| whole as f64));
+    let wrong = || TraversalError::Weight(format!("{value:?}"));
+    let usable = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+    number.filter(usable).ok_or_else(wrong)
+}
+
 impl Adjacency {
     fn with_vertices(count: usize, meter: &Meter) -> Result<Self, ViewError> {
         meter.hold((count + 1) * size_of::<u32>())?;
@@ -220,22 +225,27 @@ impl Adjacency {
         };
         let end = u32::try_from(self.others.len()).map_err(full)?;
         self.starts.push(end);
-        if self.others[start..].is_sorted() {
-            return Ok(());
+        self.sort(start..self.others.len());
+        Ok(())
+    }
+
+    /// Brings the edges of one vertex into order.
+    pub(super) fn sort(&mut self, own: std::ops::Range<usize>) {
+        if self.others[own.clone()].is_sorted() {
+            return;
         }
         if self.weights.is_empty() {
-            self.others[start..].sort_unstable();
-            return Ok(());
+            self.others[own].sort_unstable();
+            return;
         }
-        let others = self.others[start..].iter().copied();
-        let mut pairs: Vec<(Node, f64)> =
-            others.zip(self.weights[start..].iter().copied()).collect();
+        let others = self.others[own.clone()].iter().copied();
+        let weights = self.weights[own.clone()].iter().copied();
+        let mut pairs: Vec<(Node, f64)> = others.zip(weights).collect();
         pairs.sort_by_key(|(other, _)| *other);
-        for (at, (other, weight)) in pairs.into_iter().enumerate() {
-            self.others[start + at] = other;
-            self.weights[start + at] = weight;
+        for (at, (other, weight)) in own.zip(pairs) {
+            self.others[at] = other;
+            self.weights[at] = weight;
         }
-        Ok(())
     }
 
     fn bytes(&self) -> usize {
