@@ -316,8 +316,8 @@ impl Desk {
         result
     }
 
-    /// Reads a message within the budget of what is parsed. Most take few bytes for each value; what
-    /// has more values than its bytes promise is read once more, within a larger share.
+    /// Reads a message within the budget of what is parsed. Most have few values for their bytes;
+    /// what has more is read once more, within a larger share.
     async fn read(
         &self,
         format: Format,
