@@ -31,6 +31,13 @@ enum Command {
         #[command(flatten)]
         wait: Wait,
     },
+    /// Run Gremlin queries on a social graph that it loads: rates and server CPU beside their limits
+    Gremlin {
+        #[command(flatten)]
+        arguments: Box<ApiArguments>,
+        #[command(flatten)]
+        wait: Wait,
+    },
     /// Run Egeria's performance suite against an open-metadata repository (OMRS REST API)
     Metadata {
         #[command(flatten)]
@@ -151,6 +158,10 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
         Command::Api { arguments, wait } => {
             wait.for_server(&arguments.url)?;
             return api::run(arguments);
+        }
+        Command::Gremlin { arguments, wait } => {
+            wait.for_server(&arguments.url)?;
+            return api::run(&arguments.as_ref().clone().of_gremlin());
         }
         Command::Metadata { arguments, wait } => {
             if arguments.from.is_empty() {

@@ -198,6 +198,15 @@ const SERVER_CONNECTIONS: u32 = 18_000;
 const CONNECTIONS_BESIDE: u32 = 64;
 
 impl ApiArguments {
+    /// The options of `varve bench gremlin`: the list of queries, unless other rows are named.
+    #[must_use]
+    pub fn of_gremlin(mut self) -> Self {
+        if self.scenario.is_empty() && self.published.is_none() {
+            self.preset.get_or_insert(Preset::Gremlin);
+        }
+        self
+    }
+
     /// The most connections that a row opens.
     pub(crate) fn connections(&self) -> Result<u32> {
         let of = |load: &Load| load.users.or(load.max_in_flight).unwrap_or(1);
@@ -297,7 +306,9 @@ impl ApiArguments {
         if let Some(list) = self.preset {
             let model = match list {
                 Preset::Users => Model::Paced,
-                Preset::Speed | Preset::Smoke => Model::Closed,
+                Preset::Speed | Preset::Gremlin | Preset::Traversers | Preset::Smoke => {
+                    Model::Closed
+                }
             };
             return Ok(preset::preset(list, &self.load(model)));
         }

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::choice::mix;
+use super::social::{KNOWS_LABEL, PERSON_LABEL};
 
 /// Digits of ids and texts: 32 that cannot be mistaken for one another.
 const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -44,6 +45,8 @@ pub(crate) enum Kind {
     Indexed,
     Wide,
     Forgetful,
+    /// Of the social graph.
+    Person,
 }
 
 impl Kind {
@@ -53,6 +56,7 @@ impl Kind {
             Self::Indexed => INDEXED_LABEL,
             Self::Wide => WIDE_LABEL,
             Self::Forgetful => FORGETFUL_LABEL,
+            Self::Person => PERSON_LABEL,
         }
     }
 
@@ -63,6 +67,7 @@ impl Kind {
             Self::Indexed => 4 << 27,
             Self::Wide => 5 << 27,
             Self::Forgetful => 6 << 27,
+            Self::Person => 7 << 27,
         }
     }
 
@@ -70,7 +75,7 @@ impl Kind {
     pub(crate) const fn capacity(self) -> u64 {
         match self {
             Self::Plain => Self::Indexed.base() - PROBES,
-            Self::Indexed | Self::Wide | Self::Forgetful => 1 << 27,
+            Self::Indexed | Self::Wide | Self::Forgetful | Self::Person => 1 << 27,
         }
     }
 }
@@ -138,6 +143,14 @@ impl Naming {
             Kind::Indexed => vec![
                 name,
                 ("bgroup".to_owned(), text(Self::group(number)).into()),
+            ],
+            Kind::Person => vec![
+                name,
+                ("bage".to_owned(), self.age(number).into()),
+                (
+                    "bcity".to_owned(),
+                    String::from_utf8_lossy(self.city(number)).into(),
+                ),
             ],
             Kind::Wide => (0..WIDE_PROPERTIES)
                 .map(|at| {
@@ -207,6 +220,7 @@ enum Field {
     Target,
     Since,
     Value,
+    City,
 }
 
 impl Field {
@@ -221,13 +235,14 @@ impl Field {
             Self::Group => "@@@@@@@G",
             Self::Age => "@A",
             Self::Since => "@@@Y",
+            Self::City => "@@@@C",
         }
     }
 }
 
 /// The fields in a text and their offsets.
 fn fields_of(text: &[u8]) -> impl Iterator<Item = (usize, Field)> {
-    const ALL: [Field; 8] = [
+    const ALL: [Field; 9] = [
         Field::Id,
         Field::Source,
         Field::Target,
@@ -236,6 +251,7 @@ fn fields_of(text: &[u8]) -> impl Iterator<Item = (usize, Field)> {
         Field::Group,
         Field::Age,
         Field::Since,
+        Field::City,
     ];
     ALL.into_iter().flat_map(move |field| {
         let places = memchr::memmem::find_iter(text, field.mark());
@@ -262,6 +278,7 @@ impl Template {
         let properties = match kind {
             Kind::Plain | Kind::Forgetful => r#""bname":"@@@@@@@N","bage":@A"#.to_owned(),
             Kind::Indexed => r#""bname":"@@@@@@@N","bgroup":"@@@@@@@G""#.to_owned(),
+            Kind::Person => r#""bname":"@@@@@@@N","bage":@A,"bcity":"@@@@C""#.to_owned(),
             Kind::Wide => (0..WIDE_PROPERTIES)
                 .map(|at| format!(r#""bw{at:02}":"@@@@@@@V{}""#, "x".repeat(WIDE_VALUE - 8)))
                 .collect::<Vec<_>>()
@@ -272,12 +289,16 @@ impl Template {
         Self::repeated(&one, kind, count)
     }
 
-    /// `count` edges as they are sent for creation.
-    pub(crate) fn edges(count: u32) -> Self {
+    /// `count` edges between vertices of a kind as they are sent for creation.
+    pub(crate) fn edges(kind: Kind, count: u32) -> Self {
+        let (own, label) = match kind {
+            Kind::Person => (KNOWS_LABEL, PERSON_LABEL),
+            _ => (EDGE_LABEL, VERTEX_LABEL),
+        };
         let one = format!(
-            r#"{{"label":"{EDGE_LABEL}","outV":"@@@@@@@@S","outVLabel":"{VERTEX_LABEL}","inV":"@@@@@@@@T","inVLabel":"{VERTEX_LABEL}","properties":{{"bsince":@@@Y}}}}"#
+            r#"{{"label":"{own}","outV":"@@@@@@@@S","outVLabel":"{label}","inV":"@@@@@@@@T","inVLabel":"{label}","properties":{{"bsince":@@@Y}}}}"#
         );
-        Self::repeated(&one, Kind::Plain, count)
+        Self::repeated(&one, kind, count)
     }
 
     fn repeated(one: &str, kind: Kind, count: u32) -> Self {
@@ -347,23 +368,33 @@ impl Template {
             let place = &mut out[*at..*at + field.mark().len()];
             match field {
                 Field::Id => place.copy_from_slice(&naming.id(self.kind, number)),
+                Field::Name if self.kind == Kind::Person => {
+                    place.copy_from_slice(&naming.name(number % vertices.max(1)));
+                }
                 Field::Name => place.copy_from_slice(&naming.name(number)),
                 Field::Age => write_number(place, naming.age(number)),
                 Field::Group => place.copy_from_slice(&Naming::group(number)),
                 Field::Since => write_number(place, naming.since(number)),
+                Field::City => place.copy_from_slice(naming.city(number)),
                 Field::Value => {
                     place.copy_from_slice(&naming.name(wide_number(number, values)));
                     values += 1;
                 }
                 Field::Source | Field::Target => {
-                    let (source, target) =
-                        *ends.get_or_insert_with(|| naming.ends(number, vertices));
+                    let (source, target) = *ends.get_or_insert_with(|| match self.kind {
+                        Kind::Person => naming.acquaintance(number, vertices),
+                        _ => naming.ends(number, vertices),
+                    });
                     let end = if *field == Field::Source {
                         source
                     } else {
                         target
                     };
-                    place.copy_from_slice(&naming.id(Kind::Plain, end));
+                    let kind = match self.kind {
+                        Kind::Person => Kind::Person,
+                        _ => Kind::Plain,
+                    };
+                    place.copy_from_slice(&naming.id(kind, end));
                 }
             }
         }
@@ -381,6 +412,14 @@ mod tests {
         seed: 7,
     };
 
+    const KINDS: [Kind; 5] = [
+        Kind::Plain,
+        Kind::Indexed,
+        Kind::Wide,
+        Kind::Forgetful,
+        Kind::Person,
+    ];
+
     fn filled(template: &Template, first: u64) -> serde_json::Value {
         let mut out = Vec::new();
         let whole = template.clone().wrapped(b"[", b"]");
@@ -392,7 +431,7 @@ mod tests {
     #[test]
     fn ids_of_all_kinds_are_distinct() {
         let mut seen = BTreeSet::new();
-        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Forgetful] {
+        for kind in KINDS {
             for number in (0..20_000).chain([(1 << 27) - 1]) {
                 let id = NAMING.id(kind, number);
                 assert!(id.starts_with(b"abc"));
@@ -427,7 +466,7 @@ mod tests {
 
     #[test]
     fn edges_are_as_documented() {
-        let edges = filled(&Template::edges(2), 1_234);
+        let edges = filled(&Template::edges(Kind::Plain, 2), 1_234);
         let edge = &edges[1];
         let (source, target) = NAMING.ends(1_235, 1_000);
         let id = |at| String::from_utf8(NAMING.id(Kind::Plain, at).to_vec()).expect("text");
@@ -448,7 +487,7 @@ mod tests {
 
     #[test]
     fn properties_are_those_that_are_sent() {
-        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Forgetful] {
+        for kind in KINDS {
             let sent = filled(&Template::vertices(kind, 2), 77);
             let known: serde_json::Map<_, _> = NAMING.properties(kind, 78).into_iter().collect();
             assert_eq!(sent[1]["properties"], Value::Object(known), "{kind:?}");

@@ -2,9 +2,15 @@
 
 use clap::ValueEnum;
 
+use super::queries;
 use super::report::published::{self, Published};
 use super::result::{Load, Model};
-use super::scenario::Scenario;
+use super::scenario::{GREMLIN, Scenario, TRAVERSERS};
+
+/// Users of a row of short queries: so many that no core waits for requests.
+const QUERY_USERS: u32 = 8;
+/// Queries that may take longer, in microseconds, are asked by one user.
+const LONG_QUERY_US: f64 = 1_000.0;
 
 /// A row to run.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +79,10 @@ pub(crate) enum Preset {
     Speed,
     /// Reads at 14,000 users, writes at 11,500, paced
     Users,
+    /// Gremlin queries on the social graph
+    Gremlin,
+    /// Traversers on the social graph
+    Traversers,
     /// Every scenario for a moment, to see that all work
     Smoke,
 }
@@ -148,12 +158,25 @@ pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
             paced(Scenario::SingleInsertVertices, 11_500),
             paced(Scenario::SingleInsertEdges, 11_500),
         ],
+        Preset::Gremlin => GREMLIN
+            .iter()
+            .map(|it| closed(*it, query_users(*it)))
+            .collect(),
+        Preset::Traversers => TRAVERSERS
+            .iter()
+            .map(|it| closed(*it, query_users(*it)))
+            .collect(),
         Preset::Smoke => Scenario::value_variants()
             .iter()
             .filter(|scenario| !scenario.is_load())
             .map(|scenario| closed(*scenario, 4))
             .collect(),
     }
+}
+
+fn query_users(scenario: Scenario) -> u32 {
+    let is_long = queries::limit_us(scenario).is_some_and(|limit| limit > LONG_QUERY_US);
+    if is_long { 1 } else { QUERY_USERS }
 }
 
 #[cfg(test)]

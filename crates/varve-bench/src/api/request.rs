@@ -8,6 +8,10 @@ use super::changes::Change;
 use super::choice::{Chooser, Distribution, Random};
 use super::payload::{self, Kind, Naming, Template};
 use super::scenario::{Data, Need, Place, Scenario, Sizes};
+use super::{queries, social};
+
+/// Other persons that are asked for beside each.
+const PAIRS: u64 = 1_000;
 
 /// Makes the requests of a scenario for one worker.
 #[derive(Debug)]
@@ -82,6 +86,8 @@ impl Requests {
             S::SingleInsertWide | S::BatchInsertWide => self.vertices(Kind::Wide, out)?,
             S::LoadIndexed => self.vertices(Kind::Indexed, out)?,
             S::LoadForgetful => self.vertices(Kind::Forgetful, out)?,
+            S::LoadPersons => self.vertices(Kind::Person, out)?,
+            S::LoadKnows => self.knows(out)?,
             S::SingleInsertEdges | S::BatchInsertEdges | S::BatchInsertEdgesUnchecked => {
                 self.edges(out)?
             }
@@ -107,6 +113,19 @@ impl Requests {
                 let number = self.chooser.choose(&mut self.random);
                 self.fill(number, out);
                 self.expect(200, Check::List, number)
+            }
+            _ => {
+                let person = self.chooser.choose(&mut self.random);
+                // The number of a pair that is no edge: its source is the person, its target any other.
+                let round = social::KNOWN + self.random.below(PAIRS);
+                let number = person + round * self.data.sizes.vertices;
+                self.fill(number, out);
+                let id = self.data.naming.id(Kind::Person, person);
+                let check = match self.scenario {
+                    S::GremlinVertex | S::GremlinByName => Check::Id(id),
+                    _ => Check::Any,
+                };
+                self.expect(200, check, number)
             }
         })
     }
@@ -169,6 +188,18 @@ impl Requests {
             1 => Check::Ends(source, data.naming.id(Kind::Plain, target)),
             _ => Check::Strings(source),
         };
+        Some(Expect {
+            writes: true,
+            ..self.expect(201, check, first)
+        })
+    }
+
+    fn knows(&self, out: &mut Vec<u8>) -> Option<Expect> {
+        let data = &*self.data;
+        let first = data.take(Need::Knows, u64::from(self.items))?;
+        self.fill(first, out);
+        let (source, _) = data.naming.acquaintance(first, data.sizes.vertices);
+        let check = Check::Strings(data.naming.id(Kind::Person, source));
         Some(Expect {
             writes: true,
             ..self.expect(201, check, first)
@@ -260,7 +291,7 @@ fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
         ),
         S::SingleInsertVertices => post("graph/vertices", Template::vertices(Kind::Plain, 1)),
         S::SingleInsertWide => post("graph/vertices", Template::vertices(Kind::Wide, 1)),
-        S::SingleInsertEdges => post("graph/edges", Template::edges(1)),
+        S::SingleInsertEdges => post("graph/edges", Template::edges(Kind::Plain, 1)),
         S::BatchInsertVertices | S::Overwrite => post(
             "graph/vertices/batch",
             array(Template::vertices(Kind::Plain, items)),
@@ -277,10 +308,21 @@ fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
             "graph/vertices/batch",
             array(Template::vertices(Kind::Wide, items)),
         ),
-        S::BatchInsertEdges => post("graph/edges/batch", array(Template::edges(items))),
+        S::BatchInsertEdges => post(
+            "graph/edges/batch",
+            array(Template::edges(Kind::Plain, items)),
+        ),
         S::BatchInsertEdgesUnchecked => post(
             "graph/edges/batch?check_vertex=false",
-            array(Template::edges(items)),
+            array(Template::edges(Kind::Plain, items)),
+        ),
+        S::LoadPersons => post(
+            "graph/vertices/batch",
+            array(Template::vertices(Kind::Person, items)),
+        ),
+        S::LoadKnows => post(
+            "graph/edges/batch?check_vertex=false",
+            array(Template::edges(Kind::Person, items)),
         ),
         S::VertexById | S::Mixed => get(vertex, Kind::Plain),
         S::AsOf => get(&format!("{vertex}?as_of={}", place.loaded_at), Kind::Plain),
@@ -317,7 +359,33 @@ fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
             "traversers/kout?source=%22@@@@@@@@I%22&direction=OUT&max_depth=2",
             Kind::Plain,
         ),
+        other => match (queries::traverser(other), queries::gremlin(other)) {
+            (Some(traverser), _) => get(&format!("traversers/{traverser}"), Kind::Person),
+            (_, query) => gremlin(query.unwrap_or_default(), place),
+        },
     }
+}
+
+/// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is not the graph's.
+fn gremlin(query: &str, place: &Place) -> Template {
+    let graph = place.base.rsplit('/').next().unwrap_or_default();
+    let variables = [("x", "@@@@@@@@S"), ("y", "@@@@@@@@T"), ("n", "@@@@@@@N")];
+    let is_used =
+        |name: &str| query.contains(&format!("({name})")) || query.contains(&format!(",{name})"));
+    let used = variables.into_iter().filter(|(name, _)| is_used(name));
+    let bindings: Vec<String> = used
+        .map(|(name, mark)| format!(r#""{name}":"{mark}""#))
+        .collect();
+    let bindings = bindings.join(",");
+    let body = format!(
+        r#"{{"gremlin":"{query}","bindings":{{{bindings}}},"language":"gremlin-groovy","aliases":{{"g":"__g_{graph}"}}}}"#
+    );
+    let head = format!(
+        "POST /gremlin HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        place.host,
+        body.len()
+    );
+    Template::single(&format!("{head}{body}"), Kind::Person)
 }
 
 fn schema_body(letter: &str, rest: &str) -> Template {

@@ -17,6 +17,7 @@ use super::payload::{Kind, Naming};
 use super::prefix;
 use super::preset::Planned;
 use super::progress::Progress;
+use super::queries;
 use super::result::{FORMAT, LimitFound, Load, Model, ResultFile, Row, Server};
 use super::row::{Ran, RowPlan};
 use super::scenario::{Data, Need, Scenario};
@@ -92,6 +93,10 @@ impl<'a> Session<'a> {
             seed: arguments.seed,
         };
         target.prepare(&naming).context("preparing the graph")?;
+        if arguments.rows()?.iter().any(|row| row.scenario.is_social()) {
+            let prepared = target.prepare_social();
+            prepared.context("preparing the social graph")?;
+        }
         if let Some(durability) = &arguments.durability {
             target.server.durability = Some(durability.clone());
         }
@@ -220,6 +225,7 @@ impl<'a> Session<'a> {
         row.server.clone_from(&self.target.server.name);
         row.durability.clone_from(&self.target.server.durability);
         row.published.clone_from(&planned.published);
+        row.limit_us = queries::limit_us(scenario);
         row.repeat = self.repeat;
         self.judge(&row);
         eprintln!("{}", table::summary(&row));
@@ -524,7 +530,9 @@ fn assume_loaded(data: &Data) {
         Need::Vertices(Kind::Plain),
         Need::Vertices(Kind::Indexed),
         Need::Vertices(Kind::Forgetful),
+        Need::Vertices(Kind::Person),
         Need::Edges,
+        Need::Knows,
     ];
     for need in needs {
         data.given(need).store(data.wanted(need), Ordering::Relaxed);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::ValueEnum;
 
 use super::payload::{self, Kind, Naming};
+use super::{queries, social};
 
 /// A scenario, by the names of the published load tests where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, ValueEnum)]
@@ -52,13 +53,87 @@ pub(crate) enum Scenario {
     Overwrite,
     /// The same with a label that keeps no history
     OverwriteNoHistory,
+    /// Gremlin, on the social graph: a person
+    GremlinVertex,
+    /// The names of those whom a person knows
+    GremlinOut,
+    /// How many are two steps away
+    GremlinTwoHops,
+    /// How many are up to three steps away
+    GremlinThreeHops,
+    /// A person by name
+    GremlinByName,
+    /// The ten oldest
+    GremlinTopAges,
+    /// How many of a city a person has known since a year
+    GremlinFiltered,
+    /// Where those two steps away either way live
+    GremlinNeighbourCities,
+    /// A path between two persons
+    GremlinPath,
+    /// Where everybody lives
+    GremlinCities,
+    /// How many walks of two steps there are
+    GremlinAllTwoHops,
+    /// Traversers, on the social graph: k-out of two steps
+    #[value(name = "kout_2")]
+    KOutTwo,
+    /// k-out of three steps
+    #[value(name = "kout_3")]
+    KOutThree,
+    /// k-neighbor of two steps
+    #[value(name = "kneighbor_2")]
+    KNeighborTwo,
+    /// A shortest path
+    ShortestPath,
+    /// All shortest paths
+    AllShortestPaths,
+    /// Jaccard similarity of two persons
+    Jaccard,
+    /// Neighbours that two persons share
+    SameNeighbors,
+    /// Rings of up to three steps
+    Rings,
     /// Create vertices with an indexed value
     #[value(hide = true)]
     LoadIndexed,
     /// Create vertices of the label without history
     #[value(hide = true)]
     LoadForgetful,
+    /// Create persons
+    #[value(hide = true)]
+    LoadPersons,
+    /// Create edges between persons
+    #[value(hide = true)]
+    LoadKnows,
 }
+
+/// The Gremlin queries.
+pub(crate) const GREMLIN: &[Scenario] = &[
+    Scenario::GremlinVertex,
+    Scenario::GremlinOut,
+    Scenario::GremlinTwoHops,
+    Scenario::GremlinThreeHops,
+    Scenario::GremlinByName,
+    Scenario::GremlinTopAges,
+    Scenario::GremlinFiltered,
+    Scenario::GremlinNeighbourCities,
+    Scenario::GremlinPath,
+    Scenario::GremlinCities,
+    Scenario::GremlinAllTwoHops,
+];
+
+/// The traversers.
+pub(crate) const TRAVERSERS: &[Scenario] = &[
+    Scenario::KOutTwo,
+    Scenario::KOutThree,
+    Scenario::KNeighborTwo,
+    Scenario::ShortestPath,
+    Scenario::AllShortestPaths,
+    Scenario::Jaccard,
+    Scenario::SameNeighbors,
+    Scenario::Rings,
+];
 
 /// The scenarios of the published tables, in their order.
 pub(crate) const PUBLISHED: &[Scenario] = &[
@@ -78,6 +153,8 @@ pub(crate) const PUBLISHED: &[Scenario] = &[
 pub(crate) enum Need {
     Vertices(Kind),
     Edges,
+    /// Edges between persons.
+    Knows,
 }
 
 /// What a scenario writes, so that it can be read back.
@@ -113,7 +190,9 @@ impl Need {
             Self::Vertices(Kind::Forgetful) => {
                 (S::LoadForgetful, "loading vertices without history")
             }
+            Self::Vertices(Kind::Person) => (S::LoadPersons, "loading persons"),
             Self::Edges => (S::BatchInsertEdgesUnchecked, "loading edges"),
+            Self::Knows => (S::LoadKnows, "loading edges between persons"),
         }
     }
 }
@@ -127,7 +206,15 @@ impl Scenario {
 
     /// Whether it only fills the store for others.
     pub(crate) const fn is_load(self) -> bool {
-        matches!(self, Self::LoadIndexed | Self::LoadForgetful)
+        matches!(
+            self,
+            Self::LoadIndexed | Self::LoadForgetful | Self::LoadPersons | Self::LoadKnows
+        )
+    }
+
+    /// Whether it is asked of the social graph.
+    pub(crate) fn is_social(self) -> bool {
+        self.needs().contains(&Need::Knows)
     }
 
     pub(crate) const fn needs(self) -> &'static [Need] {
@@ -140,7 +227,9 @@ impl Scenario {
             | Self::SingleInsertWide
             | Self::BatchInsertWide
             | Self::LoadIndexed
-            | Self::LoadForgetful => &[],
+            | Self::LoadForgetful
+            | Self::LoadPersons
+            | Self::LoadKnows => &[],
             Self::SingleInsertEdges
             | Self::BatchInsertEdges
             | Self::BatchInsertEdgesUnchecked
@@ -155,6 +244,7 @@ impl Scenario {
             }
             Self::IndexQuery => &[Need::Vertices(Kind::Indexed)],
             Self::OverwriteNoHistory => &[Need::Vertices(Kind::Forgetful)],
+            _ => &[Need::Vertices(Kind::Person), Need::Knows],
         }
     }
 
@@ -176,12 +266,8 @@ impl Scenario {
             Self::SingleInsertWide | Self::BatchInsertWide => Some(Written::Vertices(Kind::Wide)),
             Self::LoadIndexed => Some(Written::Vertices(Kind::Indexed)),
             Self::LoadForgetful => Some(Written::Vertices(Kind::Forgetful)),
-            Self::VertexById
-            | Self::EdgeById
-            | Self::IndexQuery
-            | Self::Adjacency
-            | Self::KOut
-            | Self::AsOf => None,
+            Self::LoadPersons => Some(Written::Vertices(Kind::Person)),
+            _ => None,
         }
     }
 
@@ -197,8 +283,9 @@ impl Scenario {
     pub(crate) const fn feature(self) -> Option<Feature> {
         match self {
             Self::AsOf => Some(Feature::AsOf),
-            Self::KOut => Some(Feature::KOut),
             Self::OverwriteNoHistory => Some(Feature::NoHistory),
+            Self::KOut => Some(Feature::KOut),
+            other if queries::traverser(other).is_some() => Some(Feature::KOut),
             _ => None,
         }
     }
@@ -219,6 +306,8 @@ impl Scenario {
                 | Self::BatchInsertWide
                 | Self::LoadIndexed
                 | Self::LoadForgetful
+                | Self::LoadPersons
+                | Self::LoadKnows
         )
     }
 
@@ -230,9 +319,12 @@ impl Scenario {
             | Self::BatchInsertWide
             | Self::LoadIndexed
             | Self::LoadForgetful
+            | Self::LoadPersons
             | Self::Overwrite
             | Self::OverwriteNoHistory => sizes.vertices_per_request,
-            Self::BatchInsertEdges | Self::BatchInsertEdgesUnchecked => sizes.edges_per_request,
+            Self::BatchInsertEdges | Self::BatchInsertEdgesUnchecked | Self::LoadKnows => {
+                sizes.edges_per_request
+            }
             Self::IndexQuery => payload::GROUP as u32,
             _ => 1,
         }
@@ -279,7 +371,9 @@ pub(crate) struct Data {
     indexed: AtomicU64,
     wide: AtomicU64,
     forgetful: AtomicU64,
+    persons: AtomicU64,
     edges: AtomicU64,
+    knows: AtomicU64,
     pub(super) schema: AtomicU64,
 }
 
@@ -292,7 +386,9 @@ impl Data {
             indexed: AtomicU64::new(0),
             wide: AtomicU64::new(0),
             forgetful: AtomicU64::new(0),
+            persons: AtomicU64::new(0),
             edges: AtomicU64::new(0),
+            knows: AtomicU64::new(0),
             schema: AtomicU64::new(0),
         }
     }
@@ -302,6 +398,7 @@ impl Data {
         match need {
             Need::Vertices(kind) => self.vertices(kind),
             Need::Edges => &self.edges,
+            Need::Knows => &self.knows,
         }
     }
 
@@ -319,6 +416,8 @@ impl Data {
         match need {
             Need::Vertices(kind) => kind.capacity(),
             Need::Edges => payload::edge_capacity(self.sizes.vertices),
+            // The last request may go beyond: what it has more joins any two persons.
+            Need::Knows => u64::MAX,
         }
     }
 
@@ -327,6 +426,7 @@ impl Data {
         match need {
             Need::Vertices(_) => self.sizes.vertices,
             Need::Edges => self.sizes.edges,
+            Need::Knows => self.sizes.vertices * social::KNOWN,
         }
     }
 
@@ -338,7 +438,7 @@ impl Data {
             Need::Vertices(_) => format!(
                 "--vertices {wanted}: there are only {capacity} ids for them: use fewer --vertices"
             ),
-            Need::Edges => format!(
+            Need::Edges | Need::Knows => format!(
                 "--edges {wanted}: there are only {capacity} different ones between {vertices} vertices: use more --vertices, or fewer --edges"
             ),
         })
@@ -354,7 +454,7 @@ impl Data {
             Need::Vertices(_) => {
                 format!("a request has {items} new vertices, and {left} of {capacity} ids are left")
             }
-            Need::Edges => format!(
+            Need::Edges | Need::Knows => format!(
                 "a request has {items} new edges, and {left} of the {capacity} between {} vertices are left: use more --vertices",
                 self.sizes.vertices
             ),
@@ -367,6 +467,7 @@ impl Data {
             Kind::Indexed => &self.indexed,
             Kind::Wide => &self.wide,
             Kind::Forgetful => &self.forgetful,
+            Kind::Person => &self.persons,
         }
     }
 
@@ -382,6 +483,8 @@ impl Data {
             of(&self.indexed, "indexed vertices"),
             of(&self.wide, "wide vertices"),
             of(&self.forgetful, "vertices without history"),
+            of(&self.persons, "persons"),
+            of(&self.knows, "edges between persons"),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         match parts.is_empty() {
@@ -421,7 +524,7 @@ mod tests {
             };
             Data::new(naming, sizes).too_many(need)
         };
-        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Forgetful] {
+        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Person] {
             let need = Need::Vertices(kind);
             let most = kind.capacity();
             assert_eq!(too_many(need, most, 0), None, "{kind:?}");

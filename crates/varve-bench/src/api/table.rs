@@ -171,6 +171,11 @@ fn remarks(row: &Row) -> String {
     if let Some(why) = &row.ended_early {
         remarks.push(format!("ended early: {why}"));
     }
+    if let Some(limit) = row.limit_us {
+        let server = row.cpu.server_us_per_request;
+        let ratio = server.map_or(String::new(), |us| format!(" ({:.2} of it)", us / limit));
+        remarks.push(format!("limit {limit:.0} µs of server CPU{ratio}"));
+    }
     if row.generator.bound {
         let reason = row.generator.bound_reason.as_deref().unwrap_or_default();
         remarks.push(format!("generator-bound: {reason}"));

@@ -13,6 +13,7 @@ use super::probe::Probe;
 use super::process;
 use super::result::Server;
 use super::scenario::{Feature, Place};
+use super::social;
 
 /// How a graph is addressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -156,8 +157,20 @@ impl Target {
         for (path, body) in schema() {
             self.create(path, &body)?;
         }
-        self.wait_for_index()?;
+        self.wait_for_index("benchq_by_group")?;
         self.learn_edge_ids(naming)
+    }
+
+    /// Makes sure that the graph has the labels of the social graph.
+    ///
+    /// # Errors
+    /// As [`Target::prepare`].
+    pub(crate) fn prepare_social(&mut self) -> Result<()> {
+        for (path, body) in social::schema() {
+            self.create(path, &body)?;
+        }
+        let mut indexes = social::indexes().into_iter();
+        indexes.try_for_each(|name| self.wait_for_index(&name))
     }
 
     fn create(&mut self, path: &str, body: &str) -> Result<()> {
@@ -173,8 +186,8 @@ impl Target {
     }
 
     /// An index label is ready when its task has ended.
-    fn wait_for_index(&mut self) -> Result<()> {
-        let path = format!("{}/schema/indexlabels/benchq_by_group", self.place.base);
+    fn wait_for_index(&mut self, name: &str) -> Result<()> {
+        let path = format!("{}/schema/indexlabels/{name}", self.place.base);
         for _ in 0..600 {
             let answer = self.probe.get(&path)?.json()?;
             if answer["status"] == "CREATED" {

@@ -76,7 +76,7 @@ pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Re
 pub(crate) fn is_there(target: &mut Target, data: &Data, need: Need, number: u64) -> Result<bool> {
     let written = match need {
         Need::Vertices(kind) => Written::Vertices(kind),
-        Need::Edges => Written::Edges,
+        Need::Edges | Need::Knows => Written::Edges,
     };
     let path = wanted(target, data, written, number).path;
     target.has(&path)

@@ -1,4 +1,4 @@
-//! Copying the edges of all labels by a scan: it costs a row for each edge and no search for each vertex.
+//! Copying the edges of all labels by a scan: it costs rows, and no search for each vertex.
 
 use varve_model::Direction;
 use varve_view::{Elements, Flow, Found, GraphView, Meter, ScanAsk, ScannedEdge, ViewError};

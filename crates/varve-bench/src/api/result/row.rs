@@ -29,6 +29,9 @@ pub struct Row {
     /// concurrency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
+    /// The most CPU time that a server of ours may take for a request, in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_us: Option<f64>,
     /// The load.
     pub load: Load,
     /// Number of the repeat, from 1.

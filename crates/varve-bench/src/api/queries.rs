@@ -1,0 +1,72 @@
+//! The Gremlin queries and traversers that are measured on the social graph, with their limits.
+
+use super::scenario::Scenario;
+
+/// A Gremlin query of a scenario. `x` is a person's id, `y` another's, `n` the name of `x`.
+pub(crate) const fn gremlin(scenario: Scenario) -> Option<&'static str> {
+    use Scenario as S;
+    Some(match scenario {
+        S::GremlinVertex => "g.V(x)",
+        S::GremlinOut => "g.V(x).out('benchk').values('bname')",
+        S::GremlinTwoHops => "g.V(x).out('benchk').out('benchk').dedup().count()",
+        S::GremlinThreeHops => "g.V(x).repeat(out('benchk')).emit().times(3).dedup().count()",
+        S::GremlinByName => "g.V().has('benchp','bname',n).elementMap()",
+        S::GremlinTopAges => {
+            "g.V().has('benchp','bage',gt(60)).order().by('bage',desc).limit(10).values('bname')"
+        }
+        S::GremlinFiltered => {
+            "g.V(x).outE('benchk').has('bsince',gt(1960)).inV().has('bcity','Paris').count()"
+        }
+        S::GremlinNeighbourCities => {
+            "g.V(x).both('benchk').both('benchk').groupCount().by('bcity')"
+        }
+        S::GremlinPath => {
+            "g.V(x).repeat(both('benchk').simplePath()).until(hasId(y)).path().limit(1)"
+        }
+        S::GremlinCities => "g.V().hasLabel('benchp').groupCount().by('bcity')",
+        S::GremlinAllTwoHops => "g.V().out('benchk').out('benchk').count()",
+        _ => return None,
+    })
+}
+
+/// A traverser of a scenario: what comes behind `traversers/`.
+pub(crate) const fn traverser(scenario: Scenario) -> Option<&'static str> {
+    use Scenario as S;
+    Some(match scenario {
+        S::KOutTwo => "kout?source=%22@@@@@@@@S%22&direction=OUT&max_depth=2&count_only=true",
+        S::KOutThree => "kout?source=%22@@@@@@@@S%22&direction=OUT&max_depth=3&count_only=true",
+        S::KNeighborTwo => {
+            "kneighbor?source=%22@@@@@@@@S%22&direction=OUT&max_depth=2&count_only=true"
+        }
+        S::ShortestPath => {
+            "shortestpath?source=%22@@@@@@@@S%22&target=%22@@@@@@@@T%22&direction=OUT&max_depth=10"
+        }
+        S::AllShortestPaths => {
+            "allshortestpaths?source=%22@@@@@@@@S%22&target=%22@@@@@@@@T%22&direction=OUT&max_depth=10"
+        }
+        S::Jaccard => "jaccardsimilarity?vertex=%22@@@@@@@@S%22&other=%22@@@@@@@@T%22",
+        S::SameNeighbors => "sameneighbors?vertex=%22@@@@@@@@S%22&other=%22@@@@@@@@T%22",
+        S::Rings => "rings?source=%22@@@@@@@@S%22&direction=OUT&max_depth=3",
+        _ => return None,
+    })
+}
+
+/// The most CPU time in microseconds that a server of ours may take for a request of a scenario.
+pub(crate) const fn limit_us(scenario: Scenario) -> Option<f64> {
+    use Scenario as S;
+    Some(match scenario {
+        S::GremlinVertex => 15.0,
+        S::GremlinOut => 45.0,
+        S::GremlinTwoHops => 100.0,
+        S::GremlinThreeHops => 500.0,
+        S::GremlinByName => 35.0,
+        S::GremlinTopAges => 80.0,
+        S::GremlinFiltered => 50.0,
+        S::GremlinNeighbourCities | S::ShortestPath => 600.0,
+        S::GremlinPath => 3_000.0,
+        S::GremlinCities => 150_000.0,
+        S::GremlinAllTwoHops => 1_000_000.0,
+        S::KOutTwo | S::KNeighborTwo => 150.0,
+        _ => return None,
+    })
+}
