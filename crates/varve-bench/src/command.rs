@@ -31,7 +31,7 @@ enum Command {
         #[command(flatten)]
         wait: Wait,
     },
-    /// Run Gremlin queries on a social graph that it loads: rates and server CPU beside their limits
+    /// Run Gremlin queries on a social graph that it loads: server CPU beside the limits
     Gremlin {
         #[command(flatten)]
         arguments: Box<ApiArguments>,

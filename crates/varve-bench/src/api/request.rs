@@ -116,7 +116,7 @@ impl Requests {
             }
             _ => {
                 let person = self.chooser.choose(&mut self.random);
-                // The number of a pair that is no edge: its source is the person, its target any other.
+                // The number of a pair that is no edge: the person, and any other.
                 let round = social::KNOWN + self.random.below(PAIRS);
                 let number = person + round * self.data.sizes.vertices;
                 self.fill(number, out);
@@ -366,7 +366,8 @@ fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
     }
 }
 
-/// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is not the graph's.
+/// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is
+/// not the graph's.
 fn gremlin(query: &str, place: &Place) -> Template {
     let graph = place.base.rsplit('/').next().unwrap_or_default();
     let variables = [("x", "@@@@@@@@S"), ("y", "@@@@@@@@T"), ("n", "@@@@@@@N")];

@@ -1,4 +1,5 @@
-//! The social graph that Gremlin queries and traversers are asked of: persons who know others, few of whom most know.
+//! The social graph that Gremlin queries and traversers are asked of: persons who know others, few
+//! of whom most know.
 
 use super::choice::mix;
 use super::payload::Naming;
@@ -21,9 +22,10 @@ impl Naming {
         CITIES[(chance % CITIES.len() as u64) as usize]
     }
 
-    /// The ends of edge `number` among `persons` persons. Each knows [`KNOWN`] others: the targets follow a power law,
-    /// a person's number being proportional to the cube of an even chance. The chances of one person's edges lie in
-    /// different fifths, so that they hardly ever meet. Numbers beyond those of the edges are pairs of any two persons.
+    /// The ends of edge `number` among `persons` persons. Each knows [`KNOWN`] others: the targets
+    /// follow a power law, a person's number being proportional to the cube of an even chance. The
+    /// chances of one person's edges lie in different fifths, so that they hardly ever meet. Numbers
+    /// beyond those of the edges are pairs of any two persons.
     pub(crate) fn acquaintance(&self, number: u64, persons: u64) -> (u64, u64) {
         let persons = persons.max(2);
         let (round, source) = (number / persons, number % persons);
