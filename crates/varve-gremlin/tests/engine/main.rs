@@ -9,6 +9,7 @@ mod generate;
 mod many;
 mod modern;
 mod others;
+mod outcome;
 mod random;
 mod rules;
 mod scripts;
@@ -23,8 +24,7 @@ use varve_gremlin::parse_script;
 use varve_query::{Query, QueryError, QueryOptions, Value};
 use varve_view::{CancelToken, Meter, MeterLimits};
 
-use expected::{Wanted, matches};
-use feature::{Outcome, Scenario};
+use feature::Scenario;
 use modern::Modern;
 
 struct OneGraph<'g> {
@@ -106,89 +106,12 @@ fn run(scenario: &Scenario, graph: &Modern, as_written: bool) -> Result<(), Stri
         limits: wide(),
     };
     let results = execute(&script, bindings, &mut host);
-    let results = match (&scenario.outcome, results) {
-        (Outcome::Error(None), Err(_)) => return Ok(()),
-        (Outcome::Error(Some(text)), Err(error)) => {
-            let told = error.to_string().to_lowercase();
-            return match told.contains(&text.to_lowercase()) {
-                true => Ok(()),
-                false => Err(format!("error: {error}, wanted {text}")),
-            };
-        }
-        (_, Err(error)) => return Err(format!("error: {error}")),
-        (Outcome::Error(_), Ok(_)) => return Err("no error".to_owned()),
-        (_, Ok(results)) => results,
-    };
-    let mut values: Vec<Value> = Vec::new();
-    for (value, bulk) in results {
-        for _ in 0..bulk {
-            values.push(value.clone());
-        }
-    }
-    // `iterated next` compares the members of the first result.
-    if scenario.next {
-        values = match values.first().and_then(Value::items) {
-            Some(items) => items,
-            None => values,
-        };
-    }
-    compare(scenario, graph, &values)
-}
-
-fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), String> {
-    let told = || {
-        let texts: Vec<String> = values
-            .iter()
-            .take(12)
-            .map(|value| format!("{value}"))
-            .collect();
-        format!("got {} {}", values.len(), texts.join(" | "))
-    };
-    match &scenario.outcome {
-        Outcome::Empty if values.is_empty() => Ok(()),
-        Outcome::Empty => Err(told()),
-        Outcome::Count(count) if values.len() == *count => Ok(()),
-        Outcome::Count(_) => Err(told()),
-        Outcome::Rows { rows, ordered, of } => {
-            let wanted: Option<Vec<Wanted>> =
-                rows.iter().map(|row| Wanted::read(row, graph)).collect();
-            let Some(wanted) = wanted else {
-                return Err(format!("cannot read {rows:?}"));
-            };
-            let good = match (of, ordered) {
-                (true, _) => values
-                    .iter()
-                    .all(|value| wanted.iter().any(|wanted| matches(value, wanted))),
-                (false, true) => {
-                    values.len() == wanted.len()
-                        && values
-                            .iter()
-                            .zip(&wanted)
-                            .all(|(value, wanted)| matches(value, wanted))
-                }
-                (false, false) => same_bag(values, &wanted),
-            };
-            if good { Ok(()) } else { Err(told()) }
-        }
-        Outcome::Tree(nodes) => {
-            let wanted = Wanted::tree(nodes, graph).ok_or("cannot read the tree")?;
-            match values {
-                [value] if matches(value, &wanted) => Ok(()),
-                _ => Err(told()),
-            }
-        }
-        Outcome::Error(_) => Err("no error".to_owned()),
-        Outcome::Other(what) => Err(format!("outcome {what}")),
-    }
-}
-
-fn same_bag(values: &[Value], wanted: &[Wanted]) -> bool {
-    let mut open: Vec<&Wanted> = wanted.iter().collect();
-    values.len() == wanted.len()
-        && values.iter().all(|value| {
-            let found = open.iter().position(|wanted| matches(value, wanted));
-            found.map(|at| open.swap_remove(at)).is_some()
-        })
+    let results = results.map(|results| {
+        let each = results.into_iter();
+        each.flat_map(|(value, bulk)| std::iter::repeat_n(value, bulk as usize))
+            .collect()
+    });
+    outcome::check(scenario, graph, results.map_err(|error| error.to_string()))
 }
 
 fn listed() -> BTreeSet<String> {

@@ -182,7 +182,7 @@ impl Walk<'_> {
             true => Flow::Continue(()),
             false => Flow::Break(()),
         };
-        if self.expand.merges && row.sack.is_none() {
+        if self.expand.merges && row.sack.is_none() && row.path.is_none() {
             let key = (row.segment, VertexKey::from_slice(seen.other));
             match self.places.entry(key) {
                 Entry::Occupied(place) => {

@@ -7,6 +7,8 @@ mod expected;
 #[path = "../../../varve-gremlin/tests/engine/feature.rs"]
 mod feature;
 mod graph;
+#[path = "../../../varve-gremlin/tests/engine/outcome.rs"]
+mod outcome;
 
 mod modern {
     pub(crate) use crate::graph::OpenGraph as Modern;
@@ -16,8 +18,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use varve_query::Value;
 
-use expected::{Wanted, matches};
-use feature::{Outcome, Scenario};
+use expected::Wanted;
+use feature::Scenario;
 use graph::OpenGraph;
 
 /// What went wrong, or nothing.
@@ -41,25 +43,7 @@ fn run(scenario: &Scenario) -> Result<(), String> {
     let effects = scenario.effects.iter().map(read);
     let effects = effects.collect::<Result<Vec<_>, String>>()?;
     let results = graph.run(&scenario.text, bindings.clone(), &effects);
-    let mut values = match (&scenario.outcome, results) {
-        (Outcome::Error(None), Err(_)) => return Ok(()),
-        (Outcome::Error(Some(text)), Err(error)) => {
-            return match error.to_lowercase().contains(&text.to_lowercase()) {
-                true => Ok(()),
-                false => Err(format!("error: {error}, wanted {text}")),
-            };
-        }
-        (_, Err(error)) => return Err(format!("error: {error}")),
-        (Outcome::Error(_), Ok(_)) => return Err("no error".to_owned()),
-        (_, Ok(values)) => values,
-    };
-    if scenario.next {
-        values = match values.first().and_then(Value::items) {
-            Some(items) => items,
-            None => values,
-        };
-    }
-    compare(scenario, &graph, &values)?;
+    outcome::check(scenario, &graph, results)?;
     for (count, text) in &scenario.counts {
         let counted = graph.run(text, bindings.clone(), &[]);
         let counted = counted.map_err(|error| format!("{text}: {error}"))?;
@@ -68,46 +52,6 @@ fn run(scenario: &Scenario) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn compare(scenario: &Scenario, graph: &OpenGraph, values: &[Value]) -> Result<(), String> {
-    let told = || {
-        let texts = values.iter().take(12).map(Value::to_string);
-        let texts: Vec<String> = texts.collect();
-        format!("got {} {}", values.len(), texts.join(" | "))
-    };
-    let good = match &scenario.outcome {
-        Outcome::Empty => values.is_empty(),
-        Outcome::Count(count) => values.len() == *count,
-        Outcome::Rows { rows, ordered, of } => {
-            let wanted: Option<Vec<Wanted>> =
-                rows.iter().map(|row| Wanted::read(row, graph)).collect();
-            let wanted = wanted.ok_or_else(|| format!("cannot read {rows:?}"))?;
-            match (of, ordered) {
-                (true, _) => values
-                    .iter()
-                    .all(|value| wanted.iter().any(|wanted| matches(value, wanted))),
-                (false, true) => {
-                    let mut pairs = values.iter().zip(&wanted);
-                    values.len() == wanted.len()
-                        && pairs.all(|(value, wanted)| matches(value, wanted))
-                }
-                (false, false) => same_bag(values, &wanted),
-            }
-        }
-        Outcome::Tree(_) | Outcome::Error(_) => false,
-        Outcome::Other(what) => return Err(format!("outcome {what}")),
-    };
-    if good { Ok(()) } else { Err(told()) }
-}
-
-fn same_bag(values: &[Value], wanted: &[Wanted]) -> bool {
-    let mut open: Vec<&Wanted> = wanted.iter().collect();
-    values.len() == wanted.len()
-        && values.iter().all(|value| {
-            let found = open.iter().position(|wanted| matches(value, wanted));
-            found.map(|at| open.swap_remove(at)).is_some()
-        })
 }
 
 fn listed() -> BTreeSet<String> {

@@ -129,7 +129,7 @@ pub(super) fn merge(
         parts.matched(cx, writer, row, &found)?;
         return Ok(found);
     }
-    let mut whole = parts.to_create(cx, row, &wanted, true)?;
+    let mut whole = parts.addition(cx, row, &wanted, true)?;
     resolve(cx, parts, row, &mut whole)?;
     let (source, target) = (end_of(cx, &whole, true)?, end_of(cx, &whole, false)?);
     let label = whole.label.clone().unwrap_or_else(|| DEFAULT_LABEL.into());

@@ -149,7 +149,7 @@ impl MergeParts {
     }
 
     /// What is to be added where nothing was found.
-    pub(super) fn to_create(
+    pub(super) fn addition(
         &mut self,
         cx: &mut Context<'_>,
         row: &Row,

@@ -45,7 +45,7 @@ pub(super) fn merge(
         parts.matched(cx, writer, row, &found)?;
         return Ok(found);
     }
-    let whole = parts.to_create(cx, row, &wanted, false)?;
+    let whole = parts.addition(cx, row, &wanted, false)?;
     let vertex = create(
         cx,
         writer,
