@@ -21,10 +21,10 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use varve_encoding::key;
 use varve_model::{
-    CommitVersion, Edge, EdgeId, Element, ElementId, Properties, TemporalScope, Value, Vertex,
-    VertexId,
+    CommitVersion, Datum, Edge, EdgeId, Element, ElementId, Properties, TemporalScope, Value,
+    Vertex, VertexId,
 };
-use varve_view::StillAbsent;
+use varve_view::Search;
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
@@ -71,7 +71,7 @@ struct State {
     order: Vec<ElementId>,
     changes: u64,
     bytes: usize,
-    expected: Vec<(Vec<u8>, Arc<StillAbsent>)>,
+    expected: Vec<(Vec<u8>, Arc<Search>)>,
 }
 
 /// An element that was changed.
@@ -130,8 +130,11 @@ impl OptimisticTransaction {
     }
 
     /// Goes on with a newer schema.
-    pub fn renew(&self, schema: &Arc<Schema>) {
-        self.schema.renew(schema);
+    ///
+    /// # Errors
+    /// When the schema has changed too often in this transaction.
+    pub fn renew(&self, schema: &Arc<Schema>) -> Result<(), GraphError> {
+        self.schema.renew(schema)
     }
 
     /// The state of a vertex, with the changes.
@@ -298,12 +301,37 @@ fn size_of(properties: &Properties) -> usize {
 }
 
 fn size_of_value(value: &Value) -> usize {
+    let each = |items: &mut dyn Iterator<Item = &Value>| -> usize {
+        items.map(|item| 64 + size_of_value(item)).sum()
+    };
     match value {
         Value::Text(text) => text.len(),
         Value::Blob(bytes) => bytes.len(),
-        Value::List(items) | Value::Set(items) => {
-            let each = items.iter().map(|item| 32 + size_of_value(item));
-            each.sum()
+        Value::List(items) | Value::Set(items) => each(&mut items.iter()),
+        Value::Map(entries) => each(&mut entries.iter().flat_map(|(key, value)| [key, value])),
+        Value::Many(many) => {
+            let each = many.values().iter();
+            each.map(|one| 64 + size_of_value(&one.value) + size_of(&one.meta))
+                .sum()
+        }
+        Value::Object(datum) => size_of_datum(datum),
+        Value::BigInt(number) => usize::try_from(number.bits() / 8).unwrap_or(usize::MAX),
+        Value::BigDecimal(number) => {
+            let (digits, _) = number.as_bigint_and_exponent();
+            usize::try_from(digits.bits() / 8).unwrap_or(usize::MAX)
+        }
+        _ => 0,
+    }
+}
+
+fn size_of_datum(datum: &Datum) -> usize {
+    match datum {
+        Datum::Text(text) => text.len(),
+        Datum::List(items) => items.iter().map(|item| 64 + size_of_datum(item)).sum(),
+        Datum::Map(members) => {
+            let each = members.iter();
+            each.map(|(name, value)| 64 + name.len() + size_of_datum(value))
+                .sum()
         }
         _ => 0,
     }

@@ -22,10 +22,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use varve_encoding::row;
 use varve_model::{CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
-use varve_view::StillAbsent;
+use varve_view::Search;
 
 pub use crate::commit::Ticket;
-use crate::error::GraphError;
+use crate::error::{ErrorKind, GraphError};
 
 pub(crate) use emit::{Current, EmitContext, Emitter, PairHash, Side, decode_element, sides};
 pub(crate) use incident::{Reach, Room, incident_edges};
@@ -185,7 +185,21 @@ pub struct Expectations {
     pub rows: Vec<Option<Option<CommitVersion>>>,
     /// Searches that must find nothing, each with the name under which commits that depend on it
     /// follow one another.
-    pub absent: Vec<(Vec<u8>, Arc<StillAbsent>)>,
+    pub absent: Vec<(Vec<u8>, Arc<Search>)>,
+}
+
+impl Expectations {
+    /// A refusal as a conflict, where what it is about was checked on the state before.
+    fn of(&self, error: GraphError) -> GraphError {
+        let is_checked = !self.rows.is_empty();
+        match error.kind {
+            ErrorKind::InvalidArgument | ErrorKind::NotFound if is_checked => GraphError {
+                kind: ErrorKind::Conflict,
+                ..error
+            },
+            _ => error,
+        }
+    }
 }
 
 impl WriteRequest {

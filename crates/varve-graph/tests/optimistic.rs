@@ -13,14 +13,14 @@ use varve_kv::{Engine, MemoryEngine};
 use varve_model::schema::{Frequency, IdStrategy, IndexType};
 use varve_model::time::SystemClock;
 use varve_model::{
-    DataType, Edge, EdgeId, EdgeLabelId, ElementId, Properties, PropertyKeyId, TemporalScope,
-    Value, Vertex, VertexId, VertexLabelId,
+    DataType, Edge, EdgeId, EdgeLabelId, ElementId, Instant, Properties, PropertyKeyId,
+    TemporalScope, Value, Vertex, VertexId, VertexLabelId,
 };
 use varve_testkit::Random;
 use varve_testkit::model::ModelView;
 use varve_testkit::view_suite::{Questions, compare};
 use varve_view::{
-    EdgeAddition, Elements, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
+    EdgeAddition, Elements, Flow, Found, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
     ScanAsk, SchemaView, VertexAddition, ViewError,
 };
 
@@ -349,23 +349,27 @@ fn of_two_that_add_one_element_the_second_is_refused() {
 #[test]
 fn what_was_not_found_must_still_be_absent() {
     let graph = graph();
-    let none = |view: &dyn GraphView, _: &dyn SchemaView| -> Result<bool, ViewError> {
-        let mut any = false;
+    let all = |(view, _): (&dyn GraphView, &dyn SchemaView),
+               meter: &Meter,
+               visit: &mut dyn FnMut(&ElementId) -> Flow|
+     -> Result<(), ViewError> {
         let ask = ScanAsk {
             elements: Elements::Vertices(&[]),
             conditions: &[],
             order: None,
             properties: &[],
         };
-        view.scan(&ask, None, 1, &Meter::unlimited(), &mut |_| {
-            any = true;
-            Flow::Break(())
+        view.scan(&ask, None, 10, meter, &mut |found| match found {
+            Found::Vertex { key, .. } => {
+                visit(&ElementId::Vertex(view.vertex_id(key).expect("a key")))
+            }
+            Found::Edge(_) => Flow::Continue(()),
         })?;
-        Ok(!any)
+        Ok(())
     };
     let (one, other) = (begin(&graph), begin(&graph));
     for (transaction, n) in [(&one, 0), (&other, 1)] {
-        transaction.expect_absent(b"no vertex".to_vec(), Arc::new(none));
+        transaction.expect_absent(b"no vertex".to_vec(), Arc::new(all));
         add(transaction, n, 1);
     }
     assert_eq!(commit(one), Ok(()));
@@ -407,7 +411,75 @@ fn a_vertex_that_is_removed_takes_the_edges_that_came_meanwhile() {
     model.add_edge(&other, &mut Random::new(1), (0, 1));
     one.remove(&id, &Meter::unlimited()).expect("removed");
     assert_eq!(commit(one), Ok(()));
-    assert!(commit(other).is_err());
+    assert_eq!(commit(other), Err(ErrorKind::Conflict));
+}
+
+#[test]
+fn what_a_transaction_removes_itself_is_no_conflict_for_what_it_did_not_find() {
+    let graph = graph();
+    let first = begin(&graph);
+    add(&first, 0, 1);
+    assert_eq!(commit(first), Ok(()));
+    let again = begin(&graph);
+    let id = ElementId::Vertex(vertex_id(0));
+    again.remove(&id, &Meter::unlimited()).expect("removed");
+    let all = |_: (&dyn GraphView, &dyn SchemaView),
+               _: &Meter,
+               visit: &mut dyn FnMut(&ElementId) -> Flow|
+     -> Result<(), ViewError> {
+        let _ = visit(&ElementId::Vertex(vertex_id(0)));
+        Ok(())
+    };
+    again.expect_absent(b"v0".to_vec(), Arc::new(all));
+    add(&again, 1, 1);
+    assert_eq!(commit(again), Ok(()));
+}
+
+#[test]
+fn a_vertex_is_not_removed_with_an_edge_that_another_commit_changed() {
+    let graph = graph();
+    let first = begin(&graph);
+    add(&first, 0, 1);
+    add(&first, 1, 1);
+    let mut model = Model::default();
+    for n in [0, 1] {
+        let vertex = Vertex {
+            id: vertex_id(n),
+            label: VertexLabelId(1),
+            properties: Properties::new(),
+        };
+        model.vertices.insert(vertex.id.clone(), vertex);
+    }
+    model.add_edge(&first, &mut Random::new(1), (0, 1));
+    assert_eq!(commit(first), Ok(()));
+    let edge = model.edges.keys().next().expect("an edge").clone();
+    let (one, other) = (begin(&graph), begin(&graph));
+    let (vertex, age) = (ElementId::Vertex(vertex_id(1)), Value::Int(3));
+    one.remove(&vertex, &Meter::unlimited()).expect("removed");
+    let edge = ElementId::Edge(edge);
+    let done = other.set_property(&edge, &write("age", &age), &Meter::unlimited());
+    done.expect("changed");
+    assert_eq!(commit(other), Ok(()));
+    assert_eq!(commit(one), Err(ErrorKind::Conflict));
+}
+
+#[test]
+fn an_element_that_exists_is_not_changed_in_a_period() {
+    let graph = graph();
+    let first = begin(&graph);
+    add(&first, 0, 1);
+    assert_eq!(commit(first), Ok(()));
+    let period = WritePeriod {
+        from: Some(Instant(1)),
+        to: None,
+    };
+    let transaction = begin(&graph);
+    set_age(&transaction, 0, 2);
+    let refused = transaction.commit(period).map_err(|error| error.kind);
+    assert_eq!(refused, Err(ErrorKind::NotSupported));
+    let transaction = begin(&graph);
+    add(&transaction, 1, 2);
+    assert!(transaction.commit(period).is_ok());
 }
 
 #[test]

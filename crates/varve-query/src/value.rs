@@ -153,6 +153,32 @@ pub struct VertexHandle {
     newer: OnceLock<(u64, Arc<Self>)>,
 }
 
+impl Drop for VertexHandle {
+    /// One after the other: a call for each would exhaust the stack.
+    fn drop(&mut self) {
+        let mut next = self.newer.take();
+        while let Some((_, handle)) = next {
+            next = match Arc::try_unwrap(handle) {
+                Ok(mut last) => last.newer.take(),
+                Err(_) => None,
+            };
+        }
+    }
+}
+
+impl Drop for EdgeHandle {
+    /// As that of [`VertexHandle`].
+    fn drop(&mut self) {
+        let mut next = self.newer.0.take();
+        while let Some((_, handle)) = next {
+            next = match Arc::try_unwrap(handle) {
+                Ok(mut last) => last.newer.0.take(),
+                Err(_) => None,
+            };
+        }
+    }
+}
+
 impl VertexHandle {
     /// A vertex whose content is not read; its label is known where an edge tells it.
     #[must_use]

@@ -93,5 +93,9 @@ fn answer(context: &RequestContext, request: GremlinRequest) -> HandlerResult {
     let limits = (None, request.aliases);
     let ran = evaluate::evaluate(context, program, &mut environment, limits, None);
     let ran = ran.map_err(|failure| failure.into_api(context))?;
-    answer::write(context, ran.graph.as_deref(), &ran.results)
+    let written = answer::write(context, ran.graph.as_deref(), &ran.results);
+    match ran.is_stored {
+        true => written.map_err(evaluate::stored),
+        false => written,
+    }
 }

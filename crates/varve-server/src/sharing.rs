@@ -26,7 +26,7 @@ pub(crate) use self::status::ROUTES;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::route::{Route, Scope};
+use crate::route::{Action, Route, Scope};
 use crate::service;
 use crate::state::AppState;
 
@@ -98,7 +98,7 @@ pub(crate) async fn work(
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
                     Ok(response) => return Ok(response),
                     Err(Failed::NotBegun) => {}
-                    Err(Failed::Unknown) if !route.access.action.changes() => {}
+                    Err(Failed::Unknown) if !route.access.action.may_change() => {}
                     Err(Failed::Unknown) => return Err(ApiError::outcome_unknown()),
                     Err(Failed::TooMuchHeld) => return Err(state.too_many_answers()),
                 }
@@ -154,11 +154,13 @@ fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerR
     if led.space().leadership() == Leadership::Held {
         return Some(result);
     }
-    // What was read may be what was there before another server wrote. Queries only read yet.
-    if !route.access.action.changes() {
+    // What was read may be what was there before another server wrote.
+    if !route.access.action.may_change() {
         return None;
     }
     match &result {
+        // Nobody knows here whether the query changed something, or only read what may be old.
+        Ok(_) if route.access.action == Action::Query => Some(Err(ApiError::outcome_unknown())),
         // The engine has looked at its lease before it said that the write is stored.
         Ok(_) if route.access.scope != Scope::Metadata => Some(result),
         Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => Some(result),

@@ -16,6 +16,4 @@ pub use meter::{CancelToken, Meter, MeterLimits};
 pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
 pub use schema::SchemaView;
 pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};
-pub use writer::{
-    EdgeAddition, GraphWriter, Occurrence, PropertyWrite, StillAbsent, VertexAddition,
-};
+pub use writer::{EdgeAddition, GraphWriter, Occurrence, PropertyWrite, Search, VertexAddition};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use varve_model::{Cardinality, EdgeId, ElementId, Value, VertexId};
 
-use crate::{GraphView, Meter, SchemaView, ViewError};
+use crate::{Flow, GraphView, Meter, SchemaView, ViewError};
 
 /// A property that a query writes.
 #[derive(Debug, Clone, Copy)]
@@ -54,9 +54,15 @@ pub enum Occurrence {
     Number(u32),
 }
 
-/// Whether a search, repeated on the newest state of the graph, still finds nothing.
-pub type StillAbsent =
-    dyn Fn(&dyn GraphView, &dyn SchemaView) -> Result<bool, ViewError> + Send + Sync;
+/// Repeats a search on the newest state of the graph and calls the visitor with what it finds, until
+/// that breaks.
+pub type Search = dyn Fn(
+        (&dyn GraphView, &dyn SchemaView),
+        &Meter,
+        &mut dyn FnMut(&ElementId) -> Flow,
+    ) -> Result<(), ViewError>
+    + Send
+    + Sync;
 
 /// A view that can be changed. It shows its own changes at once; others see them when they are
 /// committed, all together. What the changes depend on is checked then: see
@@ -126,5 +132,5 @@ pub trait GraphWriter: GraphView + SchemaView {
 
     /// Makes the commit depend on a search that found nothing: of two commits with the same name,
     /// the second repeats its search after the first, and is refused if it finds something then.
-    fn expect_absent(&self, name: Vec<u8>, search: Arc<StillAbsent>);
+    fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>);
 }

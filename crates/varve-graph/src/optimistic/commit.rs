@@ -31,6 +31,9 @@ impl OptimisticTransaction {
     /// [`Graph::write`](crate::Graph::write).
     pub fn commit(self, period: WritePeriod) -> Result<Option<CommitVersion>, GraphError> {
         let state = self.state.into_inner();
+        if period != WritePeriod::default() {
+            check_period(&state)?;
+        }
         let mutations = mutations(&state);
         if mutations.all.is_empty() {
             return Ok(None);
@@ -91,13 +94,8 @@ fn mutations(state: &State) -> Mutations {
             mutations.push(Mutation::PutEdge { edge, ends }, changed.seen);
         }
     }
-    let is_gone = |id| {
-        let vertex = state.vertices.get(id);
-        vertex.is_some_and(|vertex| vertex.now.is_none())
-    };
     for (id, changed) in edges() {
-        // A vertex takes its edges with it.
-        if changed.now.is_none() && !is_gone(&id.source) && !is_gone(&id.target) {
+        if changed.now.is_none() {
             let id = ElementId::Edge(id.clone());
             mutations.push(delete(id), changed.seen);
         }
@@ -111,12 +109,32 @@ fn mutations(state: &State) -> Mutations {
     mutations
 }
 
+/// Refuses changes of elements that exist: in a period of their own each state would have to keep
+/// what the change does not name.
+fn check_period(state: &State) -> Result<(), GraphError> {
+    let vertices = state.vertices.values().map(Changed::is_update);
+    let mut all = vertices.chain(state.edges.values().map(Changed::is_update));
+    if !all.any(|is_update| is_update) {
+        return Ok(());
+    }
+    Err(GraphError::new(
+        ErrorKind::NotSupported,
+        "With valid_from or valid_to elements are added and removed; a property of an element that \
+         exists is changed in a period by the REST API (append with valid_from)",
+    ))
+}
+
 const fn delete(id: ElementId) -> Mutation {
     let missing = Missing::Ignore;
     Mutation::Delete { id, missing }
 }
 
 impl<T> Changed<T> {
+    /// Whether it was there, is there, and was changed.
+    const fn is_update(&self) -> bool {
+        self.last > 0 && self.base.is_some() && self.now.is_some()
+    }
+
     /// Whether it was not there and is not there.
     const fn is_idle(&self) -> bool {
         self.base.is_none() && self.now.is_none()

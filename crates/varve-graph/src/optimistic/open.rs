@@ -26,7 +26,7 @@ impl OptimisticTransaction {
     /// Makes what is missing of the schema.
     fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
         let schema = self.graph.catalogue().ensure(used)?;
-        self.schema.renew(&schema);
+        self.schema.renew(&schema)?;
         Ok(schema)
     }
 
@@ -112,6 +112,18 @@ impl OptimisticTransaction {
             target: target.id,
         };
         self.load_edge(&id)?;
+        let known = self
+            .state
+            .read()
+            .edges
+            .get(&id)
+            .is_some_and(|it| it.now.is_some());
+        if known {
+            return Err(GraphError::new(
+                ErrorKind::Existed,
+                format!("Edge with id already exists: {id}"),
+            ));
+        }
         let edge = Edge {
             id: id.clone(),
             source_label: source.label,

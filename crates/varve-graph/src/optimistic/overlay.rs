@@ -21,6 +21,8 @@ use super::{OptimisticTransaction, State};
 /// Where a scan goes on: in the view, or among the changes.
 const IN_VIEW: u8 = 0;
 const IN_CHANGES: u8 = 1;
+/// Changes that are looked at between two looks at the clock.
+const CHECK_EVERY: usize = 1_024;
 
 impl GraphView for OptimisticTransaction {
     fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>) {
@@ -445,10 +447,24 @@ impl Scan<'_> {
             .skip(start)
             .take(demand.max(1))
         {
-            self.meter.row()?;
+            if at % CHECK_EVERY == 0 {
+                self.meter.check()?;
+            }
             let flow = match id {
-                ElementId::Vertex(id) => self.own_vertex(id, changes, visit),
-                ElementId::Edge(id) => self.own_edge(id, changes, visit),
+                ElementId::Vertex(id) => match self.own_vertex(id, changes) {
+                    Some(vertex) => {
+                        self.meter.row()?;
+                        self.vertex(vertex, visit)
+                    }
+                    None => continue,
+                },
+                ElementId::Edge(id) => match self.own_edge(id, changes) {
+                    Some(edge) => {
+                        self.meter.row()?;
+                        self.edge(edge, visit)
+                    }
+                    None => continue,
+                },
             };
             if flow.is_break() {
                 return Ok(Some(own_place(changes, at as u64 + 1)));
@@ -458,42 +474,26 @@ impl Scan<'_> {
         Ok((end < self.state.order.len()).then(|| own_place(changes, end as u64)))
     }
 
-    fn own_vertex(
-        &self,
-        id: &VertexId,
-        changes: u64,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Flow {
-        let Some(changed) = self.state.vertices.get(id) else {
-            return Flow::Continue(());
-        };
+    /// A changed vertex that the view does not lead to, and that is asked for.
+    fn own_vertex(&self, id: &VertexId, changes: u64) -> Option<&Vertex> {
+        let changed = self.state.vertices.get(id)?;
+        let now = changed.now.as_ref().filter(|now| self.asks_vertex(now))?;
         let was = changed
             .base
             .as_ref()
             .is_some_and(|base| self.asks_vertex(base));
-        match &changed.now {
-            Some(now) if !was && changed.first <= changes => self.vertex(now, visit),
-            _ => Flow::Continue(()),
-        }
+        (!was && changed.first <= changes).then_some(now)
     }
 
-    fn own_edge(
-        &self,
-        id: &EdgeId,
-        changes: u64,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Flow {
-        let Some(changed) = self.state.edges.get(id) else {
-            return Flow::Continue(());
-        };
+    /// As [`Scan::own_vertex`], an edge.
+    fn own_edge(&self, id: &EdgeId, changes: u64) -> Option<&Edge> {
+        let changed = self.state.edges.get(id)?;
+        let now = changed.now.as_ref().filter(|now| self.asks_edge(now))?;
         let was = changed
             .base
             .as_ref()
             .is_some_and(|base| self.asks_edge(base));
-        match &changed.now {
-            Some(now) if !was && changed.first <= changes => self.edge(now, visit),
-            _ => Flow::Continue(()),
-        }
+        (!was && changed.first <= changes).then_some(now)
     }
 
     fn asks_vertex(&self, vertex: &Vertex) -> bool {

@@ -6,12 +6,26 @@ use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabe
 use varve_view::SchemaView;
 
 use super::OptimisticTransaction;
+use crate::error::{ErrorKind, GraphError};
 use crate::schema::Schema;
 
 /// Schemas, each newer than the one before. Old ones stay: what was read of them is still in use.
 pub(super) struct GrowingSchema {
     schema: Arc<Schema>,
     newer: OnceLock<Box<GrowingSchema>>,
+}
+
+/// Schemas that a transaction may see, each a copy of the one before with what is new.
+const SCHEMAS_MAX: usize = 1_000;
+
+impl Drop for GrowingSchema {
+    /// One after the other: a call for each would exhaust the stack.
+    fn drop(&mut self) {
+        let mut next = self.newer.take();
+        while let Some(mut schema) = next {
+            next = schema.newer.take();
+        }
+    }
 }
 
 impl GrowingSchema {
@@ -28,12 +42,29 @@ impl GrowingSchema {
     }
 
     /// Goes on with a newer one, unless it is the same.
-    pub(super) fn renew(&self, schema: &Arc<Schema>) {
-        let last = self.last();
-        if !Arc::ptr_eq(&last.schema, schema) {
-            // One thread makes the changes of a transaction.
-            let _ = last.newer.set(Box::new(Self::new(Arc::clone(schema))));
+    ///
+    /// # Errors
+    /// Over [`SCHEMAS_MAX`].
+    pub(super) fn renew(&self, schema: &Arc<Schema>) -> Result<(), GraphError> {
+        let (mut last, mut count) = (self, 1);
+        while let Some(newer) = last.newer.get() {
+            (last, count) = (newer, count + 1);
         }
+        if Arc::ptr_eq(&last.schema, schema) {
+            return Ok(());
+        }
+        if count >= SCHEMAS_MAX {
+            return Err(GraphError::new(
+                ErrorKind::LimitExceeded,
+                format!(
+                    "The schema has changed {SCHEMAS_MAX} times in one transaction: commit in \
+                     between"
+                ),
+            ));
+        }
+        // One thread makes the changes of a transaction.
+        let _ = last.newer.set(Box::new(Self::new(Arc::clone(schema))));
+        Ok(())
     }
 
     fn last(&self) -> &Self {

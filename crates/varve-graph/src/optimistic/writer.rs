@@ -6,8 +6,8 @@ use std::sync::Arc;
 use varve_model::value::{Uuid, duration_text};
 use varve_model::{Cardinality, Edge, EdgeId, Element, ElementId, Value, Vertex, VertexId};
 use varve_view::{
-    EdgeAddition, Expand, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
-    StillAbsent, VertexAddition, ViewError,
+    EdgeAddition, Expand, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite, Search,
+    VertexAddition, ViewError,
 };
 
 use super::OptimisticTransaction;
@@ -144,7 +144,7 @@ impl GraphWriter for OptimisticTransaction {
         }
     }
 
-    fn expect_absent(&self, name: Vec<u8>, search: Arc<StillAbsent>) {
+    fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>) {
         self.state.write().expected.push((name, search));
     }
 }

@@ -179,13 +179,21 @@ impl View {
         };
         let row = self.reader.get(table, &partition, &clustering)?;
         let Some(row) = row else {
-            return Ok((None, None));
+            // Without snapshots it may have been removed since the view began.
+            let (valid, version) = (self.valid(), self.version());
+            let before = match self.is_one_state() {
+                true => None,
+                false => resolve(self.reader(), &partition, &clustering, None, valid, version)?,
+            };
+            return match before {
+                None => Ok((None, None)),
+                Some(_) => Err(changed_meanwhile(id)),
+            };
         };
         let (header, _) = Header::decode(&row)?;
         let (valid, version) = (self.valid(), self.version());
         if header.version > version {
-            let message = format!("'{id}' was changed meanwhile");
-            return Err(GraphError::new(ErrorKind::Conflict, message));
+            return Err(changed_meanwhile(id));
         }
         let resolved = resolve(
             self.reader(),
@@ -205,6 +213,11 @@ impl View {
             now: self.now,
         }
     }
+}
+
+fn changed_meanwhile(id: &ElementId) -> GraphError {
+    let message = format!("'{id}' was changed meanwhile");
+    GraphError::new(ErrorKind::Conflict, message)
 }
 
 /// A point of both times together with what counts as now.

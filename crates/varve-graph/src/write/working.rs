@@ -84,7 +84,8 @@ pub(crate) fn prepare(
             keys = working.keys;
             continue;
         }
-        let touched = working.run(&request.mutations)?;
+        let touched = working.run(&request.mutations);
+        let touched = touched.map_err(|error| request.expected.of(error))?;
         working.check_expected(&touched)?;
         let latches = match working.claim_unique(latches)? {
             Claim::Held(latches) => latches,

@@ -79,6 +79,14 @@ impl Row {
         }
     }
 
+    /// The same traversers at the same place, with its value as it is now.
+    pub(crate) fn with(&self, value: Value) -> Self {
+        Self {
+            value,
+            ..self.clone()
+        }
+    }
+
     /// A row at the start of a path.
     pub(crate) fn start(value: Value, track: Track) -> Self {
         let mut row = Self::new(value);

@@ -127,7 +127,7 @@ impl Change {
             }
             Self::Set(properties) => {
                 property::set(cx, writer, properties, row)?;
-                out.push(row.clone());
+                out.push(row.with(property::fresh(cx, &row.value)?));
             }
             Self::Drop => drop::remove(cx, writer, &row.value)?,
             Self::MergeVertex(merge) => {

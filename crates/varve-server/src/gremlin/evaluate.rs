@@ -36,6 +36,8 @@ pub(super) struct Ran {
     pub(super) held_bytes: usize,
     /// What the traversals said of how they are to be run and answered.
     pub(super) options: Options,
+    /// Whether something was changed and is stored.
+    pub(super) is_stored: bool,
 }
 
 /// Why there are no results.
@@ -79,23 +81,55 @@ pub(super) fn evaluate(
     };
     if let Some(kept) = session {
         let mut host = host()?;
+        // What one request of a session reads, the next may write: they are one transaction.
+        host.may_write = true;
         host.work = kept.take();
+        if let Some(work) = &mut host.work {
+            work.check_age().map_err(Failure::Query)?;
+        }
         let ran = run(&script, environment, &mut host);
-        *kept = host.work.take().filter(Work::is_changed);
+        *kept = host.work.take();
         return Ok(ran?.of(host));
     }
     let before = environment.clone();
     transaction::until_committed(
         || {
             *environment = before.clone();
-            let mut host = host()?;
-            let ran = run(&script, environment, &mut host)?;
-            host.commit().map_err(Failure::Query)?;
-            Ok(ran.of(host))
+            let mut host = host().map_err(|failure| (failure, false))?;
+            let ran = run(&script, environment, &mut host);
+            let ran = ran.and_then(|ran| {
+                let committed = host.commit();
+                committed.map_err(|error| host.failure(error))?;
+                Ok(ran)
+            });
+            match ran {
+                Ok(ran) => Ok(ran.of(host)),
+                Err(failure) => Err((failure, host.has_committed())),
+            }
         },
-        |failure| matches!(failure, Failure::Query(error) if transaction::is_conflict(error)),
+        |(failure, stored)| {
+            let conflict =
+                matches!(failure, Failure::Query(error) if transaction::is_conflict(error));
+            conflict && !stored
+        },
         || context.check_deadline().is_ok(),
     )
+    .map_err(|(failure, stored)| match (failure, stored) {
+        (Failure::Query(error), true) if transaction::is_conflict(&error) => {
+            Failure::Refused(ApiError::outcome_unknown_as(format!(
+                "What the script committed in between is stored, the rest is not: {error}"
+            )))
+        }
+        (failure, _) => failure,
+    })
+}
+
+/// Why there is no answer although everything is done: it must not be done again.
+pub(super) fn stored(error: ApiError) -> ApiError {
+    ApiError::outcome_unknown_as(format!(
+        "The script is done and what it changed is stored, but its results cannot be answered: {}",
+        error.message()
+    ))
 }
 
 /// Runs a script once.
@@ -106,10 +140,22 @@ fn run(
 ) -> Result<Done, Failure> {
     match execute::execute_in(script, environment, host).map(Outcome::into_results) {
         Ok(results) => Ok(Done(results)),
-        Err(error) => Err(match host.refused.take() {
+        Err(error) => Err(host.failure(error)),
+    }
+}
+
+impl GraphHost<'_> {
+    /// Why a script ended: what the server refused, or what went wrong.
+    fn failure(&mut self, error: QueryError) -> Failure {
+        match self.refused.take() {
             Some(refused) => Failure::Refused(refused),
             None => Failure::Query(error),
-        }),
+        }
+    }
+
+    /// Whether a part of what the script has changed is stored.
+    fn has_committed(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| work.has_committed)
     }
 }
 
@@ -120,6 +166,7 @@ impl Done {
     fn of(self, host: GraphHost<'_>) -> Ran {
         Ran {
             held_bytes: usize::try_from(host.meter.bytes()).unwrap_or(usize::MAX),
+            is_stored: host.has_committed(),
             graph: host.graph,
             options: host.options,
             results: self.0,

@@ -149,11 +149,32 @@ impl<'c> GraphHost<'c> {
         Ok(())
     }
 
+    /// Whether the graph of the script is still there and may be changed.
+    fn check_graph(&mut self) -> Result<(), ApiError> {
+        let Some(work) = &mut self.work else {
+            return Ok(());
+        };
+        let name = work.graph.name().to_owned();
+        self.context.decide(Action::Write, &name)?;
+        let leased = self.context.leased_named(&name)?;
+        if Arc::ptr_eq(&leased.graph, &work.graph) {
+            return Ok(());
+        }
+        work.roll_back();
+        Err(ApiError::illegal_argument(format!(
+            "The graph '{name}' was cleared or removed meanwhile: the transaction is rolled back"
+        )))
+    }
+
     /// Commits what the script has changed.
     ///
     /// # Errors
     /// As [`Work::commit`].
     pub(super) fn commit(&mut self) -> Result<(), QueryError> {
+        if self.work.as_ref().is_some_and(Work::is_changed) {
+            let checked = self.check_graph();
+            checked.map_err(|error| self.refuse(error))?;
+        }
         if let Some(work) = &mut self.work {
             work.commit().map_err(ViewError::from)?;
             // Results are shown with the names that there are now.
@@ -272,7 +293,7 @@ impl Host for GraphHost<'_> {
 
     fn end(&mut self, _: &Source, end: TransactionEnd) -> Result<(), QueryError> {
         match (&mut self.work, end) {
-            (Some(work), TransactionEnd::Commit) => work.commit().map_err(ViewError::from)?,
+            (Some(_), TransactionEnd::Commit) => self.commit()?,
             (Some(work), TransactionEnd::Rollback) => work.roll_back(),
             (None, _) => {}
         }
@@ -282,7 +303,7 @@ impl Host for GraphHost<'_> {
     fn schema(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, QueryError> {
         let done = self.apply(graph, request);
         if let Some(work) = &mut self.work {
-            work.renew();
+            work.renew().map_err(ViewError::from)?;
         }
         done.map_err(|error| match scripting::catchable(error) {
             Ok(told) => told,

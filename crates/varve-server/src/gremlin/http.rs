@@ -116,14 +116,21 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
             return Ok(refused(&Refusal::of(failure, asked)));
         }
     };
+    let is_stored = ran.is_stored;
+    let told = |error| match is_stored {
+        true => super::evaluate::stored(error),
+        false => error,
+    };
     let mut answer = Answer::new(ran, form, state.answers());
-    let mut parts = answer.write().map_err(|NoRoom| state.too_many_answers())?;
+    let mut parts = answer
+        .write()
+        .map_err(|NoRoom| told(state.too_many_answers()))?;
     let (Some(part), true) = (parts.pop(), answer.is_done()) else {
         let limit = state.config().max_answer_bytes;
-        return Err(ApiError::limit_exceeded(format!(
+        return Err(told(ApiError::limit_exceeded(format!(
             "The answer is larger than the limit of {limit} bytes (server.max_answer_bytes): \
              ask for less"
-        )));
+        ))));
     };
     let response = Response::ok(part.bytes).content_type(wanted.content_type);
     Ok(response.holding(part.share))

@@ -140,19 +140,30 @@ impl GremlinJobs {
                 work: Work::new(Arc::clone(graph), transaction::may_write(&input.gremlin)),
             };
             let mut environment = Environment::from(bindings.clone());
-            let outcome = execute_in(&script, &mut environment, &mut host)?;
-            // One that was cancelled at its end changes nothing.
-            host.meter.check()?;
-            host.work.commit().map_err(ViewError::from)?;
-            Ok((outcome, host))
+            let outcome = execute_in(&script, &mut environment, &mut host);
+            let outcome = outcome.map_err(|error| (error, host.work.has_committed))?;
+            // Before it is stored, since nothing may fail after that; one that was cancelled at its
+            // end changes nothing.
+            let json = host.json(&outcome).map_err(|error| {
+                QueryError::View(ViewError::store(GraphError::invalid(
+                    error.message().to_owned(),
+                )))
+            });
+            let done = json.and_then(|json| {
+                host.meter.check()?;
+                host.work.commit().map_err(ViewError::from)?;
+                Ok(json)
+            });
+            done.map_err(|error| (error, host.work.has_committed))
         };
         let check = || progress.check().is_ok();
-        let ran = transaction::until_committed(run, transaction::is_conflict, check);
-        let (outcome, host) = ran.map_err(failed)?;
-        // Also one that was cancelled at its end must not count as done.
-        progress.check()?;
-        let refused = |error: ApiError| GraphError::invalid(error.message().to_owned());
-        host.json(&outcome).map_err(refused)
+        let may_run_again =
+            |(error, stored): &(QueryError, bool)| !stored && transaction::is_conflict(error);
+        let ran = transaction::until_committed(run, may_run_again, check);
+        ran.map_err(|(error, stored)| match stored {
+            false => failed(error),
+            true => failed(error).after_part("what the script committed is stored"),
+        })
     }
 }
 
@@ -248,7 +259,7 @@ impl Host for JobHost<'_> {
         }
         let check = || Ok(self.progress.check()?);
         let done = scripting::apply(self.graph, request, check);
-        self.work.renew();
+        self.work.renew().map_err(ViewError::from)?;
         done.map_err(|error| match scripting::catchable(error) {
             Ok(told) => told,
             Err(refused) => {

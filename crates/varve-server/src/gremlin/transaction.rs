@@ -8,7 +8,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use varve_graph::optimistic::{OptimisticLimits, OptimisticTransaction};
 use varve_graph::read::View;
@@ -28,6 +28,8 @@ use crate::hugegraph::{scope_instant, scope_version};
 const RUNS_MAX: u32 = 8;
 /// The longest wait before a script runs again; short ones come first.
 const WAIT_MAX: Duration = Duration::from_millis(64);
+/// How long the transaction of a session may be open.
+pub(super) const TRANSACTION_MAX: Duration = Duration::from_secs(60);
 
 /// What a script does with one graph.
 pub(super) struct Work {
@@ -40,6 +42,10 @@ pub(super) struct Work {
     changes: Option<OptimisticTransaction>,
     /// When what is changed is valid.
     period: WritePeriod,
+    /// Whether a part of what the script has changed is stored.
+    pub(super) has_committed: bool,
+    /// When the view was taken.
+    begun: Instant,
 }
 
 impl Work {
@@ -50,6 +56,8 @@ impl Work {
             view: None,
             changes: None,
             period: WritePeriod::default(),
+            has_committed: false,
+            begun: Instant::now(),
         }
     }
 
@@ -96,6 +104,7 @@ impl Work {
             transaction: self.may_write.then_some(CommitVersion::MAX),
         };
         let view = self.graph.view(scope).map_err(ViewError::from)?;
+        self.begun = Instant::now();
         self.view = Some(view.clone());
         Ok(view)
     }
@@ -136,9 +145,32 @@ impl Work {
     /// As [`OptimisticTransaction::commit`].
     pub(super) fn commit(&mut self) -> Result<(), GraphError> {
         self.view = None;
-        match self.changes.take() {
-            Some(changes) => changes.commit(self.period).map(drop),
-            None => Ok(()),
+        if let Some(changes) = self.changes.take() {
+            self.has_committed |= changes.commit(self.period)?.is_some();
+        }
+        Ok(())
+    }
+
+    /// Ends a transaction of a session that is open for too long: its view keeps the past in
+    /// memory.
+    ///
+    /// # Errors
+    /// Where something was changed: it is forgotten.
+    pub(super) fn check_age(&mut self) -> Result<(), QueryError> {
+        if self.view.is_none() || self.begun.elapsed() < TRANSACTION_MAX {
+            return Ok(());
+        }
+        let was_changed = self.is_changed();
+        self.roll_back();
+        match was_changed {
+            false => Ok(()),
+            true => Err(QueryError::View(ViewError::from(GraphError::new(
+                ErrorKind::Conflict,
+                format!(
+                    "The transaction was open for more than {} s and is rolled back",
+                    TRANSACTION_MAX.as_secs()
+                ),
+            )))),
         }
     }
 
@@ -149,10 +181,14 @@ impl Work {
     }
 
     /// The script has changed the schema.
-    pub(super) fn renew(&mut self) {
+    ///
+    /// # Errors
+    /// As [`OptimisticTransaction::renew`].
+    pub(super) fn renew(&mut self) -> Result<(), GraphError> {
         self.view = None;
-        if let Some(changes) = &self.changes {
-            changes.renew(&self.graph.schema());
+        match &self.changes {
+            Some(changes) => changes.renew(&self.graph.schema()),
+            None => Ok(()),
         }
     }
 }
@@ -196,19 +232,20 @@ pub(super) fn may_write(script: &str) -> bool {
     words.iter().any(|word| script.contains(word))
 }
 
-/// Runs a script until its commit succeeds, each time on a host of its own. `run` commits.
+/// Runs a script until its commit succeeds, each time on a host of its own. `run` commits. What is
+/// stored already must not be done again: `may_run_again` says so.
 ///
 /// # Errors
 /// As the last run.
 pub(super) fn until_committed<T, E>(
     mut run: impl FnMut() -> Result<T, E>,
-    is_conflict: impl Fn(&E) -> bool,
+    may_run_again: impl Fn(&E) -> bool,
     check: impl Fn() -> bool,
 ) -> Result<T, E> {
     let mut runs = 1;
     loop {
         match run() {
-            Err(error) if runs < RUNS_MAX && is_conflict(&error) && check() => {
+            Err(error) if runs < RUNS_MAX && may_run_again(&error) && check() => {
                 std::thread::sleep(wait(runs));
                 runs += 1;
             }
@@ -232,4 +269,25 @@ fn wait(runs: u32) -> Duration {
     let most = Duration::from_millis(1 << runs.min(16)).min(WAIT_MAX);
     let random = RandomState::new().hash_one(runs) % 1_000;
     most.mul_f64(random as f64 / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_runs_again_unless_a_part_of_it_is_stored() {
+        for (stored, wanted) in [(false, RUNS_MAX), (true, 1)] {
+            let mut runs = 0;
+            let done: Result<(), bool> = until_committed(
+                || {
+                    runs += 1;
+                    Err(stored)
+                },
+                |stored| !stored,
+                || true,
+            );
+            assert_eq!((done, runs), (Err(stored), wanted));
+        }
+    }
 }

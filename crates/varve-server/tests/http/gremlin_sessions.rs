@@ -83,6 +83,48 @@ fn requests_of_a_session_run_one_after_the_other() {
 }
 
 #[test]
+fn the_requests_of_a_session_are_one_transaction() {
+    let fixture = with(GremlinConfig::default());
+    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut other = Driver::connect(&fixture, Format::GraphBinary);
+    let age = |driver: &mut Driver| driver.eval("g.V('1:marko').values('age')");
+    let write = "g.V('1:marko').property('age', x + 1).iterate()";
+    results(eval(
+        &mut driver,
+        "a",
+        "x = g.V('1:marko').values('age').next()",
+    ));
+    results(eval(&mut driver, "a", write));
+    // Others see it when it is committed.
+    assert_eq!(results(age(&mut other)), [Value::Int(29)]);
+    results(eval(&mut driver, "a", "g.tx().commit()"));
+    assert_eq!(results(age(&mut other)), [Value::Int(30)]);
+    // What others change after a request has read is not overwritten.
+    results(eval(
+        &mut driver,
+        "a",
+        "x = g.V('1:marko').values('age').next()",
+    ));
+    results(other.eval("g.V('1:marko').property('age', 50).iterate()"));
+    results(eval(&mut driver, "a", write));
+    assert_eq!(eval(&mut driver, "a", "g.tx().commit()")[0].code, 596);
+    assert_eq!(results(age(&mut other)), [Value::Int(50)]);
+    // What is rolled back did not happen.
+    results(eval(&mut driver, "a", "g.V('1:marko').drop().iterate()"));
+    results(eval(&mut driver, "a", "g.tx().rollback()"));
+    assert_eq!(results(age(&mut other)), [Value::Int(50)]);
+    // A graph that was cleared takes no commit.
+    results(eval(
+        &mut driver,
+        "a",
+        "g.V('1:marko').property('age', 1).iterate()",
+    ));
+    let clear = "/graphs/hugegraph/clear?confirm_message=I%27m%20sure%20to%20delete%20all%20data";
+    assert!(fixture.send("DELETE", clear, "").status < 300);
+    assert_ne!(eval(&mut driver, "a", "g.tx().commit()")[0].code, 204);
+}
+
+#[test]
 fn transactions_of_drivers_begin_commit_and_roll_back_without_results() {
     let fixture = with(GremlinConfig::default());
     for format in FORMATS {

@@ -156,14 +156,21 @@ fn a_change_has_a_valid_period_and_the_past_stays() {
     let fixture = people();
     data(
         &fixture,
-        "g.with('valid_from','2020-01-01').V('1:marko').property('age',30).iterate()",
+        "g.with('valid_from','2020-01-01').addV('person').property('name','old')\
+         .property('age',30).iterate()",
     );
     assert_eq!(
         data(
             &fixture,
-            "g.with('as_of','2021-01-01').V('1:marko').values('age')"
+            "g.with('as_of','2021-01-01').V('1:old').values('age')"
         ),
         json!([30])
+    );
+    refused(
+        &fixture,
+        "g.with('valid_from','2020-01-01').V('1:marko').property('age',30).iterate()",
+        400,
+        "REST API",
     );
     refused(
         &fixture,
@@ -201,6 +208,23 @@ fn what_the_schema_does_not_allow_is_refused() {
         refused(&fixture, script, 400, message);
     }
     assert_eq!(data(&fixture, "g.V().count()"), json!([4]));
+}
+
+#[test]
+fn what_a_script_drops_it_may_merge_again() {
+    let fixture = people();
+    let script = "g.V('1:josh').drop().iterate(); \
+                  g.mergeV([(T.label):'person',name:'josh']).option(onCreate,[age:1]).values('age')";
+    assert_eq!(data(&fixture, script), json!([1]));
+    assert_eq!(data(&fixture, "g.V('1:josh').both().count()"), json!([0]));
+}
+
+#[test]
+fn a_property_may_be_changed_again_and_again_in_one_traversal() {
+    let fixture = people();
+    let script = "g.V('1:marko').as('a').repeat(__.property('age',__.values('age')))\
+                  .times(20000).select('a').values('age')";
+    assert_eq!(data(&fixture, script), json!([29]));
 }
 
 #[test]

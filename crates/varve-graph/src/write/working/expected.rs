@@ -1,9 +1,16 @@
 //! What a request depends on, looked at under its latches.
 
-use varve_model::TemporalScope;
+use varve_kv::patience::deadline;
+use varve_model::{ElementId, TemporalScope, VertexId};
+use varve_view::{CancelToken, Flow, Meter, MeterLimits, ViewError};
 
-use super::WorkingSet;
+use super::{Outcome, WorkingSet};
 use crate::error::{ErrorKind, GraphError};
+
+/// Rows that all searches of one commit may look at together, and bytes that they may hold: others
+/// wait for them.
+const REPEAT_ROWS_MAX: u64 = 1_000_000;
+const REPEAT_BYTES_MAX: u64 = 64 << 20;
 
 impl WorkingSet<'_> {
     /// Refuses the request where a row is not the one that it expects, or a search that found
@@ -25,19 +32,55 @@ impl WorkingSet<'_> {
             return Ok(());
         }
         let view = self.graph.view(TemporalScope::NOW)?;
+        let limits = MeterLimits {
+            rows_max: REPEAT_ROWS_MAX,
+            bytes_max: REPEAT_BYTES_MAX,
+            deadline: deadline(),
+        };
+        let meter = Meter::new(limits, CancelToken::default());
         for (_, search) in &expected.absent {
-            let still = search(&view, self.schema).map_err(|error| {
-                let kind = ErrorKind::Busy;
-                GraphError::new(kind, format!("A search could not be repeated: {error}"))
-            })?;
-            if !still {
-                return Err(conflict(
-                    "What was not found was added meanwhile".to_owned(),
-                ));
+            let mut other = None;
+            let done = search((&view, self.schema), &meter, &mut |id| {
+                if self.changes(id) {
+                    return Flow::Continue(());
+                }
+                other = Some(id.clone());
+                Flow::Break(())
+            });
+            done.map_err(not_repeated)?;
+            if let Some(other) = other {
+                return Err(conflict(format!(
+                    "'{other}' is what a merge did not find, and was added meanwhile"
+                )));
             }
         }
         Ok(())
     }
+
+    /// Whether this request changes an element: its row is compared.
+    fn changes(&self, id: &ElementId) -> bool {
+        let is_gone = |vertex: &VertexId| {
+            let vertex = self.working_of(&ElementId::Vertex(vertex.clone()));
+            vertex.is_some_and(|vertex| matches!(vertex.outcome, Outcome::Delete))
+        };
+        let with_an_end = match id {
+            ElementId::Edge(edge) => is_gone(&edge.source) || is_gone(&edge.target),
+            ElementId::Vertex(_) => false,
+        };
+        with_an_end || self.working_of(id).is_some()
+    }
+}
+
+fn not_repeated(error: ViewError) -> GraphError {
+    let kind = match &error {
+        ViewError::Rows { .. } | ViewError::Memory { .. } => ErrorKind::LimitExceeded,
+        _ => ErrorKind::Busy,
+    };
+    let message = format!(
+        "What a merge did not find is looked for again before it is stored, and {error}: an index \
+         on what it looks for helps"
+    );
+    GraphError::new(kind, message)
 }
 
 fn conflict(message: String) -> GraphError {

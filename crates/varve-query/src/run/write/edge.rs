@@ -135,7 +135,7 @@ pub(super) fn merge(
     let label = whole.label.clone().unwrap_or_else(|| DEFAULT_LABEL.into());
     let edge = (&label, whole.id.as_ref(), (&source, &target));
     let edge = create(cx, writer, edge, &whole.properties)?;
-    writer.expect_absent(wanted.name("mergeE"), search::still_absent(plan));
+    writer.expect_absent(wanted.name("mergeE"), search::again(plan));
     Ok(vec![edge])
 }
 

@@ -76,7 +76,7 @@ impl Whole {
         let mut parts: Vec<String> = self
             .values
             .iter()
-            .map(|(name, value)| format!("{name:?}={value}"))
+            .map(|(name, value)| format!("{name:?}={}", plain(value)))
             .collect();
         parts.sort_unstable();
         let end = |end: &Option<Value>| {
@@ -86,6 +86,17 @@ impl Whole {
         let id = self.id.as_ref().map(Value::to_string);
         let ends = (end(&self.source), end(&self.target));
         format!("{step} {id:?} {:?} {ends:?} {parts:?}", self.label).into_bytes()
+    }
+}
+
+/// A value as text, the same for values that equal each other.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Entry(entry) => plain(&entry.1),
+        Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
+        Value::Double(number) if number.fract() == 0.0 => format!("{number:.0}"),
+        Value::BigDecimal(number) => number.normalized().to_plain_string(),
+        other => other.to_string(),
     }
 }
 

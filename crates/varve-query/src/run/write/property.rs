@@ -1,5 +1,7 @@
 //! Properties that are written.
 
+use std::sync::Arc;
+
 use varve_model::{Cardinality, ElementId, Value as Stored};
 use varve_view::{GraphWriter, Occurrence, PropertyWrite};
 
@@ -7,10 +9,11 @@ use super::super::build::Builder;
 use super::super::child::Child;
 use super::super::context::Context;
 use super::super::row::Row;
+use super::super::source::edges_of_ids;
 use super::{Part, checked_name};
 use crate::plan::Name;
 use crate::plan::write::{Property, PropertyName};
-use crate::value::{Token, ValueMap};
+use crate::value::{Token, ValueMap, VertexHandle};
 use crate::{QueryError, Value};
 
 /// What a property is written under.
@@ -274,4 +277,22 @@ fn cardinality_of(token: &Value) -> Option<Cardinality> {
         Value::Token(Token::Set) => Some(Cardinality::Set),
         _ => None,
     }
+}
+
+/// The same element to go on with, not read yet: what was read of it before is old.
+pub(super) fn fresh(cx: &Context<'_>, value: &Value) -> Result<Value, QueryError> {
+    Ok(match value {
+        Value::Vertex(vertex) => {
+            let label = vertex.label();
+            Value::Vertex(Arc::new(VertexHandle::new(vertex.id().clone(), label)))
+        }
+        Value::Edge(edge, walked) => {
+            let mut read = edges_of_ids(cx, std::slice::from_ref(&edge.id))?;
+            match read.pop() {
+                Some(Value::Edge(edge, _)) => Value::Edge(edge, *walked),
+                _ => value.clone(),
+            }
+        }
+        other => other.clone(),
+    })
 }

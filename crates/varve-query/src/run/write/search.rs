@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use varve_model::{Direction, VertexId};
-use varve_view::{CancelToken, GraphView, Meter, MeterLimits, SchemaView, StillAbsent, ViewError};
+use varve_model::{Direction, ElementId, VertexId};
+use varve_view::{Flow, GraphView, Meter, SchemaView, Search, ViewError};
 
 use super::super::build::{self, Builder};
 use super::super::context::Context;
@@ -15,11 +15,6 @@ use crate::plan::{ElementKind, End, Expanded, Op, Plan};
 use crate::predicate::{Predicate, Test};
 use crate::value::{Token, VertexHandle};
 use crate::{QueryError, Value, rules};
-
-/// Rows that a search which is repeated before a commit may look at, and bytes that it may hold:
-/// others wait for it.
-const REPEAT_ROWS_MAX: u64 = 1_000_000;
-const REPEAT_BYTES_MAX: u64 = 64 << 20;
 
 /// The plan that finds vertices.
 pub(super) fn vertices(wanted: &Wanted) -> Plan {
@@ -107,28 +102,33 @@ pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, Query
     Ok(values)
 }
 
-/// Whether a plan that found nothing still does.
-pub(super) fn still_absent(plan: Plan) -> Arc<StillAbsent> {
-    Arc::new(move |view: &dyn GraphView, schema: &dyn SchemaView| {
-        let limits = MeterLimits {
-            rows_max: REPEAT_ROWS_MAX,
-            bytes_max: REPEAT_BYTES_MAX,
-            deadline: None,
-        };
-        let meter = Meter::new(limits, CancelToken::default());
-        let read = |error| match error {
-            QueryError::View(error) => error,
-            other => ViewError::store(other),
-        };
-        let options = QueryOptions::default();
-        let mut query = Query::new(&plan, view, schema, &meter, options).map_err(read)?;
-        while let Some(rows) = query.next(1).map_err(read)? {
-            if !rows.is_empty() {
-                return Ok(false);
+/// A plan, to be run again.
+pub(super) fn again(plan: Plan) -> Arc<Search> {
+    Arc::new(
+        move |(view, schema): (&dyn GraphView, &dyn SchemaView),
+              meter: &Meter,
+              visit: &mut dyn FnMut(&ElementId) -> Flow| {
+            let read = |error| match error {
+                QueryError::View(error) => error,
+                other => ViewError::store(other),
+            };
+            let options = QueryOptions::default();
+            let mut query = Query::new(&plan, view, schema, meter, options).map_err(read)?;
+            while let Some(rows) = query.next(1).map_err(read)? {
+                for (value, _) in rows {
+                    let id = match value {
+                        Value::Vertex(vertex) => ElementId::Vertex(vertex.id().clone()),
+                        Value::Edge(edge, _) => ElementId::Edge(edge.id.clone()),
+                        _ => continue,
+                    };
+                    if visit(&id).is_break() {
+                        return Ok(());
+                    }
+                }
             }
-        }
-        Ok(true)
-    })
+            Ok(())
+        },
+    )
 }
 
 /// Whether there is a vertex with this id.

@@ -53,7 +53,7 @@ pub(super) fn merge(
         whole.id.as_ref(),
         &whole.properties,
     )?;
-    writer.expect_absent(wanted.name("mergeV"), search::still_absent(plan));
+    writer.expect_absent(wanted.name("mergeV"), search::again(plan));
     Ok(vec![vertex])
 }
 
