@@ -20,6 +20,7 @@ mod session;
 mod socket;
 mod status;
 mod transaction;
+mod weight;
 mod wire;
 
 use crate::errors::HandlerResult;

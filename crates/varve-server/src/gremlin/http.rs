@@ -10,9 +10,9 @@ use varve_gremlin::execute::Environment;
 use super::evaluate::evaluate;
 use super::host;
 use super::message::{self, Ask, Job};
-use super::parts::{Answer, NoRoom};
+use super::parts::{Answer, too_large};
 use super::status::{Asked, Refusal};
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::HandlerResult;
 use crate::json::JsonWriter;
 use crate::negotiate;
 use crate::request::RequestContext;
@@ -121,16 +121,11 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
         true => super::evaluate::stored(error),
         false => error,
     };
-    let mut answer = Answer::new(ran, form, state.answers());
-    let mut parts = answer
-        .write()
-        .map_err(|NoRoom| told(state.too_many_answers()))?;
+    let mut answer = Answer::new(ran, form, state);
+    let written = answer.write();
+    let mut parts = written.map_err(|unwritten| told(unwritten.into_api(state)))?;
     let (Some(part), true) = (parts.pop(), answer.is_done()) else {
-        let limit = state.config().max_answer_bytes;
-        return Err(told(ApiError::limit_exceeded(format!(
-            "The answer is larger than the limit of {limit} bytes (server.max_answer_bytes): \
-             ask for less"
-        ))));
+        return Err(told(too_large(state.config().max_answer_bytes)));
     };
     let response = Response::ok(part.bytes).content_type(wanted.content_type);
     Ok(response.holding(part.share))

@@ -11,8 +11,11 @@ use varve_query::Value;
 
 use super::evaluate::Ran;
 use super::status::{NO_CONTENT, PARTIAL, SUCCESS};
+use super::weight::{self, TooLarge};
 use super::wire::{self, Shown};
 use crate::answers::{AnswerBudget, Share};
+use crate::errors::ApiError;
+use crate::state::AppState;
 
 /// Results of one part, if the client does not say.
 pub(super) const BATCH: usize = 64;
@@ -21,7 +24,7 @@ pub(super) const BATCH: usize = 64;
 pub(super) const PART_BYTES: usize = 1024 * 1024;
 /// Parts that are written at one time end with the one that reaches this many bytes.
 const TURN_BYTES: usize = 1024 * 1024;
-/// Answers up to this size are not counted, as over HTTP.
+/// What is written at one time up to this size is not counted, as over HTTP.
 const SMALL_ANSWER_BYTES: usize = 16 * 1024;
 
 /// How results are shown.
@@ -53,13 +56,38 @@ pub(super) struct Answer {
     began: bool,
     ended: bool,
     budget: Arc<AnswerBudget>,
+    /// The most bytes of one result.
+    bytes_max: usize,
     held: Share,
     held_bytes: usize,
 }
 
-/// The budget of answers is full.
-#[derive(Debug)]
-pub(super) struct NoRoom;
+/// Why results are not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unwritten {
+    /// The budget of answers is full.
+    NoRoom,
+    /// One result is larger than an answer may be.
+    TooLarge,
+}
+
+impl Unwritten {
+    /// As the server refuses it.
+    pub(super) fn into_api(self, state: &AppState) -> ApiError {
+        match self {
+            Self::NoRoom => state.too_many_answers(),
+            Self::TooLarge => too_large(state.config().max_answer_bytes),
+        }
+    }
+}
+
+/// An answer, or one of its results, has more bytes than one may have.
+pub(super) fn too_large(limit: usize) -> ApiError {
+    ApiError::limit_exceeded(format!(
+        "The answer is larger than the limit of {limit} bytes (server.max_answer_bytes): ask for \
+         less"
+    ))
+}
 
 /// One message, and its share of the budget of answers unless it is small.
 #[derive(Debug)]
@@ -70,7 +98,8 @@ pub(super) struct Part {
 
 impl Answer {
     /// The answer to what ran.
-    pub(super) fn new(ran: Ran, mut form: Form, budget: &Arc<AnswerBudget>) -> Self {
+    pub(super) fn new(ran: Ran, mut form: Form, state: &AppState) -> Self {
+        let budget = state.answers();
         if let Some(batch) = ran.options.batch.filter(|_| !form.is_whole) {
             form.batch = usize::try_from(batch).unwrap_or(usize::MAX);
         }
@@ -83,6 +112,7 @@ impl Answer {
             began: false,
             ended: false,
             budget: Arc::clone(budget),
+            bytes_max: state.config().max_answer_bytes,
             held: budget.share(false),
             held_bytes: ran.held_bytes,
         }
@@ -94,7 +124,7 @@ impl Answer {
     }
 
     /// The next parts: all that are left, or some [`TURN_BYTES`].
-    pub(super) fn write(&mut self) -> Result<Vec<Part>, NoRoom> {
+    pub(super) fn write(&mut self) -> Result<Vec<Part>, Unwritten> {
         let none = wire::no_schema();
         let graph = self.graph.clone();
         let schema = graph.as_ref().map_or(&none, |graph| &graph.schema);
@@ -109,19 +139,49 @@ impl Answer {
             bytes += part.bytes.len();
             parts.push(part);
         }
+        if bytes > SMALL_ANSWER_BYTES {
+            self.charge(&mut parts)?;
+        }
         // What waits for its client is counted; what is written at once is gone at once.
         match self.ended || self.held.reach(self.held_bytes) {
             true => Ok(parts),
-            false => Err(NoRoom),
+            false => Err(Unwritten::NoRoom),
         }
     }
 
-    fn part(&mut self, shown: Shown<'_>) -> Result<Part, NoRoom> {
+    /// Gives each part its share of the budget.
+    fn charge(&self, parts: &mut [Part]) -> Result<(), Unwritten> {
+        for part in parts {
+            let size = part.bytes.len();
+            let share = part.share.insert(self.budget.share(false));
+            if !share.reach(size) {
+                return Err(Unwritten::NoRoom);
+            }
+        }
+        Ok(())
+    }
+
+    /// The share of the budget that a result takes while it is written; `None` for a small one.
+    fn weighed(&self, value: &Value) -> Result<Option<Share>, Unwritten> {
+        let bytes = weight::of(value, self.bytes_max);
+        let bytes = bytes.map_err(|TooLarge| Unwritten::TooLarge)?;
+        if bytes <= SMALL_ANSWER_BYTES {
+            return Ok(None);
+        }
+        let mut share = self.budget.share(false);
+        match share.reach(bytes) {
+            true => Ok(Some(share)),
+            false => Err(Unwritten::NoRoom),
+        }
+    }
+
+    fn part(&mut self, shown: Shown<'_>) -> Result<Part, Unwritten> {
         let mut items = Items::new(self.form.format);
         while items.count() < self.form.batch && items.bytes() < self.form.part_bytes {
             let Some((value, bulk)) = self.next() else {
                 break;
             };
+            let _share = self.weighed(&value)?;
             items.push(&match self.form.traversers {
                 true => WireValue::Traverser {
                     bulk: i64::try_from(bulk).unwrap_or(i64::MAX),
@@ -149,16 +209,10 @@ impl Answer {
             NO_CONTENT => varve_graphson::write_response(self.form.format, &response, &mut bytes),
             _ => items.write_response(&response, &mut bytes),
         }
-        let share = (bytes.len() > SMALL_ANSWER_BYTES).then(|| self.budget.share(false));
-        let mut part = Part {
+        Ok(Part {
             bytes: bytes.into(),
-            share,
-        };
-        let size = part.bytes.len();
-        match part.share.as_mut().is_none_or(|share| share.reach(size)) {
-            true => Ok(part),
-            false => Err(NoRoom),
-        }
+            share: None,
+        })
     }
 
     /// The next result, with its bulk where results go with it, else once for each.

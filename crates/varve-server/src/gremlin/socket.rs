@@ -33,7 +33,7 @@ use self::metered::Metered;
 use super::evaluate::{Failure, Ran, evaluate};
 use super::host;
 use super::message::{self, Ask, Job};
-use super::parts::{Answer, Form, NoRoom, Part};
+use super::parts::{Answer, Form, Part, Unwritten};
 use super::session::{Session, Sessions};
 use super::status::{self, Asked, Refusal};
 use crate::admission::{BodyShare, SMALL_BODY_BYTES};
@@ -370,13 +370,12 @@ impl Desk {
             id: job.form.id,
             limit_ms: limit.as_millis(),
         };
-        let budget = Arc::clone(state.answers());
         let ran = run_work(state, self.context.route(), context, move |context| {
             let ran = match session.as_deref_mut() {
                 Some(session) => in_session(session, true, context, job),
                 None => in_session(&mut Session::default(), false, context, job),
             };
-            let written = ran.map(|(ran, form)| written(Answer::new(ran, form, &budget)));
+            let written = ran.map(|(ran, form)| written(Answer::new(ran, form, context.state())));
             (session, written)
         });
         // The next request of the session waits until this one is answered.
@@ -392,7 +391,8 @@ impl Desk {
             Ended::Refused(Refusal::of(failure, asked))
         })?;
         loop {
-            let (answer, parts) = next.map_err(|NoRoom| self.refused(&state.too_many_answers()))?;
+            let next_parts = next.map_err(|unwritten| self.refused(&unwritten.into_api(state)))?;
+            let (answer, parts) = next_parts;
             for part in parts {
                 self.send(part, is_text).await?;
             }
@@ -464,7 +464,7 @@ fn in_session(
 }
 
 /// The next parts of an answer, and what is left of it.
-fn written(mut answer: Answer) -> Result<(Answer, Vec<Part>), NoRoom> {
+fn written(mut answer: Answer) -> Result<(Answer, Vec<Part>), Unwritten> {
     let parts = answer.write()?;
     Ok((answer, parts))
 }

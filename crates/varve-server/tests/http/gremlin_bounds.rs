@@ -205,3 +205,32 @@ fn random_bytes_are_refused_or_end_their_connection_and_nothing_else() {
     let panics = &fixture.server.state.metrics().panics;
     assert_eq!(panics.load(std::sync::atomic::Ordering::Relaxed), 0);
 }
+
+#[test]
+fn a_result_larger_than_an_answer_may_be_is_refused_before_it_is_written() {
+    let fixture = Fixture::with(ServerConfig {
+        max_answer_bytes: 4 << 20,
+        ..ServerConfig::default()
+    });
+    fixture.people();
+    // Each list is ten times the one before and takes next to nothing: all share one text.
+    let list = |name, of| format!("{name} = [{}]; ", [of; 10].join(", "));
+    let lists = [
+        list("a", "t"),
+        list("b", "a"),
+        list("c", "b"),
+        list("d", "c"),
+    ];
+    let large = format!("t = 'x' * 1000000; {}[d]", lists.concat());
+    let fits = format!("t = 'x' * 100; {}[d]", lists.concat());
+    let folded = "g.V('1:marko').repeat(union(identity(), identity())).times(17).fold()";
+    for format in FORMATS {
+        let mut driver = Driver::connect(&fixture, format);
+        for script in [&large, folded] {
+            driver.refuses(script, 500, "server.max_answer_bytes");
+        }
+        assert_eq!(driver.results("g.V().count()"), [Value::Long(4)]);
+        // What is within the limit is answered, whatever it shares.
+        assert_eq!(driver.results(&fits).len(), 1);
+    }
+}
