@@ -120,8 +120,16 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
             message = socket.next(), if reads && desk.has_room(tasks.len()) => {
                 match message {
                     Some(Ok(message)) => {
+                        let (bytes, is_text) = match message {
+                            Message::Binary(bytes) => (bytes, false),
+                            Message::Text(text) => (Bytes::from(text), true),
+                            control => match controlled(&mut socket, &desk, &control).await {
+                                Ok(()) => continue,
+                                Err(_) => return,
+                            },
+                        };
                         let share = socket.get_mut().take_share();
-                        let Some(incoming) = incoming(message, share) else { continue };
+                        let incoming = Incoming { bytes, is_text, share };
                         tasks.spawn_local(Rc::clone(&desk).answer(incoming));
                     }
                     Some(Err(error)) => return close(&mut socket, reason(&error)).await,
@@ -142,18 +150,24 @@ async fn stop(connection: &ConnectionState) {
     .await;
 }
 
-fn incoming(message: Message, share: BodyShare) -> Option<Incoming> {
-    let (bytes, is_text) = match message {
-        Message::Binary(bytes) => (bytes, false),
-        Message::Text(text) => (Bytes::from(text), true),
-        // Pings are answered, and a close is, before they are seen here.
-        _ => return None,
-    };
-    Some(Incoming {
-        bytes,
-        is_text,
-        share,
-    })
+/// A ping, a pong or a close has come. Its answer is taken by the client before more is read.
+async fn controlled(
+    socket: &mut WebSocketStream<Metered>,
+    desk: &Desk,
+    message: &Message,
+) -> Result<(), Error> {
+    if message.is_ping() || message.is_pong() {
+        socket.get_mut().control_arrived(message.len());
+    }
+    if !message.is_ping() {
+        return Ok(());
+    }
+    let underway = &desk.context.worker.underway;
+    let share = desk.context.state().answers().share(false);
+    socket.get_mut().sending = Some(underway.add(share, &desk.connection));
+    let flushed = socket.flush().await;
+    socket.get_mut().sending = None;
+    flushed
 }
 
 async fn send(

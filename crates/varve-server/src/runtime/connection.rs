@@ -229,6 +229,13 @@ impl ConnectionState {
         self.message_bytes.store(before + bytes, Ordering::Relaxed);
     }
 
+    /// So many of the bytes that have arrived are of no message.
+    pub(crate) fn message_lost(&self, bytes: usize) {
+        let before = self.message_bytes.load(Ordering::Relaxed);
+        self.message_bytes
+            .store(before.saturating_sub(bytes), Ordering::Relaxed);
+    }
+
     /// The message is whole.
     pub(crate) fn message_ended(&self) {
         self.message_since.store(0, Ordering::Relaxed);

@@ -234,3 +234,35 @@ fn a_result_larger_than_an_answer_may_be_is_refused_before_it_is_written() {
         assert_eq!(driver.results(&fits).len(), 1);
     }
 }
+
+#[test]
+fn pings_do_not_release_the_bytes_of_a_message_that_arrives() {
+    let fixture = Fixture::with(ServerConfig {
+        max_body_bytes: 1 << 20,
+        max_batch_body_bytes: 1 << 20,
+        max_read_request_bytes: 4 << 20,
+        body_read_timeout_ms: 20_000,
+        ..ServerConfig::default()
+    });
+    fixture.people();
+    let gate = fixture.server.state.admission().reads();
+    let mut stream = raw(&fixture);
+    // The first fragment of a message, whole.
+    let mut first = head(500_000);
+    first[0] = 0x02;
+    stream.write_all(&first).unwrap();
+    stream.write_all(&vec![b'x'; 500_000]).unwrap();
+    let ping = [0x89, 0x80 | 4, 0, 0, 0, 0, b'p', b'i', b'n', b'g'];
+    let mut pong = [0; 6];
+    for _ in 0..3 {
+        stream.write_all(&ping).unwrap();
+        stream.read_exact(&mut pong).unwrap();
+        assert_eq!(&pong, b"\x8a\x04ping");
+        assert!(gate.bytes_held() >= 500_000, "{}", gate.bytes_held());
+    }
+    drop(stream);
+    while gate.bytes_held() > 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(count(&fixture), [Value::Long(4)]);
+}

@@ -17,6 +17,9 @@ use crate::route::Class;
 use crate::runtime::ConnectionState;
 use crate::state::WorkerHandle;
 
+/// Bytes of a control frame from a client before its payload: the opcode, the length, the mask.
+const CONTROL_HEAD_BYTES: usize = 6;
+
 type Growing = Pin<Box<dyn Future<Output = Result<BodyShare, ApiError>>>>;
 
 /// An upgraded connection whose messages are charged while they arrive, as bodies are.
@@ -57,6 +60,17 @@ impl Metered {
         self.arrived = 0;
         self.connection.message_ended();
         std::mem::take(&mut self.share)
+    }
+
+    /// A control frame with so many bytes of payload has come, between messages or within one. It
+    /// neither completes a message nor pays for its time.
+    pub(super) fn control_arrived(&mut self, payload: usize) {
+        let frame = CONTROL_HEAD_BYTES + payload;
+        self.arrived = self.arrived.saturating_sub(frame);
+        match self.arrived {
+            0 => drop(self.take_share()),
+            _ => self.connection.message_lost(frame),
+        }
     }
 
     /// Waits until the budget has room for so many bytes of one message.
