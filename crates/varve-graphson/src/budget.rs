@@ -33,6 +33,11 @@ impl Budget {
         }
     }
 
+    /// Values that have come of so many that might.
+    pub(crate) fn used(&self, values_max: usize) -> usize {
+        values_max.min(VALUES_MAX).saturating_sub(self.left)
+    }
+
     /// A value begins.
     pub(crate) fn enter(&mut self) -> Result<()> {
         self.depth += 1;

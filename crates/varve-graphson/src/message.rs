@@ -108,6 +108,14 @@ pub fn split_frame(frame: &[u8]) -> Result<(Format, &[u8])> {
 /// # Errors
 /// If the bytes are none, or are more than so many.
 pub fn read_request(format: Format, bytes: &[u8], values_max: usize) -> Result<Request> {
+    count_request(format, bytes, values_max).map(|(request, _)| request)
+}
+
+/// As [`read_request`], with the number of values that the request has.
+///
+/// # Errors
+/// If the bytes are none, or are more than so many.
+pub fn count_request(format: Format, bytes: &[u8], values_max: usize) -> Result<(Request, usize)> {
     match format {
         Format::GraphSon => request_from_json(bytes, values_max),
         Format::GraphBinary => request_from_binary(bytes, values_max),
@@ -138,7 +146,7 @@ const ID_WITHIN_BYTES: usize = 128;
 
 const REQUEST: &str = "request";
 
-fn request_from_json(bytes: &[u8], values_max: usize) -> Result<Request> {
+fn request_from_json(bytes: &[u8], values_max: usize) -> Result<(Request, usize)> {
     let json = Json::read(graphson::text(bytes)?, values_max)?;
     let Json::Object(mut members) = json else {
         return Err(WireError::value(REQUEST, "it is no object"));
@@ -167,19 +175,20 @@ fn request_from_json(bytes: &[u8], values_max: usize) -> Result<Request> {
         Value::Null => Some(Vec::new()),
         _ => None,
     };
-    Ok(Request {
+    let request = Request {
         id: id.ok_or_else(|| WireError::value(REQUEST, "its requestId is no UUID"))?,
         op,
         processor,
         arguments: arguments
             .ok_or_else(|| WireError::value(REQUEST, "its args are no map of strings"))?,
-    })
+    };
+    Ok((request, reader.budget.used(values_max)))
 }
 
 /// The first byte of a message in GraphBinary 1.0.
 const VERSION: u8 = 0x81;
 
-fn request_from_binary(bytes: &[u8], values_max: usize) -> Result<Request> {
+fn request_from_binary(bytes: &[u8], values_max: usize) -> Result<(Request, usize)> {
     let mut reader = graphbinary::Reader::new(bytes, values_max);
     version(&mut reader)?;
     let id = reader.u128()?;
@@ -187,13 +196,14 @@ fn request_from_binary(bytes: &[u8], values_max: usize) -> Result<Request> {
     let processor = reader.string()?;
     let arguments = named(reader.map()?);
     reader.end()?;
-    Ok(Request {
+    let request = Request {
         id,
         op,
         processor,
         arguments: arguments
             .ok_or_else(|| WireError::value(REQUEST, "its args are no map of strings"))?,
-    })
+    };
+    Ok((request, reader.budget.used(values_max)))
 }
 
 fn version(reader: &mut graphbinary::Reader<'_>) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::value::{Bytecode, Instruction, Text, TokenClass, Value, named};
 pub(crate) struct Reader<'b> {
     bytes: &'b [u8],
     place: usize,
-    pub(super) budget: Budget,
+    pub(crate) budget: Budget,
 }
 
 impl<'b> Reader<'b> {

@@ -18,7 +18,7 @@ pub(super) type Members<'t> = Vec<(Cow<'t, str>, Json<'t>)>;
 
 /// Reads the values of one message.
 pub(crate) struct Reader {
-    pub(super) budget: Budget,
+    pub(crate) budget: Budget,
 }
 
 impl Reader {

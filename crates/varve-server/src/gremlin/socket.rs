@@ -7,16 +7,17 @@
 mod metered;
 
 use std::cell::Cell;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
 use hyper::upgrade::Upgraded;
-use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, mpsc};
+use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard, OwnedSemaphorePermit, mpsc};
 use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::CapacityError;
@@ -24,7 +25,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 use varve_graphson::{
-    Format, VALUE_BYTES, VALUES_MAX, WireError, read_request, request_id, split_frame,
+    Format, VALUE_BYTES, VALUES_MAX, WireError, count_request, request_id, split_frame,
     write_response,
 };
 use varve_gremlin::execute::Item;
@@ -44,8 +45,12 @@ use crate::service::run_work;
 
 /// Requests of one connection in work at a time; further ones wait in the socket.
 const IN_WORK_MAX: usize = 64;
-/// Bytes of a message for each of its values, as a first guess.
-const BYTES_A_VALUE: usize = 16;
+/// A message is read within a budget of one value for so many bytes first,
+const BYTES_A_VALUE: usize = 128;
+/// and so many more.
+const VALUES_AT_FIRST: usize = 256;
+/// How much larger the budget of the next try is.
+const GROWTH: usize = 8;
 /// Parts of answers that wait until the one before is taken.
 const PARTS_WAITING: usize = 4;
 /// Bytes that are read at a time.
@@ -69,6 +74,8 @@ struct Desk {
     connection: Arc<ConnectionState>,
     parts: mpsc::Sender<Outgoing>,
     sessions: Sessions,
+    /// Who has it reads a message. They are read in the order in which they came.
+    reading: Mutex<()>,
     /// Bytes of messages in work that have no share of the budget.
     uncharged: Cell<usize>,
 }
@@ -102,6 +109,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
         context,
         connection,
         parts: sender,
+        reading: Mutex::default(),
         uncharged: Cell::new(0),
     });
     let mut tasks = JoinSet::new();
@@ -144,8 +152,8 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
 /// Waits until the server stops. The connection's task is woken then.
 async fn stop(connection: &ConnectionState) {
     std::future::poll_fn(|_| match connection.is_stopping() {
-        true => std::task::Poll::Ready(()),
-        false => std::task::Poll::Pending,
+        true => Poll::Ready(()),
+        false => Poll::Pending,
     })
     .await;
 }
@@ -297,33 +305,46 @@ impl Desk {
         incoming: Incoming,
     ) -> Result<(), Ended> {
         let state = self.context.state();
-        let (ask, work_share) = self.read(format, message).await?;
+        let is_text = incoming.is_text;
+        let order = self.reading.lock().await;
+        let read = self.read(format, message).await;
+        // What is read has a share of its own.
+        drop(incoming);
+        let (ask, work_share) = read?;
         let job = match ask {
             Ask::Run(job) => *job,
             Ask::Close(session) => {
                 self.sessions.close(&session);
-                return self.nothing(format, id, incoming.is_text).await;
+                return self.nothing(format, id, is_text).await;
             }
-            Ask::Authenticate => return self.nothing(format, id, incoming.is_text).await,
+            Ask::Authenticate => return self.nothing(format, id, is_text).await,
         };
         if let Some((name, wanted)) = host::unknown_alias(state, &job.aliases) {
             return Err(Ended::Refused(Refusal::unknown_alias(name, wanted)));
         }
+        let limit = state.time_limit(self.context.route());
+        let limit = job.limit.map_or(limit, |own| own.min(limit));
+        let deadline = Instant::now() + limit;
+        let asked = Asked {
+            is_script: !job.form.traversers,
+            id: job.form.id,
+            limit_ms: limit.as_millis(),
+        };
         let name = job.session.clone();
         let session = match &name {
             Some(name) => {
                 let session = self.sessions.get(name).map_err(Ended::Refused)?;
-                Some(session.lock_owned().await)
+                let turn = in_turn(session, order, deadline).await;
+                Some(turn.ok_or_else(|| Ended::Refused(Refusal::timeout(asked)))?)
             }
-            None => None,
+            None => {
+                drop(order);
+                None
+            }
         };
-        let limit = state.time_limit(self.context.route());
-        let limit = job.limit.map_or(limit, |own| own.min(limit));
-        let mut context = self.context.again(Instant::now() + limit);
-        context.body_share = incoming.share;
+        let mut context = self.context.again(deadline);
         context.work_share = Some(work_share);
-        let result = self.run(job, session, (context, limit), incoming.is_text);
-        let result = result.await;
+        let result = self.run(job, session, (context, asked), is_text).await;
         if let Some(name) = &name {
             self.sessions.used(name);
         }
@@ -331,7 +352,7 @@ impl Desk {
     }
 
     /// Reads a message within the budget of what is parsed. Most have few values for their bytes;
-    /// what has more is read once more, within a larger share.
+    /// what has more is read again, within a larger share.
     async fn read(
         &self,
         format: Format,
@@ -341,15 +362,15 @@ impl Desk {
         let gate = state.admission().reads();
         let room = gate.work_max().saturating_sub(message.len()) / VALUE_BYTES;
         let most = (message.len() / 2 + 1).min(VALUES_MAX).min(room);
-        let mut values_max = (message.len() / BYTES_A_VALUE + 1).min(most);
+        let mut values_max = (message.len() / BYTES_A_VALUE + VALUES_AT_FIRST).min(most);
         loop {
             let bytes = message.len() + values_max * VALUE_BYTES;
             let share = gate.reserve_work(bytes).await;
-            let share = share.map_err(|error| self.refused(&error))?;
+            let mut share = share.map_err(|error| self.refused(&error))?;
             let again = message.clone();
             let read = move || {
-                let request = read_request(format, &again, values_max)?;
-                Ok::<_, WireError>(message::ask(request, format))
+                let (request, values) = count_request(format, &again, values_max)?;
+                Ok::<_, WireError>((message::ask(request, format), values))
             };
             let ask = match message.len() <= SMALL_BODY_BYTES {
                 true => read(),
@@ -359,8 +380,13 @@ impl Desk {
                 }
             };
             match ask {
-                Ok(ask) => return Ok((ask.map_err(Ended::Refused)?, share)),
-                Err(WireError::TooMany) if values_max < most => values_max = most,
+                Ok((ask, values)) => {
+                    drop(share.split((values_max - values) * VALUE_BYTES));
+                    return Ok((ask.map_err(Ended::Refused)?, share));
+                }
+                Err(WireError::TooMany) if values_max < most => {
+                    values_max = values_max.saturating_mul(GROWTH).min(most);
+                }
                 Err(WireError::TooMany) if most == room => {
                     let error = ApiError::body_too_costly(gate.work_max());
                     return Err(self.refused(&error));
@@ -374,16 +400,11 @@ impl Desk {
         &self,
         job: Job,
         mut session: Option<OwnedMutexGuard<Session>>,
-        (context, limit): (RequestContext, Duration),
+        (context, asked): (RequestContext, Asked),
         is_text: bool,
     ) -> Result<(), Ended> {
         let state = self.context.state();
         let deadline = context.deadline();
-        let asked = Asked {
-            is_script: !job.form.traversers,
-            id: job.form.id,
-            limit_ms: limit.as_millis(),
-        };
         let ran = run_work(state, self.context.route(), context, move |context| {
             let ran = match session.as_deref_mut() {
                 Some(session) => in_session(session, true, context, job),
@@ -454,6 +475,22 @@ impl Desk {
             let ms = elapsed.as_millis() as u64;
             tracing::warn!(%status, ms, "slow request on a WebSocket");
         }
+    }
+}
+
+/// Waits for a session until the deadline. The next message is read once this request has its place
+/// among those that wait.
+async fn in_turn(
+    session: Arc<Mutex<Session>>,
+    order: MutexGuard<'_, ()>,
+    deadline: Instant,
+) -> Option<OwnedMutexGuard<Session>> {
+    let mut turn = pin!(session.lock_owned());
+    let at_once = std::future::poll_fn(|context| Poll::Ready(turn.as_mut().poll(context))).await;
+    drop(order);
+    match at_once {
+        Poll::Ready(session) => Some(session),
+        Poll::Pending => tokio::time::timeout_at(deadline.into(), turn).await.ok(),
     }
 }
 

@@ -113,7 +113,7 @@ impl Refusal {
     }
 
     /// The time of a request is over.
-    fn timeout(asked: Asked) -> Self {
+    pub(super) fn timeout(asked: Asked) -> Self {
         Self::new(
             TIMEOUT,
             "java.util.concurrent.TimeoutException",

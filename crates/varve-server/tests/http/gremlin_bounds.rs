@@ -266,3 +266,27 @@ fn pings_do_not_release_the_bytes_of_a_message_that_arrives() {
     }
     assert_eq!(count(&fixture), [Value::Long(4)]);
 }
+
+#[test]
+fn a_message_that_is_read_holds_what_its_values_take_and_no_more() {
+    let fixture = Fixture::with(ServerConfig {
+        max_body_bytes: 1 << 20,
+        max_batch_body_bytes: 1 << 20,
+        max_read_request_bytes: 4 << 20,
+        admission_wait_ms: 300,
+        ..ServerConfig::default()
+    });
+    fixture.people();
+    let bound = |script: &str| {
+        let value = map(&[("x", text(&"x".repeat(900_000)))]);
+        [("gremlin", text(script)), ("bindings", value)]
+    };
+    let mut first = Driver::connect(&fixture, Format::GraphBinary);
+    let id = first.send("", "eval", &bound("sleep(3000); 1"));
+    let mut other = Driver::connect(&fixture, Format::GraphBinary);
+    // While the first one sleeps, this is read.
+    let second = other.ask("", "eval", &bound("2"));
+    assert_eq!(results(second), [Value::Int(2)]);
+    let done = first.receive();
+    assert_eq!((done.id, done.code), (Some(id), 200), "{done:?}");
+}

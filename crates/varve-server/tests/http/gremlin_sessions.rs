@@ -200,3 +200,58 @@ fn a_session_needs_a_name_and_authentication_is_not_asked_for() {
         assert_eq!(known[0].code, 204);
     }
 }
+
+#[test]
+fn requests_of_a_session_run_in_the_order_in_which_they_came() {
+    let fixture = with(GremlinConfig::default());
+    for format in FORMATS {
+        let mut driver = Driver::connect(&fixture, format);
+        for round in 0..5 {
+            let session = format!("s{round}");
+            let many = Value::List(vec![Value::Int(1); 30_000]);
+            let large = [
+                ("gremlin", text("y = x.size()")),
+                ("bindings", map(&[("x", many)])),
+                ("session", text(&session)),
+            ];
+            let small = [("gremlin", text("y + 1")), ("session", text(&session))];
+            // The large message takes longer to read than the two that follow it.
+            driver.send("session", "eval", &large);
+            let second = driver.send("session", "eval", &small);
+            let close = driver.send("session", "close", &[("session", text(&session))]);
+            let mut answers: Vec<Response> = (0..3).map(|_| driver.receive()).collect();
+            answers.sort_by_key(|answer| answer.id);
+            assert_eq!(answers[1].id, Some(second));
+            assert_eq!(
+                answers[1].data,
+                Value::List(vec![Value::Int(30_001)]),
+                "{answers:?}"
+            );
+            assert_eq!((answers[2].id, answers[2].code), (Some(close), 204));
+        }
+    }
+    wait_for_sessions(&fixture, 0);
+}
+
+#[test]
+fn a_request_that_waits_for_its_session_spends_its_own_time() {
+    let fixture = with(GremlinConfig::default());
+    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let session = ("session", text("s"));
+    let long = [("gremlin", text("sleep(3000); 1")), session.clone()];
+    let first = driver.send("session", "eval", &long);
+    let late = [
+        ("gremlin", text("2")),
+        ("evaluationTimeout", Value::Long(50)),
+        session,
+    ];
+    let second = driver.send("session", "eval", &late);
+    let refused = driver.receive();
+    assert_eq!(
+        (refused.id, refused.code),
+        (Some(second), 598),
+        "{refused:?}"
+    );
+    let done = driver.receive();
+    assert_eq!((done.id, done.code), (Some(first), 200), "{done:?}");
+}
