@@ -110,6 +110,11 @@ impl Environment {
         self.variables.get_mut(name)
     }
 
+    /// The variables by their names, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Text, &Item)> {
+        self.variables.iter()
+    }
+
     /// How many variables there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -13,10 +13,15 @@ use compact_str::CompactString;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use varve_gremlin::execute::Environment;
+use varve_query::QueryError;
 
 use super::status::Refusal;
 use super::transaction::Work;
+use super::weight::{self, TooLarge};
 use crate::state::AppState;
+
+/// Bytes that the variables of one session may hold, about.
+const VARIABLES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// What a session keeps. The request in work has it alone.
 #[derive(Default)]
@@ -25,6 +30,20 @@ pub(super) struct Session {
     pub(super) environment: Environment,
     /// What its requests have changed and not committed: they are one transaction.
     pub(super) work: Option<Work>,
+}
+
+impl Session {
+    /// Whether the variables are within their limit. If not, they are as they were before.
+    pub(super) fn keep(&mut self, before: Environment) -> Result<(), QueryError> {
+        let measured = weight::check_variables(&self.environment, VARIABLES_BYTES_MAX);
+        measured.map_err(|TooLarge| {
+            self.environment = before;
+            QueryError::Limit(format!(
+                "The variables of the session would hold more than {VARIABLES_BYTES_MAX} bytes: \
+                 forget some first"
+            ))
+        })
+    }
 }
 
 /// The sessions of one connection.

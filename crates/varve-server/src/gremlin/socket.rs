@@ -501,13 +501,17 @@ fn in_session(
     context: &RequestContext,
     job: Job,
 ) -> Result<(Ran, Form), Failure> {
-    let environment = &mut session.environment;
+    let before = keeps.then(|| session.environment.clone());
     for (name, value) in job.bindings {
-        environment.set(name, Item::Value(value));
+        session.environment.set(name, Item::Value(value));
     }
     let limits = (job.limit, job.aliases);
     let kept = keeps.then_some(&mut session.work);
-    let mut ran = evaluate(context, job.program, environment, limits, kept)?;
+    let ran = evaluate(context, job.program, &mut session.environment, limits, kept);
+    if let Some(before) = before {
+        session.keep(before).map_err(Failure::Query)?;
+    }
+    let mut ran = ran?;
     if job.is_command {
         ran.results.clear();
     }

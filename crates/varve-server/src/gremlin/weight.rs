@@ -1,10 +1,11 @@
-//! What a value takes when it is written: measured before it is copied, and no further than
+//! What a value takes when it is written or kept: measured before it is copied, and no further than
 //! a limit.
 //!
 //! What a value shares within itself counts each time it is met, as it does when it is written.
 
 use std::fmt::{self, Write};
 
+use varve_gremlin::execute::{Environment, Item};
 use varve_model::value::Value as Stored;
 use varve_model::{Datum, Properties};
 use varve_query::Value;
@@ -28,6 +29,15 @@ pub(super) fn of(value: &Value, bytes_max: usize) -> Result<usize, TooLarge> {
     Ok(bytes_max - scale.left)
 }
 
+/// Whether variables hold no more than so many bytes.
+pub(super) fn check_variables(environment: &Environment, bytes_max: usize) -> Measured {
+    let mut scale = Scale { left: bytes_max };
+    environment.iter().try_for_each(|(name, item)| {
+        scale.text(name)?;
+        scale.item(item)
+    })
+}
+
 /// Counts down.
 struct Scale {
     left: usize,
@@ -48,6 +58,16 @@ impl Scale {
             _ => 0,
         };
         self.take(text.bytes().map(escape).sum())
+    }
+
+    fn item(&mut self, item: &Item) -> Measured {
+        self.take(VALUE_BYTES)?;
+        match item {
+            Item::Value(value) | Item::Element(value) => self.value(value),
+            Item::Results(values) => values.iter().try_for_each(|value| self.value(value)),
+            // Parts of programs: as long as they are written.
+            other => write!(self, "{other:?}").map_err(|_| TooLarge),
+        }
     }
 
     fn value(&mut self, value: &Value) -> Measured {

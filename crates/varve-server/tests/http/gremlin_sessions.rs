@@ -255,3 +255,36 @@ fn a_request_that_waits_for_its_session_spends_its_own_time() {
     let done = driver.receive();
     assert_eq!((done.id, done.code), (Some(first), 200), "{done:?}");
 }
+
+#[test]
+fn the_variables_of_a_session_hold_no_more_than_their_limit() {
+    let fixture = with(GremlinConfig::default());
+    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut bind = |name: &str| {
+        let value = text(&"x".repeat(6 << 20));
+        let arguments = [
+            ("gremlin", text("1")),
+            ("bindings", map(&[(name, value)])),
+            ("session", text("s")),
+        ];
+        driver.ask("session", "eval", &arguments)
+    };
+    for name in ["a", "b"] {
+        assert_eq!(results(bind(name)), [Value::Int(1)]);
+    }
+    let over = bind("c");
+    assert_eq!(over[0].code, 597, "{over:?}");
+    assert!(
+        over[0].message.contains("The variables of the session"),
+        "{over:?}"
+    );
+    // What was there before is there, and there is room again once it is not.
+    let length = eval(&mut driver, "s", "b.length()");
+    assert_eq!(results(length), [Value::Int(6 << 20)]);
+    assert_eq!(eval(&mut driver, "s", "c")[0].code, 597);
+    // What is shared counts each time, and is measured no further than the limit.
+    let lists = "t = 'x' * 1000; for (int i = 0; i < 15; i++) { t = [t, t] }; 1";
+    assert_eq!(eval(&mut driver, "s", lists)[0].code, 597);
+    results(eval(&mut driver, "s", "a = 0; b = 0"));
+    assert_eq!(results(eval(&mut driver, "s", "c = 1; c")), [Value::Int(1)]);
+}
