@@ -102,6 +102,7 @@ fn run(graph: &Modern, text: &str) -> String {
         graph,
         effects: Vec::new(),
         as_written: false,
+        limits: crate::wide(),
     };
     let results = execute(&script, HashMap::new(), &mut host).expect(text);
     let each = results.into_iter().flat_map(|(value, bulk)| {
