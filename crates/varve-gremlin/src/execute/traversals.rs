@@ -7,7 +7,7 @@ use varve_query::{QueryError, Value};
 
 use super::environment::{Item, Lazy};
 use super::errors::{no_such_method, nothing_next};
-use super::{Results, Run, Source};
+use super::{Results, Run, Source, heap};
 use crate::bind::{self, NoVariables};
 use crate::tree::{Argument, Root, Step, StepName, Terminal, Text, Traversal};
 
@@ -153,7 +153,8 @@ impl Run<'_> {
         let mut items = Vec::with_capacity(results.len());
         for (value, bulk) in results {
             let bulk = usize::try_from(bulk).unwrap_or(usize::MAX);
-            self.host.hold(bulk.saturating_mul(size_of::<Value>()))?;
+            let each = size_of::<Value>() + heap(&value);
+            self.host.hold(bulk.saturating_mul(each))?;
             items.extend(std::iter::repeat_n(value, bulk));
         }
         Ok(items)

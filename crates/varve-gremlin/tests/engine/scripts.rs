@@ -125,7 +125,7 @@ fn run(
 }
 
 /// The results of a script as a list, as clients get it.
-fn results(text: &str) -> Result<Value, QueryError> {
+pub(crate) fn results(text: &str) -> Result<Value, QueryError> {
     let outcome = run(text, &mut Environment::default(), &mut Vec::new())?;
     let each = outcome.into_results().into_iter();
     let each = each.flat_map(|(value, bulk)| std::iter::repeat_n(value, bulk as usize));

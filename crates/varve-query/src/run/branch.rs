@@ -25,6 +25,7 @@ pub(crate) fn flat_map(
     for mut row in results {
         let parent = &rows[row.segment as usize];
         if !local {
+            cx.hold_place(&row.value)?;
             row = Row {
                 sack: row.sack,
                 bulk: row.bulk,
@@ -56,6 +57,7 @@ pub(crate) fn coalesce(
         for mut row in results {
             let at = open[row.segment as usize];
             if !or_self {
+                cx.hold_place(&row.value)?;
                 row = Row {
                     sack: row.sack,
                     bulk: row.bulk,

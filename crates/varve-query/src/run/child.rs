@@ -163,11 +163,14 @@ impl Child {
             return Ok(results);
         }
         self.begin(rows);
+        let mut held = 0;
         while let Some(mut batch) = self.pull(cx, BATCH_MAX)? {
-            cx.meter.hold(batch.len() * Row::BYTES)?;
+            let bytes = batch.iter().map(Row::bytes).sum();
+            cx.meter.hold(bytes)?;
+            held += bytes;
             results.append(&mut batch);
         }
-        cx.meter.release(results.len() * Row::BYTES);
+        cx.meter.release(held);
         Ok(results)
     }
 

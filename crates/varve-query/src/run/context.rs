@@ -112,6 +112,16 @@ impl Segments {
 
 /// Rows between two looks at the clock, in steps that read nothing.
 const CHECK_EVERY: usize = 1_024;
+/// A text of so many bytes counts wherever a copy of it stays.
+const LONG_TEXT_BYTES: usize = 1_024;
+
+/// Bytes that a copy of a value takes beside the value: only texts are copied, all else is shared.
+pub(crate) fn copied_bytes(value: &Value) -> usize {
+    match value {
+        Value::Text(text) if text.is_heap_allocated() => text.len(),
+        _ => 0,
+    }
+}
 
 impl Context<'_> {
     /// Properties that any step reads, ascending. A query that writes reads all that there are by
@@ -134,10 +144,27 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Holds bytes for a value that stands for so many.
-    pub(crate) fn hold_values(&self, bulk: u64) -> Result<(), QueryError> {
+    /// Holds bytes for so many copies of a value; called before they are made.
+    pub(crate) fn hold_values(&self, value: &Value, bulk: u64) -> Result<(), QueryError> {
         let bulk = usize::try_from(bulk).unwrap_or(usize::MAX);
-        Ok(self.meter.hold(bulk.saturating_mul(size_of::<Value>()))?)
+        let bytes = size_of::<Value>() + copied_bytes(value);
+        Ok(self.meter.hold(bulk.saturating_mul(bytes))?)
+    }
+
+    /// Holds what a value takes as a place of a path.
+    pub(crate) fn hold_place(&self, value: &Value) -> Result<(), QueryError> {
+        match self.track {
+            Track::Path => self.hold_long(value),
+            _ => Ok(()),
+        }
+    }
+
+    /// Holds a long text for a copy of it that stays, in a path or in a map, until the query ends.
+    pub(crate) fn hold_long(&self, value: &Value) -> Result<(), QueryError> {
+        match copied_bytes(value) {
+            bytes if bytes >= LONG_TEXT_BYTES => Ok(self.meter.hold(bytes)?),
+            _ => Ok(()),
+        }
     }
 
     /// Reads the content of every vertex among these that is not read yet.

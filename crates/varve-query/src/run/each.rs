@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::context::Context;
-use super::row::Row;
+use super::context::{Context, copied_bytes};
+use super::row::{Row, Track};
 use super::{BoxedOperator, Operator, Reset};
 use crate::QueryError;
 
@@ -37,14 +37,20 @@ where
         }
         cx.meter.release(std::mem::take(&mut self.held));
         let mut out = Vec::with_capacity(rows.len());
+        // Bytes that are not charged yet.
+        let mut open = 0;
         for row in rows {
             let before = out.len();
             (self.make)(cx, row, &mut out)?;
             cx.tick(out.len() - before)?;
-            let bytes = (out.len() * Row::BYTES).saturating_sub(self.held);
-            if bytes > HOLD_EVERY {
-                self.held += bytes;
-                cx.meter.hold(bytes)?;
+            let made = &out[before..];
+            open += made.iter().map(Row::bytes).sum::<usize>();
+            if open > HOLD_EVERY {
+                self.held += open;
+                cx.meter.hold(std::mem::take(&mut open))?;
+            }
+            if cx.track == Track::Path {
+                made.iter().try_for_each(|row| cx.hold_place(&row.value))?;
             }
         }
         Ok(Some(out))
@@ -155,7 +161,10 @@ pub(crate) fn drain(
     let mut held = 0;
     while let Some(mut rows) = input.next(cx, super::BATCH_MAX)? {
         cx.tick(rows.len())?;
-        let own = |row: &Row| Row::BYTES + super::element::held(&row.value);
+        let own = |row: &Row| {
+            let sack = row.sack.as_deref().map_or(0, copied_bytes);
+            Row::BYTES + super::element::held(&row.value) + sack
+        };
         let bytes = rows.iter().map(own).sum();
         cx.meter.hold(bytes)?;
         held += bytes;

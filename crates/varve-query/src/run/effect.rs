@@ -22,7 +22,7 @@ pub(crate) fn add(
     let mut added = Vec::new();
     for (row, value) in rows.iter().zip(values) {
         if let Some(value) = value {
-            cx.hold_values(row.bulk)?;
+            cx.hold_values(&value, row.bulk)?;
             let bulk = usize::try_from(row.bulk).unwrap_or(usize::MAX);
             added.extend(std::iter::repeat_n(value, bulk));
         }

@@ -164,7 +164,7 @@ pub(crate) fn group(
                 let mut values = Vec::new();
                 for (row, value) in rows.iter().zip(read) {
                     if let Some(value) = value {
-                        cx.hold_values(row.bulk)?;
+                        cx.hold_values(&value, row.bulk)?;
                         values.extend(std::iter::repeat_n(value, bulk(row)));
                     }
                 }

@@ -144,13 +144,17 @@ fn carried(
 ) -> Result<BoxedOperator, QueryError> {
     Ok(match op.clone() {
         Op::As(labels) => each(input, false, move |cx, mut row, out| {
+            cx.hold_long(&row.value)?;
             row.label(&labels, cx.track);
             out.push(row);
             Ok(())
         }),
         Op::Bind { label, equal } => each(input, false, move |cx, mut row, out| {
             match row.labelled(&label).last() {
-                None => row.label(std::slice::from_ref(&label), cx.track),
+                None => {
+                    cx.hold_long(&row.value)?;
+                    row.label(std::slice::from_ref(&label), cx.track);
+                }
                 Some(own) if equal && !own.equals(&row.value) => return Ok(()),
                 Some(_) => {}
             }
@@ -183,6 +187,9 @@ fn carried(
         Op::Path { by, from, to } => {
             let mut readers = Reader::each(&by, builder)?;
             each(input, false, move |cx, row, out| {
+                for place in row.places() {
+                    cx.hold_long(place)?;
+                }
                 let path = between(row.whole_path(), from.as_ref(), to.as_ref());
                 if let Some(path) = read_path(cx, path, &mut readers)? {
                     let path = Value::Path(Arc::new(path)).bounded()?;
@@ -401,6 +408,7 @@ fn select(
         if labels.len() == 1 {
             return Ok(Some(value));
         }
+        cx.hold_long(&value)?;
         map.insert(Value::Text(label.clone()), value);
     }
     Value::Map(Arc::new(map)).bounded().map(Some)
@@ -446,6 +454,7 @@ fn project(input: BoxedOperator, keys: Vec<Name>, mut readers: Vec<Reader>) -> B
             let read = readers[at % count].read(cx, &rows)?;
             for (map, value) in maps.iter_mut().zip(read) {
                 if let Some(value) = value {
+                    cx.hold_long(&value)?;
                     map.insert(Value::Text(key.clone()), value);
                 }
             }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, SharedSegments};
+use super::context::{Context, SharedSegments, copied_bytes};
 use super::row::Row;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
 use crate::plan::Reduce as Kind;
@@ -28,10 +28,11 @@ impl Operator for Reduce {
             cx.tick(rows.len())?;
             for row in rows {
                 if self.kind == Kind::Fold {
-                    cx.hold_values(row.bulk)?;
+                    cx.hold_values(&row.value, row.bulk)?;
                     let own = super::element::held(&row.value);
                     cx.meter.hold(own)?;
-                    held += usize::try_from(row.bulk).unwrap_or(0) * size_of::<Value>() + own;
+                    let each = size_of::<Value>() + copied_bytes(&row.value);
+                    held += usize::try_from(row.bulk).unwrap_or(0) * each + own;
                 }
                 let state = states.entry(row.segment).or_default();
                 state.add(self.kind, row.value, row.bulk)?;

@@ -116,7 +116,7 @@ impl Repeat {
             false => self.waiting.len().min(demand.clamp(BATCH_MIN, BATCH_MAX)),
         };
         let rows: Vec<Row> = self.waiting.drain(..most).collect();
-        cx.meter.release(rows.len() * Row::BYTES);
+        cx.meter.release(bytes_of(&rows));
         let stay = self.sort_out(cx, rows, true, leave)?;
         self.running |= !stay.is_empty();
         self.body.feed(stay);
@@ -134,7 +134,7 @@ impl Repeat {
         self.rounds.set(rounds + 1);
         let stay = self.sort_out(cx, rows, false, leave)?;
         self.rounds.set(rounds);
-        cx.meter.hold(stay.len() * Row::BYTES)?;
+        cx.meter.hold(bytes_of(&stay))?;
         self.later.extend(stay);
         Ok(())
     }
@@ -143,16 +143,21 @@ impl Repeat {
     fn turn(&mut self, cx: &Context<'_>) -> bool {
         self.body.reset(Reset::Round);
         self.running = false;
-        let before = self.later.len();
         let later = std::mem::take(&mut self.later);
+        let before = bytes_of(&later);
         self.waiting.extend(match cx.merges {
             true => merged(later),
             false => later,
         });
-        cx.meter.release((before - self.waiting.len()) * Row::BYTES);
+        cx.meter.release(before - bytes_of(&self.waiting));
         self.rounds.set(self.rounds.get() + 1);
         !self.waiting.is_empty()
     }
+}
+
+/// Bytes of rows that wait.
+fn bytes_of<'r>(rows: impl IntoIterator<Item = &'r Row>) -> usize {
+    rows.into_iter().map(Row::bytes).sum()
 }
 
 /// Whether each row passes a check that is made now; `None` when it is not.
@@ -184,7 +189,7 @@ impl Operator for Repeat {
         if !std::mem::replace(&mut self.begun, true) {
             self.rounds.set(0);
             self.waiting.extend(drain(self.input.as_mut(), cx)?);
-            cx.meter.hold(self.waiting.len() * Row::BYTES)?;
+            cx.meter.hold(bytes_of(&self.waiting))?;
         }
         let may_enter = !self.gathers || !self.running;
         if may_enter && !self.waiting.is_empty() {

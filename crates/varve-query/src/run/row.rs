@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
+use super::context::copied_bytes;
 use crate::Value;
 use crate::plan::Name;
 use crate::value::{Path, Walked};
@@ -120,6 +121,11 @@ impl Row {
         std::iter::successors(self.path.as_deref(), |step| step.before.as_deref())
     }
 
+    /// The values of the path, last to first.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Value> {
+        self.steps().map(|step| &step.value)
+    }
+
     /// The values with a label, first to last.
     pub(crate) fn labelled(&self, label: &str) -> Vec<&Value> {
         let mut values: Vec<&Value> = self
@@ -143,8 +149,14 @@ impl Row {
         path
     }
 
-    /// Bytes that the row takes, as far as they are its own.
+    /// Bytes that a row takes beside its texts, as far as they are its own.
     pub(crate) const BYTES: usize = size_of::<Self>() + 64;
+
+    /// Bytes that the row takes with its texts, as far as they are its own.
+    pub(crate) fn bytes(&self) -> usize {
+        let sack = self.sack.as_deref().map_or(0, copied_bytes);
+        Self::BYTES + copied_bytes(&self.value) + sack
+    }
 }
 
 /// Equal rows as one, in the order of their first. Only for rows that remember nothing.

@@ -1,0 +1,52 @@
+//! Where traversals and scripts end that would take any amount of memory or time.
+
+use crate::scripts::results;
+
+/// Each of these ends with an error of this code, which says what is limited.
+fn ends(text: &str, code: &str, says: &str) {
+    match results(text) {
+        Ok(_) => panic!("{text} ended"),
+        Err(error) => {
+            assert_eq!(error.code(), code, "{text}: {error}");
+            assert!(error.to_string().contains(says), "{text}: {error}");
+        }
+    }
+}
+
+/// A text of a megabyte in a variable `t`.
+const LONG: &str = "t = 'a' * 1000000;";
+
+#[test]
+fn copies_of_a_long_text_count_as_memory() {
+    for text in [
+        "g.inject(t).repeat(union(identity(),identity())).times(16).fold()",
+        "g.inject(t).repeat(union(identity(),identity())).times(16).aggregate('a').cap('a')",
+        "g.inject(t).repeat(union(identity(),identity())).times(16).group().by(constant(1))",
+        "g.inject(t).repeat(union(identity(),identity())).times(16).toList()",
+        "g.inject(t).repeat(map(identity())).times(1000).path()",
+        "g.inject(t).repeat(constant(t)).times(1000).path()",
+        "g.inject(t).repeat(local(constant(t))).times(1000).path()",
+        "g.inject(t).repeat(coalesce(constant(t))).times(1000).path()",
+        "g.inject(t).repeat(constant(t).as('a')).times(1000).select(all,'a')",
+        "g.inject(t).repeat(union(constant(t),constant(t)).as('a')).times(10).select('a')",
+        "g.inject(t).repeat(union(constant(1),constant(2)).sack(assign).by(constant(t)).as('a')).times(16).count()",
+        "g.V().union(constant(t),constant(t)).as('a').union(identity(),identity(),identity()).path()",
+    ] {
+        ends(&format!("{LONG} {text}"), "VRV-LIMIT", "memory");
+    }
+    let keys: Vec<String> = (0..200).map(|at| format!("'k{at}'")).collect();
+    let text = format!(
+        "{LONG} g.inject(1).project({}).by(constant(t))",
+        keys.join(",")
+    );
+    ends(&text, "VRV-LIMIT", "memory");
+}
+
+#[test]
+fn a_few_copies_of_a_long_text_fit() {
+    let text = format!("{LONG} g.inject(t).repeat(constant(t)).times(5).path().count(local)");
+    assert_eq!(results(&text).expect("a count").to_string(), "[6]");
+    // What a step made is given back when the next batch comes.
+    let text = format!("{LONG} g.inject(1).repeat(constant(t)).times(1000).count()");
+    assert_eq!(results(&text).expect("a count").to_string(), "[1]");
+}
