@@ -14,6 +14,7 @@ mod methods;
 mod places;
 mod resolve;
 mod schema;
+mod splices;
 mod statements;
 mod texts;
 mod traversals;

@@ -6,6 +6,7 @@ use varve_query::{QueryError, Value};
 
 use super::environment::{Item, unbound};
 use super::errors::{ILLEGAL_ARGUMENT, no_such_property, on_null, out_of_bounds};
+use super::splices::Extent;
 use super::{Named, Run, Source, arithmetic};
 use crate::bind::{self, NoVariables};
 use crate::tree::{Argument, BinaryOperator, Computed, ComputedKind, Text, UnaryOperator};
@@ -130,10 +131,22 @@ impl Run<'_> {
         })
     }
 
+    /// What a variable holds.
+    pub(super) fn held_by(&mut self, name: &str) -> Result<Option<Item>, QueryError> {
+        match self.environment.get(name) {
+            Some(item @ Item::Argument(_)) => {
+                let extent = Extent::of(item);
+                self.copied(&extent)?;
+                Ok(self.environment.get(name).cloned())
+            }
+            other => Ok(other.cloned()),
+        }
+    }
+
     /// A variable, or what the host has under this name.
     pub(super) fn variable(&mut self, name: &Text) -> Result<Item, QueryError> {
-        if let Some(item) = self.environment.get(name) {
-            return Ok(item.clone());
+        if let Some(item) = self.held_by(name)? {
+            return Ok(item);
         }
         match name.as_str() {
             "this" | "binding" => return Ok(Item::Binding),

@@ -4,7 +4,7 @@ use varve_query::{QueryError, Value};
 
 use super::environment::{Item, unbound};
 use super::errors::{no_such_method, on_null};
-use super::{Run, Source, TransactionEnd, arithmetic, collections, texts};
+use super::{Run, Source, TransactionEnd, arithmetic, collections, splices, texts};
 use crate::tree::{Argument, StepName, Text};
 
 impl Run<'_> {
@@ -72,7 +72,7 @@ impl Run<'_> {
             Item::Argument(Argument::Traversal(mut nested)) => match StepName::from_text(name) {
                 Some(step) => {
                     nested.steps.push(self.new_step(step, arguments)?);
-                    Ok(Item::Argument(Argument::Traversal(nested)))
+                    splices::bounded(Item::Argument(Argument::Traversal(nested)))
                 }
                 None => {
                     let nested = Item::Argument(Argument::Traversal(nested));
@@ -225,6 +225,7 @@ impl Run<'_> {
                 Ok(Item::Value(Value::Bool(found.is_ok())))
             }
             ("setVariable", [Item::Value(Value::Text(variable)), item]) => {
+                self.keeps(variable, item)?;
                 self.set(variable, item.clone())?;
                 Ok(Item::NULL)
             }

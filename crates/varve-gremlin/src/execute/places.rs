@@ -6,7 +6,7 @@ use varve_query::{QueryError, Value};
 
 use super::environment::{Item, unbound};
 use super::errors::{no_such_property, on_null, out_of_bounds};
-use super::{Run, bytes_of, collections, heap};
+use super::{Run, bytes_of, collections, heap, splices};
 use crate::tree::{Argument, BinaryOperator, ComputedKind, Text};
 
 /// A variable, and the keys that lead from its value to a member.
@@ -18,9 +18,13 @@ pub(super) struct Place {
 impl Run<'_> {
     /// Sets a variable.
     pub(super) fn set(&mut self, name: &Text, item: Item) -> Result<(), QueryError> {
-        if let Item::Value(value) = &item {
-            self.host.hold(heap(value))?;
-        }
+        let item = match item {
+            Item::Value(value) => {
+                self.host.hold(heap(&value))?;
+                Item::Value(value)
+            }
+            other => splices::bounded(other)?,
+        };
         self.environment.set(name.clone(), item);
         Ok(())
     }

@@ -177,7 +177,10 @@ impl Run<'_> {
         Ok(match item {
             Item::Argument(argument) => argument,
             // As a child, a traversal from a source begins with its own steps.
-            Item::Traversal(lazy) => Argument::Traversal(Box::new(lazy.traversal.clone())),
+            Item::Traversal(lazy) => {
+                self.copies(&Item::Traversal(lazy.clone()))?;
+                Argument::Traversal(Box::new(lazy.traversal.clone()))
+            }
             other => Argument::Value(self.value_of(other)?),
         })
     }

@@ -7,7 +7,7 @@ use varve_query::{QueryError, Value};
 
 use super::environment::{Item, Lazy};
 use super::errors::{no_such_method, nothing_next};
-use super::{Results, Run, Source, heap};
+use super::{Results, Run, Source, heap, splices};
 use crate::bind::{self, NoVariables};
 use crate::tree::{Argument, Root, Step, StepName, Terminal, Text, Traversal};
 
@@ -35,13 +35,15 @@ impl Run<'_> {
             Origin::Nested(before) => {
                 resolved.steps.splice(0..0, before);
                 let nested = Argument::Traversal(Box::new(resolved));
-                return Ok(Item::Argument(nested));
+                return splices::bounded(Item::Argument(nested));
             }
             Origin::Source(source, with) => {
+                self.copies(&Item::Source(source.clone(), with.clone()))?;
                 resolved.source.splice(0..0, with.iter().cloned());
                 source
             }
             Origin::Lazy(before) => {
+                self.copies(&Item::Traversal(before.clone()))?;
                 let Lazy { source, traversal } = before.as_ref();
                 let mut joined = traversal.clone();
                 joined.steps.append(&mut resolved.steps);
@@ -49,23 +51,26 @@ impl Run<'_> {
                 source.clone()
             }
         };
+        let lazy = Arc::new(Lazy {
+            source,
+            traversal: resolved,
+        });
+        splices::bounded(Item::Traversal(lazy.clone()))?;
         match &traversal.terminal {
-            Some(terminal) => self.end(source, &resolved, terminal),
-            None if resolved.steps.is_empty() => {
-                Ok(Item::Source(source, Arc::new(resolved.source)))
+            Some(terminal) => self.end(lazy.source.clone(), &lazy.traversal, terminal),
+            None if lazy.traversal.steps.is_empty() => {
+                let Lazy { source, traversal } = Arc::unwrap_or_clone(lazy);
+                Ok(Item::Source(source, Arc::new(traversal.source)))
             }
-            None => Ok(Item::Traversal(Arc::new(Lazy {
-                source,
-                traversal: resolved,
-            }))),
+            None => Ok(Item::Traversal(lazy)),
         }
     }
 
     fn origin(&mut self, root: &Root) -> Result<Origin, QueryError> {
         let item = match root {
             Root::Anonymous => return Ok(Origin::Nested(Vec::new())),
-            Root::Source(name) => match self.environment.get(name) {
-                Some(item) => item.clone(),
+            Root::Source(name) => match self.held_by(name)? {
+                Some(item) => item,
                 None => {
                     let source = Source::Traversal(name.clone());
                     return Ok(Origin::Source(source, Arc::default()));
@@ -168,10 +173,11 @@ impl Run<'_> {
         arguments: Vec<Item>,
     ) -> Result<Item, QueryError> {
         if let Some(step) = StepName::from_text(name) {
+            self.copies(&Item::Traversal(lazy.clone()))?;
             let mut longer = lazy.as_ref().clone();
             let step = self.new_step(step, arguments)?;
             longer.traversal.steps.push(step);
-            return Ok(Item::Traversal(Arc::new(longer)));
+            return splices::bounded(Item::Traversal(Arc::new(longer)));
         }
         let terminal = match (name.as_str(), arguments.as_slice()) {
             ("next", []) => Terminal::Next,

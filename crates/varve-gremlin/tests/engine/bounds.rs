@@ -50,3 +50,21 @@ fn a_few_copies_of_a_long_text_fit() {
     let text = format!("{LONG} g.inject(1).repeat(constant(t)).times(1000).count()");
     assert_eq!(results(&text).expect("a count").to_string(), "[1]");
 }
+
+#[test]
+fn a_traversal_that_variables_put_together_has_the_bounds_of_a_text() {
+    for (text, says) in [
+        ("t = __.out(); while (true) { t = __.union(t, t) }", "10000"),
+        ("t = __.out(); while (true) { t = t.union(t, t) }", "10000"),
+        ("t = g.V(); while (true) { t = t.out() }", "memory"),
+        ("t = __.out(); for (i in 1..9999) { t = __.map(t) }", "256"),
+    ] {
+        ends(text, "VRV-LIMIT", says);
+    }
+}
+
+#[test]
+fn a_traversal_in_a_variable_nests_as_deep_as_a_text() {
+    let text = "t = __.identity(); for (i in 1..120) { t = __.map(t) }; g.V().map(t).count()";
+    assert_eq!(results(text).expect("a count").to_string(), "[6]");
+}
