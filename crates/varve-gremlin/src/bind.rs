@@ -79,15 +79,29 @@ fn bound_by(binder: &Binder<'_>, traversal: &Traversal) -> Result<Bound, QueryEr
     let (mut bound, strategies) = binder.source(&traversal.source)?;
     strategies.verify(&traversal.steps)?;
     bound.plan = binder.plan(&traversal.steps)?;
+    // Strategies put steps behind others: many behind many would not be bound in time.
+    counted(&bound.plan)?;
     strategies.apply(&mut bound.plan)?;
+    Ok(bound)
+}
+
+/// How many steps a plan has.
+///
+/// # Errors
+/// Above [`STEPS_MAX`].
+fn counted(plan: &Plan) -> Result<usize, QueryError> {
     let mut steps = 0;
-    bound.plan.walk(&mut |_| steps += 1);
+    plan.walk(&mut |_| steps += 1);
     match steps > STEPS_MAX {
-        true => Err(QueryError::invalid(format!(
-            "A traversal may have {STEPS_MAX} steps, those of its children included"
-        ))),
-        false => Ok(bound),
+        true => Err(too_many_steps()),
+        false => Ok(steps),
     }
+}
+
+fn too_many_steps() -> QueryError {
+    QueryError::invalid(format!(
+        "A traversal may have {STEPS_MAX} steps, those of its children and of strategies included"
+    ))
 }
 
 /// The value of an argument that computes nothing.

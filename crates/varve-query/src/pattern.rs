@@ -8,6 +8,10 @@ use std::collections::HashSet;
 use crate::QueryError;
 use crate::plan::{Name, Op, Plan};
 
+/// The most patterns of a `match`, those within others included: each is weighed against all
+/// others.
+pub const PATTERNS_MAX: usize = 100;
+
 /// One pattern.
 #[derive(Debug, Clone)]
 pub enum Pattern {
@@ -39,6 +43,16 @@ pub enum Pattern {
 }
 
 impl Pattern {
+    /// How many patterns it is, those within it included.
+    fn count(&self) -> usize {
+        let all = |patterns: &[Self]| patterns.iter().map(Self::count).sum::<usize>();
+        match self {
+            Self::Walk { .. } | Self::Filter { .. } => 1,
+            Self::Exists { patterns, .. } => 1 + all(patterns),
+            Self::Or(groups) => 1 + groups.iter().map(|group| all(group)).sum::<usize>(),
+        }
+    }
+
     /// The names in it, in the order of the text.
     fn names(&self, out: &mut Vec<Name>) {
         match self {
@@ -103,8 +117,13 @@ const fn is_plain(op: &Op) -> bool {
 /// already.
 ///
 /// # Errors
-/// When no order binds every name.
+/// When no order binds every name, and above [`PATTERNS_MAX`].
 pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, QueryError> {
+    if patterns.iter().map(Pattern::count).sum::<usize>() > PATTERNS_MAX {
+        return Err(QueryError::invalid(format!(
+            "match() may have {PATTERNS_MAX} patterns, those within others included"
+        )));
+    }
     let mut names = Vec::new();
     patterns
         .iter()

@@ -22,6 +22,12 @@ pub struct Subgraph {
 }
 
 impl Subgraph {
+    /// What it asks for.
+    pub fn criteria(&self) -> impl Iterator<Item = &Plan> {
+        let all = [&self.vertices, &self.edges, &self.vertex_properties];
+        all.into_iter().flatten()
+    }
+
     /// Puts filters behind every step that gives vertices, edges or properties of vertices.
     pub fn apply(&self, plan: &mut Plan) {
         let both_ends = match (&self.vertices, self.check_ends) {

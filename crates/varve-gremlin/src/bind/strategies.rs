@@ -4,8 +4,13 @@ use varve_query::plan::{Name, Plan};
 use varve_query::strategy::{Subgraph, add_to_all, productive, walks_any_label};
 use varve_query::{Predicate, QueryError, Value};
 
-use super::{Binder, Bound};
+use super::{Binder, Bound, counted, too_many_steps};
 use crate::tree::{Argument, Step, StepName, Strategy, Text};
+
+/// The most strategies of a traversal.
+const STRATEGIES_MAX: usize = 100;
+/// The most steps that a strategy may come to if each step gets all that the strategy asks for.
+const COPIES_MAX: usize = 100_000;
 
 /// The strategies that a traversal has.
 #[derive(Debug, Default)]
@@ -82,9 +87,24 @@ impl Strategies {
 
     /// Rewrites the plan, in the order of the strategies.
     pub(super) fn apply(&self, plan: &mut Plan) -> Result<(), QueryError> {
+        if self.all.len() > STRATEGIES_MAX {
+            return Err(QueryError::invalid(format!(
+                "A traversal may have {STRATEGIES_MAX} strategies"
+            )));
+        }
         for (_, kind) in &self.all {
             match kind {
-                Kind::Subgraph(subgraph) => subgraph.apply(plan),
+                Kind::Subgraph(subgraph) => {
+                    let mut criteria = 0;
+                    for criterion in subgraph.criteria() {
+                        criteria += counted(criterion)?;
+                    }
+                    if criteria * counted(plan)? > COPIES_MAX {
+                        return Err(too_many_steps());
+                    }
+                    subgraph.apply(plan);
+                    counted(plan)?;
+                }
                 Kind::WriteTo(key, value) => add_to_all(plan, key, value),
                 Kind::Productive(keys) => productive(plan, keys),
                 Kind::EdgeLabels { refuses: true } if walks_any_label(plan) => {

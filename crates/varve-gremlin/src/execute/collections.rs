@@ -28,6 +28,9 @@ const CHEAP: &[&str] = &[
     "getOrDefault",
 ];
 
+/// Members that move up for one step.
+const MOVES_A_STEP: usize = 64;
+
 /// Whether a method of a collection costs the same whatever its size is.
 pub(super) fn is_cheap(name: &str) -> bool {
     CHEAP.contains(&name)
@@ -114,6 +117,26 @@ pub(super) fn put(held: &mut Value, key: Value, value: Value) -> Result<Value, Q
             "[]",
         )),
     }
+}
+
+/// Steps that a method takes which changes a collection: members that it compares, and those that
+/// move up.
+pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 {
+    let size = |value: &Value| match value {
+        Value::List(items) => items.len(),
+        Value::Set(items) => items.len(),
+        Value::Map(map) => map.len(),
+        _ => 0,
+    };
+    let given: usize = arguments.iter().map(size).sum();
+    let cost = match (name, held, arguments) {
+        ("remove", Value::List(_), [Value::Int(_)])
+        | ("remove", Value::Set(_) | Value::Map(_), _) => size(held) / MOVES_A_STEP,
+        ("remove" | "removeAll", ..) => size(held) + given,
+        ("addAll" | "putAll", ..) => given,
+        _ => 0,
+    };
+    cost as u64
 }
 
 /// A method that changes a collection.

@@ -117,10 +117,11 @@ impl Run<'_> {
             }
             Item::Results(results) => results.iter().cloned().collect(),
             Item::Nothing | Item::Value(Value::Null) => Vec::new(),
-            Item::Value(Value::Text(text)) => text
-                .chars()
-                .map(|one| Value::text(one.encode_utf8(&mut [0; 4])))
-                .collect(),
+            Item::Value(Value::Text(text)) => {
+                self.step(text.len() as u64)?;
+                self.host.hold(text.len() * size_of::<Value>())?;
+                text.chars().map(character).collect()
+            }
             other => {
                 let value = self.value_of(other)?;
                 let items = value.items().unwrap_or_else(|| vec![value]);
@@ -343,12 +344,38 @@ impl Run<'_> {
                 }
                 place => at(items, place),
             },
+            Value::Text(text) if !matches!(index, Value::List(_)) => {
+                self.step((text.len() / BYTES_A_STEP) as u64)?;
+                character_at(text, index)
+            }
             Value::Text(_) | Value::Set(_) | Value::Path(_) => {
                 let items = self.items_of(Item::Value(held.clone()))?;
                 self.index(&Value::list(items), index)
             }
             other => Err(no_such_property(&Item::Value(other.clone()), "[]")),
         }
+    }
+}
+
+/// Bytes of a text that are passed over for one step.
+const BYTES_A_STEP: usize = 64;
+
+fn character(one: char) -> Value {
+    Value::text(one.encode_utf8(&mut [0; 4]))
+}
+
+/// The character at a place, as [`at`].
+fn character_at(text: &str, place: &Value) -> Result<Value, QueryError> {
+    let place = place
+        .as_long()
+        .ok_or_else(|| QueryError::cast(place, "Integer"))?;
+    let far = usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX);
+    if place >= 0 {
+        return Ok(text.chars().nth(far).map(character).unwrap_or_default());
+    }
+    match text.chars().nth_back(far - 1) {
+        Some(one) => Ok(character(one)),
+        None => Err(out_of_bounds(place, text.chars().count())),
     }
 }
 

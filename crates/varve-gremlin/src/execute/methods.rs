@@ -49,6 +49,7 @@ impl Run<'_> {
             self.added(&value)?;
             values.push(value);
         }
+        self.step(collections::change_cost(&held, name, &values))?;
         let Some(place) = place else {
             return collections::change(&mut held, name, values).map(Item::Value);
         };
