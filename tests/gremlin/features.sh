@@ -11,7 +11,8 @@ exec 7>"$cache/lock"
 flock 7
 if [[ ! -f $features/complete-2 ]]; then
   mvn -q -B -f "$here/pom.xml" dependency:unpack-dependencies -DexcludeTransitive=true \
-    -Dmdep.unpack.includes='**/*.feature,**/grateful-dead.xml' -DoutputDirectory="$features" >&2 7>&-
+    -Dmdep.unpack.includes='**/*.feature,**/grateful-dead.xml' -DoutputDirectory="$features" \
+    -DmarkersDirectory="$features/markers-2" >&2 7>&-
   touch "$features/complete-2"
 fi
 echo "$features"
