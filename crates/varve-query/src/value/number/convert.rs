@@ -32,7 +32,7 @@ pub enum NumberType {
 /// DOUBLE. Whole ones may be hexadecimal: `0x1F`.
 #[must_use]
 pub fn parsed(text: &str) -> Option<Value> {
-    if text.len() > TEXT_BYTES_MAX {
+    if text.len() > TEXT_BYTES_MAX || text.contains('_') {
         return None;
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
