@@ -1,0 +1,249 @@
+//! Elements of the graph as values: handles that know an id, and what a query has read of it.
+
+use std::sync::{Arc, OnceLock};
+
+use compact_str::CompactString;
+use varve_model::{
+    Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
+};
+
+use super::{Value, Walked};
+
+/// Label and properties of a vertex, as far as the query reads them.
+#[derive(Debug, Clone)]
+pub struct VertexContent {
+    /// The label.
+    pub label: VertexLabelId,
+    /// The properties that the query reads.
+    pub properties: Properties,
+}
+
+/// A vertex of the graph.
+#[derive(Debug)]
+pub struct VertexHandle {
+    id: VertexId,
+    label: Option<VertexLabelId>,
+    content: OnceLock<Option<VertexContent>>,
+    /// The same vertex as it is after a change of this query.
+    newer: OnceLock<(u64, Arc<Self>)>,
+}
+
+impl Drop for VertexHandle {
+    /// One after the other: a call for each would exhaust the stack.
+    fn drop(&mut self) {
+        let mut next = self.newer.take();
+        while let Some((_, handle)) = next {
+            next = match Arc::try_unwrap(handle) {
+                Ok(mut last) => last.newer.take(),
+                Err(_) => None,
+            };
+        }
+    }
+}
+
+impl Drop for EdgeHandle {
+    /// As that of [`VertexHandle`].
+    fn drop(&mut self) {
+        let mut next = self.newer.0.take();
+        while let Some((_, handle)) = next {
+            next = match Arc::try_unwrap(handle) {
+                Ok(mut last) => last.newer.0.take(),
+                Err(_) => None,
+            };
+        }
+    }
+}
+
+impl VertexHandle {
+    /// A vertex whose content is not read; its label is known where an edge tells it.
+    #[must_use]
+    pub const fn new(id: VertexId, label: Option<VertexLabelId>) -> Self {
+        Self {
+            id,
+            label,
+            content: OnceLock::new(),
+            newer: OnceLock::new(),
+        }
+    }
+
+    /// A vertex that was read.
+    #[must_use]
+    pub fn read(id: VertexId, content: VertexContent) -> Self {
+        let handle = Self::new(id, Some(content.label));
+        handle.fill(Some(content));
+        handle
+    }
+
+    /// The id.
+    #[must_use]
+    pub const fn id(&self) -> &VertexId {
+        &self.id
+    }
+
+    /// The label, where it is known.
+    #[must_use]
+    pub fn label(&self) -> Option<VertexLabelId> {
+        let latest = self.latest();
+        let read = || latest.content.get()?.as_ref().map(|content| content.label);
+        latest.label.or_else(read)
+    }
+
+    fn latest(&self) -> &Self {
+        let mut latest = self;
+        while let Some((_, newer)) = latest.newer.get() {
+            latest = newer;
+        }
+        latest
+    }
+
+    /// Forgets what was read before the change with this number.
+    pub(crate) fn renew(&self, change: u64) {
+        let mut latest = self;
+        let mut known = 0;
+        while let Some((own, newer)) = latest.newer.get() {
+            (latest, known) = (newer, *own);
+        }
+        if known < change {
+            let newer = Arc::new(Self::new(self.id.clone(), None));
+            // One thread runs a query.
+            let _ = latest.newer.set((change, newer));
+        }
+    }
+
+    /// What was read; `None` when the vertex does not exist. The outer `None`: not read yet.
+    #[must_use]
+    pub fn content(&self) -> Option<Option<&VertexContent>> {
+        self.latest().content.get().map(Option::as_ref)
+    }
+
+    /// Keeps what was read, unless something is kept.
+    pub fn fill(&self, content: Option<VertexContent>) {
+        // Two reads of one view find the same.
+        let _ = self.latest().content.set(content);
+    }
+}
+
+/// An edge of the graph.
+#[derive(Debug)]
+pub struct EdgeHandle {
+    /// The id.
+    pub id: EdgeId,
+    /// The label's name.
+    pub label_name: CompactString,
+    /// The label of its source.
+    pub source_label: VertexLabelId,
+    /// The label of its target.
+    pub target_label: VertexLabelId,
+    /// The properties that the query reads, as they were when the edge was read.
+    pub properties: Properties,
+    /// The same edge as it is after a change of this query.
+    pub newer: NewerEdge,
+}
+
+/// An edge after a change of the query that holds it.
+#[derive(Debug, Default)]
+pub struct NewerEdge(OnceLock<(u64, Arc<EdgeHandle>)>);
+
+impl EdgeHandle {
+    fn latest(&self) -> (u64, &Self) {
+        let (mut known, mut latest) = (0, self);
+        while let Some((own, newer)) = latest.newer.0.get() {
+            (known, latest) = (*own, newer);
+        }
+        (known, latest)
+    }
+
+    /// The properties that the query reads.
+    #[must_use]
+    pub fn properties(&self) -> &Properties {
+        &self.latest().1.properties
+    }
+
+    /// Whether it was read before the change with this number.
+    pub(crate) fn is_older(&self, change: u64) -> bool {
+        self.latest().0 < change
+    }
+
+    /// Keeps what was read after the change with this number.
+    pub(crate) fn renew(&self, change: u64, newer: Arc<Self>) {
+        // One thread runs a query.
+        let _ = self.latest().1.newer.0.set((change, newer));
+    }
+
+    /// The label.
+    #[must_use]
+    pub const fn label(&self) -> EdgeLabelId {
+        self.id.label
+    }
+
+    /// The vertex at the end that `direction` starts from.
+    #[must_use]
+    pub fn end(&self, direction: Direction) -> Value {
+        let label = match direction {
+            Direction::Out => self.source_label,
+            Direction::In => self.target_label,
+        };
+        let id = self.id.owner(direction).clone();
+        Value::Vertex(Arc::new(VertexHandle::new(id, Some(label))))
+    }
+}
+
+/// A property of a vertex.
+#[derive(Debug)]
+pub struct VertexProperty {
+    /// The vertex.
+    pub vertex: Arc<VertexHandle>,
+    /// Which property.
+    pub key: PropertyKeyId,
+    /// Its name.
+    pub name: CompactString,
+    /// Its number among the values of the key.
+    pub number: u32,
+    /// Its value.
+    pub value: Value,
+    /// Its own properties; none for most.
+    pub meta: Properties,
+}
+
+impl VertexProperty {
+    /// Its id: the vertex's, the key, and the number, if that is not 0.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let (vertex, name) = (self.vertex.id(), &self.name);
+        match self.number {
+            0 => format!("{vertex}>{name}"),
+            number => format!("{vertex}>{name}>{number}"),
+        }
+    }
+}
+
+/// What has a [`Property`].
+#[derive(Debug, Clone)]
+pub enum Owner {
+    /// An edge.
+    Edge(Arc<EdgeHandle>),
+    /// A property of a vertex.
+    VertexProperty(Arc<VertexProperty>),
+}
+
+impl Property {
+    /// The edge or the vertex property that has it.
+    #[must_use]
+    pub fn owner(&self) -> Value {
+        match &self.owner {
+            Owner::Edge(edge) => Value::Edge(Arc::clone(edge), Walked::No),
+            Owner::VertexProperty(owner) => Value::VertexProperty(Arc::clone(owner)),
+        }
+    }
+}
+
+/// A property of an edge or of a vertex property.
+#[derive(Debug)]
+pub struct Property {
+    /// What has it.
+    pub owner: Owner,
+    /// Its name.
+    pub name: CompactString,
+    /// Its value.
+    pub value: Value,
+}
