@@ -39,6 +39,10 @@ pub(crate) const BATCH_MIN: usize = 16;
 /// How many times more rows are read each time that those read so far did not suffice.
 pub(crate) const GROWTH: usize = 4;
 
+/// A map by ids or keys that clients choose: its hashes are seeded in each process, so that nobody
+/// can choose ids whose hashes fall together. It has no order.
+pub(crate) type SeededMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
 /// A step that runs.
 pub(crate) trait Operator {
     /// The next rows, of which about `demand` are needed; they may be more, or fewer, or none.

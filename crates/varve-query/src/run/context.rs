@@ -7,10 +7,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 use varve_model::{EdgeLabelId, ElementId, PropertyKeyId, VertexId, VertexLabelId};
 use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
+use super::SeededMap;
 use super::row::{Row, Track};
 use crate::plan::{Name, Operator};
 use crate::value::{EdgeHandle, NewerEdge, VertexContent, VertexHandle};
@@ -204,7 +204,7 @@ impl Context<'_> {
         // The vertices that come first with their id, and the others with the place of theirs.
         let mut firsts: Vec<(&Arc<VertexHandle>, usize)> = Vec::with_capacity(unread.len());
         let mut others = Vec::new();
-        let mut places: FxHashMap<&VertexId, usize> = FxHashMap::default();
+        let mut places: SeededMap<&VertexId, usize> = SeededMap::default();
         for vertex in unread {
             match places.entry(vertex.id()) {
                 Entry::Occupied(place) => others.push((vertex, *place.get())),

@@ -69,12 +69,15 @@ pub(crate) fn put(cx: &mut Context<'_>, name: &Name, value: Value) {
     }
 }
 
+/// How two values of one key become one.
+pub(crate) type Merge = fn(&Value, Value) -> Result<Value, QueryError>;
+
 /// Adds entries to a side effect that is a map; those with the same key are joined by `join`.
 pub(crate) fn merge(
     cx: &mut Context<'_>,
     name: &Name,
     more: ValueMap,
-    join: fn(&Value, Value) -> Result<Value, QueryError>,
+    join: Merge,
 ) -> Result<(), QueryError> {
     let Some(effect) = cx.effects.get_mut(name) else {
         put(cx, name, Value::Map(std::sync::Arc::new(more)));
@@ -94,7 +97,7 @@ pub(crate) fn merge(
 }
 
 /// How what a group keeps is joined with what comes to the same key later.
-pub(crate) fn joins(value: &By) -> fn(&Value, Value) -> Result<Value, QueryError> {
+pub(crate) fn joins(value: &By) -> Merge {
     let By::Child(plan) = value else {
         return appended;
     };

@@ -5,7 +5,6 @@ use std::collections::hash_map::Entry;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use varve_model::{Direction, EdgeLabelId};
 use varve_view::{Expand as Ask, Flow, Neighbour, SchemaView};
 
@@ -14,7 +13,7 @@ use super::build::Builder;
 use super::context::{Context, SharedSegments};
 use super::fused::VertexKey;
 use super::row::Row;
-use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset};
+use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset, SeededMap};
 use crate::plan::{End, Expanded, Name};
 use crate::value::{EdgeHandle, VertexHandle, Walked};
 use crate::{QueryError, Value};
@@ -160,7 +159,7 @@ struct Walk<'w> {
     keys: &'w [&'w [u8]],
     out: Vec<Row>,
     /// Where the row of a vertex stands, if equal ones become one.
-    places: FxHashMap<(u32, VertexKey), usize>,
+    places: SeededMap<(u32, VertexKey), usize>,
     /// The row walked from, and how many of it there are so far.
     current: (usize, u64),
 }
@@ -228,7 +227,7 @@ fn walk(
         from,
         keys,
         out: Vec::with_capacity(from.len() * 4),
-        places: FxHashMap::default(),
+        places: SeededMap::default(),
         current: (usize::MAX, 0),
     };
     let mut failed = None;

@@ -14,7 +14,7 @@ use super::each::drain;
 use super::group::{self, Sorting};
 use super::row::Row;
 use super::source::{Source, Wanted};
-use super::{BATCH_MAX, BoxedOperator, Operator, Reset, analysis, build, expand};
+use super::{BATCH_MAX, BoxedOperator, Operator, Reset, SeededMap, analysis, build, expand};
 use crate::plan::{By, Expanded, Fused, Ordering, Plan};
 use crate::{QueryError, Value};
 
@@ -80,7 +80,7 @@ struct Degrees {
 }
 
 /// Vertices of segments, and how often each is there.
-type Vertices = FxHashMap<(u32, VertexKey), u64>;
+type Vertices = SeededMap<(u32, VertexKey), u64>;
 
 impl Degrees {
     fn add(

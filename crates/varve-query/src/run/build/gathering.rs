@@ -1,6 +1,8 @@
 //! Steps that make something of all rows: counts, groups, side effects, trees.
 
+use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::child::Reader;
 use super::super::context::Context;
@@ -11,6 +13,7 @@ use super::super::row::Row;
 use super::super::{BoxedOperator, map};
 use super::{Builder, each};
 use crate::plan::{By, Name, Op, Scope};
+use crate::value::ValueMap;
 use crate::{QueryError, Value};
 
 /// Steps that make something of all rows.
@@ -70,30 +73,12 @@ fn group_of(
     input: BoxedOperator,
     builder: &Builder<'_>,
 ) -> Result<BoxedOperator, QueryError> {
-    let segments = Rc::clone(&builder.segments);
-    let done = false;
     let mut key = Reader::new(key, builder)?;
     let mut gathered = Gathered::new(value, builder)?;
-    let joins = effect::joins(value);
-    Ok(match into {
-        None => Box::new(Whole {
-            input,
-            segments,
-            done,
-            make: move |cx: &mut Context<'_>, rows: Vec<Row>| {
-                let map = group::group(cx, &mut key, &mut gathered, rows)?;
-                Ok(Value::Map(std::sync::Arc::new(map)))
-            },
-        }),
-        Some(name) => Box::new(Observe {
-            input,
-            done,
-            observe: move |cx: &mut Context<'_>, rows: &[Row]| {
-                let map = group::group(cx, &mut key, &mut gathered, rows.to_vec())?;
-                effect::merge(cx, &name, map, joins)
-            },
-        }),
-    })
+    let into = into.map(|name| (name, effect::joins(value)));
+    Ok(keyed(into, input, builder, move |cx, rows| {
+        group::group(cx, &mut key, &mut gathered, rows.into_owned())
+    }))
 }
 
 fn group_count(
@@ -102,33 +87,43 @@ fn group_count(
     input: BoxedOperator,
     builder: &Builder<'_>,
 ) -> Result<BoxedOperator, QueryError> {
+    let mut key = Reader::new(key, builder)?;
+    let into = into.map(|name| (name, effect::summed as effect::Merge));
+    Ok(keyed(into, input, builder, move |cx, rows| {
+        let mut counts = indexmap::IndexMap::default();
+        group::group_count(cx, &mut key, &rows, &mut counts)?;
+        let entry = |(key, count)| (key, Value::count(count));
+        Ok(counts.into_iter().map(entry).collect())
+    }))
+}
+
+/// A map of all rows: as the result, or added to a side effect.
+fn keyed(
+    into: Option<(Name, effect::Merge)>,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+    mut map: impl FnMut(&mut Context<'_>, Cow<'_, [Row]>) -> Result<ValueMap, QueryError> + 'static,
+) -> BoxedOperator {
     let segments = Rc::clone(&builder.segments);
     let done = false;
-    let mut key = Reader::new(key, builder)?;
-    let mut counted = move |cx: &mut Context<'_>, rows: &[Row]| {
-        let mut counts = indexmap::IndexMap::default();
-        group::group_count(cx, &mut key, rows, &mut counts)?;
-        let entry = |(key, count)| (key, Value::count(count));
-        Ok::<_, QueryError>(counts.into_iter().map(entry).collect())
-    };
-    Ok(match into {
+    match into {
         None => Box::new(Whole {
             input,
             segments,
             done,
             make: move |cx: &mut Context<'_>, rows: Vec<Row>| {
-                Ok(Value::Map(std::sync::Arc::new(counted(cx, &rows)?)))
+                Ok(Value::Map(Arc::new(map(cx, Cow::Owned(rows))?)))
             },
         }),
-        Some(name) => Box::new(Observe {
+        Some((name, join)) => Box::new(Observe {
             input,
             done,
             observe: move |cx: &mut Context<'_>, rows: &[Row]| {
-                let map = counted(cx, rows)?;
-                effect::merge(cx, &name, map, effect::summed)
+                let map = map(cx, Cow::Borrowed(rows))?;
+                effect::merge(cx, &name, map, join)
             },
         }),
-    })
+    }
 }
 
 fn aggregate(
