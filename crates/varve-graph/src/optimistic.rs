@@ -42,11 +42,18 @@ pub struct OptimisticLimits {
     pub bytes_max: usize,
 }
 
+impl OptimisticLimits {
+    /// Elements of a transaction, unless told otherwise.
+    pub const ELEMENTS_MAX: usize = 100_000;
+    /// Bytes of a transaction, unless told otherwise.
+    pub const BYTES_MAX: usize = 64 << 20;
+}
+
 impl Default for OptimisticLimits {
     fn default() -> Self {
         Self {
-            elements_max: 100_000,
-            bytes_max: 64 << 20,
+            elements_max: Self::ELEMENTS_MAX,
+            bytes_max: Self::BYTES_MAX,
         }
     }
 }
@@ -143,6 +150,11 @@ impl OptimisticTransaction {
             return Ok(changed.now.clone());
         }
         self.base.vertex(id)
+    }
+
+    /// The state of an edge that was loaded, with the changes.
+    fn loaded_edge(&self, id: &EdgeId) -> Option<Edge> {
+        self.state.read().edges.get(id)?.now.clone()
     }
 
     /// Reads a vertex before its first change.
@@ -291,18 +303,22 @@ where
 
 /// Bytes of an element beside its properties, in memory.
 const ELEMENT_BYTES: usize = 256;
+/// Bytes of a property beside its value.
+const PROPERTY_BYTES: usize = 48;
+/// Bytes of a member of a value beside its text, and of its place in a collection.
+const MEMBER_BYTES: usize = 64;
 
 /// About how many bytes an element with these properties takes.
 fn size_of(properties: &Properties) -> usize {
     let each = properties
         .iter()
-        .map(|(_, stored)| 48 + size_of_value(stored));
+        .map(|(_, stored)| PROPERTY_BYTES + size_of_value(stored));
     ELEMENT_BYTES + each.sum::<usize>()
 }
 
 fn size_of_value(value: &Value) -> usize {
     let each = |items: &mut dyn Iterator<Item = &Value>| -> usize {
-        items.map(|item| 64 + size_of_value(item)).sum()
+        items.map(|item| MEMBER_BYTES + size_of_value(item)).sum()
     };
     match value {
         Value::Text(text) => text.len(),
@@ -311,7 +327,7 @@ fn size_of_value(value: &Value) -> usize {
         Value::Map(entries) => each(&mut entries.iter().flat_map(|(key, value)| [key, value])),
         Value::Many(many) => {
             let each = many.values().iter();
-            each.map(|one| 64 + size_of_value(&one.value) + size_of(&one.meta))
+            each.map(|one| MEMBER_BYTES + size_of_value(&one.value) + size_of(&one.meta))
                 .sum()
         }
         Value::Object(datum) => size_of_datum(datum),
@@ -327,10 +343,13 @@ fn size_of_value(value: &Value) -> usize {
 fn size_of_datum(datum: &Datum) -> usize {
     match datum {
         Datum::Text(text) => text.len(),
-        Datum::List(items) => items.iter().map(|item| 64 + size_of_datum(item)).sum(),
+        Datum::List(items) => items
+            .iter()
+            .map(|item| MEMBER_BYTES + size_of_datum(item))
+            .sum(),
         Datum::Map(members) => {
             let each = members.iter();
-            each.map(|(name, value)| 64 + name.len() + size_of_datum(value))
+            each.map(|(name, value)| MEMBER_BYTES + name.len() + size_of_datum(value))
                 .sum()
         }
         _ => 0,

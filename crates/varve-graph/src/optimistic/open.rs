@@ -112,13 +112,7 @@ impl OptimisticTransaction {
             target: target.id,
         };
         self.load_edge(&id)?;
-        let known = self
-            .state
-            .read()
-            .edges
-            .get(&id)
-            .is_some_and(|it| it.now.is_some());
-        if known {
+        if self.loaded_edge(&id).is_some() {
             return Err(GraphError::new(
                 ErrorKind::Existed,
                 format!("Edge with id already exists: {id}"),
@@ -237,13 +231,7 @@ impl OptimisticTransaction {
             }
             ElementId::Edge(id) => {
                 self.load_edge(id)?;
-                let now = self
-                    .state
-                    .read()
-                    .edges
-                    .get(id)
-                    .and_then(|it| it.now.clone());
-                let mut edge = now.ok_or_else(missing)?;
+                let mut edge = self.loaded_edge(id).ok_or_else(missing)?;
                 change(&mut edge.properties)?;
                 self.change_edge(id, Some(edge))
             }

@@ -222,24 +222,14 @@ impl OptimisticTransaction {
         match element {
             ElementId::Vertex(id) => {
                 self.load_vertex(id)?;
-                let now = self
-                    .state
-                    .read()
-                    .vertices
-                    .get(id)
-                    .and_then(|it| it.now.clone());
+                let now = self.vertex(id)?;
                 if let Element::Vertex(vertex) = modify(now.map(Element::Vertex))? {
                     self.change_vertex(id, Some::<Vertex>(vertex))?;
                 }
             }
             ElementId::Edge(id) => {
                 self.load_edge(id)?;
-                let now = self
-                    .state
-                    .read()
-                    .edges
-                    .get(id)
-                    .and_then(|it| it.now.clone());
+                let now = self.loaded_edge(id);
                 if let Element::Edge(edge) = modify(now.map(Element::Edge))? {
                     self.change_edge(id, Some::<Edge>(edge))?;
                 }
