@@ -12,11 +12,12 @@ mod modern;
 mod others;
 mod outcome;
 mod random;
+mod report;
 mod rules;
 mod scripts;
 mod steps;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use varve_gremlin::bind::Bound;
@@ -27,6 +28,7 @@ use varve_view::{CancelToken, Meter, MeterLimits};
 
 use feature::Scenario;
 use modern::Modern;
+use report::Report;
 
 struct OneGraph<'g> {
     graph: &'g Modern,
@@ -115,20 +117,10 @@ fn run(scenario: &Scenario, graph: &Modern, as_written: bool) -> Result<(), Stri
     outcome::check(scenario, graph, results.map_err(|error| error.to_string()))
 }
 
-fn listed() -> BTreeSet<String> {
-    let names = include_str!("not_yet.txt").lines();
-    let names = names.map(|line| line.split('\t').next().unwrap_or("").trim().to_owned());
-    names
-        .filter(|name| !name.is_empty() && !name.starts_with('#'))
-        .collect()
-}
-
 fn check(as_written: bool) {
     let (modern, empty) = (Modern::new(), Modern::empty());
     let (grateful, sink) = (others::grateful(), others::sink());
-    let mut failed: Vec<(String, String)> = Vec::new();
-    let mut passed = 0;
-    let mut ran = BTreeSet::new();
+    let mut report = Report::default();
     for scenario in feature::scenarios() {
         let graph = match scenario.graph.as_str() {
             "modern" => &modern,
@@ -141,42 +133,17 @@ fn check(as_written: bool) {
         if scenario.fills || scenario.writes() {
             continue;
         }
-        ran.insert(scenario.name.clone());
-        let caught = std::panic::catch_unwind(|| run(&scenario, graph, as_written));
-        match caught.unwrap_or_else(|_| Err("panic".to_owned())) {
-            Ok(()) => passed += 1,
-            // Where equal rows stay apart, some do not fit.
-            Err(why) if as_written && why.ends_with("bytes of memory") => {}
-            Err(why) => failed.push((scenario.name.clone(), why)),
-        }
+        let run = || run(&scenario, graph, as_written);
+        // Where equal rows stay apart, some do not fit.
+        report.run(&scenario, run, |why| {
+            as_written && why.ends_with("bytes of memory")
+        });
     }
-    if let Ok(path) = std::env::var("VARVE_GREMLIN_FAILED") {
-        let lines: Vec<String> = failed
-            .iter()
-            .map(|(name, why)| format!("{name}\t{}", why.replace('\n', " ")))
-            .collect();
-        std::fs::write(path, lines.join("\n") + "\n").expect("the list of what failed");
+    let mut listed = report::listed(include_str!("not_yet.txt"));
+    if as_written {
+        listed.retain(|name| report.ran.contains(name));
     }
-    let listed = listed();
-    let names: BTreeSet<String> = failed.iter().map(|(name, _)| name.clone()).collect();
-    let new: Vec<&(String, String)> = failed
-        .iter()
-        .filter(|(name, _)| !listed.contains(name))
-        .collect();
-    let better: Vec<&String> = listed
-        .difference(&names)
-        .filter(|name| !as_written || ran.contains(*name))
-        .collect();
-    println!("{passed} passed, {} do not", failed.len());
-    assert!(
-        new.is_empty(),
-        "{} of {passed} fail now: {new:#?}",
-        new.len()
-    );
-    assert!(
-        better.is_empty(),
-        "pass now, so leave the list: {better:#?}"
-    );
+    report.check(&listed);
 }
 
 #[test]

@@ -9,18 +9,21 @@ mod feature;
 mod graph;
 #[path = "../../../varve-gremlin/tests/engine/outcome.rs"]
 mod outcome;
+#[path = "../../../varve-gremlin/tests/engine/report.rs"]
+mod report;
 
 mod modern {
     pub(crate) use crate::graph::OpenGraph as Modern;
 }
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use varve_query::Value;
 
 use expected::Wanted;
 use feature::Scenario;
 use graph::OpenGraph;
+use report::Report;
 
 /// What went wrong, or nothing.
 fn run(scenario: &Scenario) -> Result<(), String> {
@@ -54,50 +57,15 @@ fn run(scenario: &Scenario) -> Result<(), String> {
     Ok(())
 }
 
-fn listed() -> BTreeSet<String> {
-    let names = include_str!("not_yet.txt").lines();
-    let names = names.map(|line| line.split('\t').next().unwrap_or("").trim().to_owned());
-    names
-        .filter(|name| !name.is_empty() && !name.starts_with('#'))
-        .collect()
-}
-
 #[test]
 #[ignore = "needs the feature files: run tests/gremlin/run.sh"]
 fn scenarios_that_change_a_graph_pass() {
-    let mut failed: Vec<(String, String)> = Vec::new();
-    let mut passed = 0;
+    let mut report = Report::default();
     for scenario in feature::scenarios() {
         let changes = scenario.fills || scenario.writes();
-        if !changes || !matches!(scenario.graph.as_str(), "empty" | "modern") {
-            continue;
-        }
-        let caught = std::panic::catch_unwind(|| run(&scenario));
-        match caught.unwrap_or_else(|_| Err("panic".to_owned())) {
-            Ok(()) => passed += 1,
-            Err(why) => failed.push((scenario.name.clone(), why)),
+        if changes && matches!(scenario.graph.as_str(), "empty" | "modern") {
+            report.run(&scenario, || run(&scenario), |_| false);
         }
     }
-    if let Ok(path) = std::env::var("VARVE_GREMLIN_FAILED") {
-        let lines: Vec<String> = failed
-            .iter()
-            .map(|(name, why)| format!("{name}\t{}", why.replace('\n', " ")))
-            .collect();
-        std::fs::write(path, lines.join("\n") + "\n").expect("the list of what failed");
-    }
-    let listed = listed();
-    let names: BTreeSet<String> = failed.iter().map(|(name, _)| name.clone()).collect();
-    let new = failed.iter().filter(|(name, _)| !listed.contains(name));
-    let new: Vec<&(String, String)> = new.collect();
-    let better: Vec<&String> = listed.difference(&names).collect();
-    println!("{passed} passed, {} do not", failed.len());
-    assert!(
-        new.is_empty(),
-        "{} of {passed} fail now: {new:#?}",
-        new.len()
-    );
-    assert!(
-        better.is_empty(),
-        "pass now, so leave the list: {better:#?}"
-    );
+    report.check(&report::listed(include_str!("not_yet.txt")));
 }
