@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the published HugeGraph clients, TinkerPop's drivers and Egeria's connector against the built server (see README.md): all of
-# them, or those that are named, `run.sh java python`.
+# Runs the published HugeGraph clients, TinkerPop's drivers and Egeria's connector against the built
+# server (see README.md): all of them, or those that are named, `run.sh java python`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 clients=("$@")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Unpacks the feature files of TinkerPop's gremlin-test and the graph `grateful`, once for this machine, and prints
-# their folder.
+# Unpacks the feature files of TinkerPop's gremlin-test and the graph `grateful`, once for this
+# machine, and prints their folder.
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/varve/gremlin"

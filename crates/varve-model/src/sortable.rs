@@ -45,8 +45,8 @@ pub fn key_part(value: &Value) -> String {
     }
 }
 
-/// The hidden sort value of an edge from a number drawn when the edge is made: later edges between two
-/// vertices come after earlier ones.
+/// The hidden sort value of an edge from a number drawn when the edge is made: later edges between
+/// two vertices come after earlier ones.
 #[must_use]
 pub fn drawn_sort_value(number: i64) -> String {
     encode_number(number)

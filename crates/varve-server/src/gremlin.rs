@@ -1,5 +1,5 @@
-//! `/gremlin`: scripts over HTTP, answered in HugeGraph's flat JSON, and the protocol of TinkerPop's
-//! drivers over a WebSocket.
+//! `/gremlin`: scripts over HTTP, answered in HugeGraph's flat JSON, and the protocol of
+//! TinkerPop's drivers over a WebSocket.
 //!
 //! Nothing that a client sends is run as code: a script is parsed into a tree, and each traversal
 //! of it runs on one view of one graph, within the request's time, `server.max_traversal_rows` and

@@ -54,8 +54,8 @@ pub enum Occurrence {
     Number(u32),
 }
 
-/// Repeats a search on the newest state of the graph and calls the visitor with what it finds, until
-/// that breaks.
+/// Repeats a search on the newest state of the graph and calls the visitor with what it finds,
+/// until the visitor breaks.
 pub type Search = dyn Fn(
         (&dyn GraphView, &dyn SchemaView),
         &Meter,

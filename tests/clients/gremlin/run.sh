@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Runs TinkerPop's published drivers against a server: run.sh http://host:port [python|java|javascript|go]...
-# The server's graph 'hugegraph' is cleared and filled. Each driver prints 'N passed, N failed', or 'skipped: …' without its tools.
+# Runs TinkerPop's published drivers against a server:
+#   run.sh http://host:port [python|java|javascript|go]...
+# The server's graph 'hugegraph' is cleared and filled. Each driver prints 'N passed, N failed', or
+# 'skipped: …' without its tools.
 set -uo pipefail
 [[ $# -ge 1 ]] || { echo "usage: $0 http://host:port [driver]..." >&2; exit 2; }
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"

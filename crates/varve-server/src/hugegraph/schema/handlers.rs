@@ -1,8 +1,8 @@
 //! The handlers: read the body, have the catalogue do it, show the element.
 //!
-//! The rules are the catalogue's, and what a body means stands in `changes`. What stands here is what
-//! only the REST API has: the name in the path and in the body, the `action` parameter. Changes wait for stable storage,
-//! so they run on the pool.
+//! The catalogue has the rules, and `changes` turns a body into a request to it. Here is what only
+//! the REST API has: the name in the path and in the body, the `action` parameter. Changes wait for
+//! stable storage, so they run on the pool.
 
 use std::sync::Arc;
 
