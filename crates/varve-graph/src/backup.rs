@@ -119,7 +119,7 @@ impl BackupManifest {
     }
 }
 
-/// Writes a backup of all graphs into the new folder `target`; those that cannot be opened
+/// Writes a backup of all graphs, the system graph among them, into the new folder `target`; those that cannot be opened
 /// ([`Registry::unopened`]) are left out.
 ///
 /// # Errors
@@ -138,7 +138,7 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
     let mut manifest = BackupManifest {
         created: registry.options().clock.now().0,
         graphs: registry
-            .names()
+            .names_with_system()?
             .into_iter()
             .filter(|name| registry.why_unopened(name).is_none())
             .collect(),

@@ -21,6 +21,7 @@ mod making;
 mod names;
 mod places;
 mod removal;
+mod system;
 mod tending;
 mod unopened;
 
@@ -41,6 +42,7 @@ pub use self::names::{GRAPH_NAME_BYTES_MAX, graph_of_space};
 use self::names::{check_name, parse_space_name, space_name};
 pub use self::places::{Change, Place};
 use self::removal::{Doomed, doom, mark_dropped};
+pub use self::system::SYSTEM_GRAPH;
 pub use self::tending::Tending;
 use self::unopened::{UnopenedGraphs, is_for_good};
 
@@ -64,6 +66,8 @@ pub struct Registry {
     /// Spaces that are known to have the mark and are not removed yet.
     marked: Mutex<BTreeSet<SpaceId>>,
     observer: OnceLock<Observer>,
+    /// The system graph, once it was asked for.
+    system: Mutex<Option<Arc<Graph>>>,
 }
 
 /// Told of what changes in who leads which graph.
@@ -109,6 +113,7 @@ impl Registry {
             unopened: UnopenedGraphs::default(),
             marked: Mutex::default(),
             observer: OnceLock::new(),
+            system: Mutex::default(),
         };
         if registry.is_shared() {
             registry.look_at_all()?;
@@ -302,7 +307,7 @@ impl Registry {
     /// As [`Registry::get`], or when the copy cannot be written.
     pub fn checkpoint(&self, name: &str, folder: &Path) -> Result<(), GraphError> {
         let _unchanged = self.doomed.lock();
-        Ok(self.get(name)?.space().checkpoint(folder)?)
+        Ok(self.get_with_system(name)?.space().checkpoint(folder)?)
     }
 
     /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns
@@ -383,6 +388,7 @@ impl Registry {
             open.graph.tasks().stop();
         }
         drop(graphs);
+        drop(self.system.lock().take());
         self.end_leases();
         // What cannot be removed now carries the mark, so the next start removes it.
         self.reap(&mut doomed);

@@ -52,13 +52,13 @@ fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
     let graphs = data::open_stored(&arguments.options.load()?)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut sound = true;
-    for name in graphs.names() {
+    for name in graphs.names_with_system()? {
         if let Some(reason) = graphs.why_unopened(&name) {
             println!("{name}: it cannot be opened: {reason}");
             sound = false;
             continue;
         }
-        let graph = graphs.get(&name)?;
+        let graph = graphs.get_with_system(&name)?;
         let bar = ProgressBar::new_spinner();
         let (files, report) = std::thread::scope(|scope| {
             let files = scope.spawn(|| graph.space().verify_checksums());

@@ -1,0 +1,456 @@
+//! Who a client is: looks at what it sends, and keeps for a while what has proved right.
+//!
+//! Clients send a name and a password with every request, and a hash of a password takes 20 ms by
+//! design. So what has proved right is kept under a keyed hash of it, with the version of the
+//! credential that it proved. Each look compares that with the directory of the moment: a change of
+//! the password, a logout and a removal count from the next request on.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use arc_swap::ArcSwap;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hmac::{Hmac, KeyInit, Mac};
+use parking_lot::{Mutex, RwLock};
+use sha2::Sha256;
+use varve_graph::GraphError;
+use varve_model::time::TemporalScope;
+
+use crate::changes::{DirectoryError, Made, NewPassword};
+use crate::directory::{Change, Directory, EndedToken, Entry, TokenSecret};
+use crate::header::{HeaderError, Proof};
+use crate::password;
+use crate::record::{Id, Kind};
+use crate::rights::Rights;
+use crate::store::Store;
+use crate::throttle::Throttle;
+use crate::token::{Claims, SECRET_BYTES, Signer};
+
+/// How long a password that has proved right is taken without hashing it again.
+const KEEP_PASSWORD: Duration = Duration::from_secs(300);
+
+/// Proofs kept at once. Over it all are forgotten.
+const PROOFS_MAX: usize = 100_000;
+
+/// Parts of the table of proofs, each with its own lock.
+const PARTS: usize = 16;
+
+/// Options.
+#[derive(Debug, Clone)]
+pub struct AuthOptions {
+    /// Characters that a password must have.
+    pub password_length_min: usize,
+    /// Seconds that a token counts.
+    pub token_seconds: i64,
+}
+
+/// A client that has said who it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Principal {
+    /// The user's id.
+    pub id: Id,
+    /// The user's name.
+    pub name: String,
+    /// What it may do.
+    pub rights: Rights,
+    version: u64,
+}
+
+/// Why a client does not come in, or a change of the directory is not made.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthError {
+    /// It sends nothing.
+    #[error("Authentication credentials are required")]
+    Missing,
+    /// What it sends cannot be understood.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+    /// What it sends is not right: which part is not said.
+    #[error("Authentication failed")]
+    Failed,
+    /// It has failed too often and must wait.
+    #[error("Too many failed logins: try again in {} s", .0.as_secs().max(1))]
+    Throttled(Duration),
+    /// The change is refused.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The store fails.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}
+
+/// A name and a password that are yet to be checked, which takes a while.
+#[derive(Debug)]
+pub struct Login {
+    user: String,
+    password: String,
+    address: IpAddr,
+    proof: Option<ProofKey>,
+}
+
+/// What a look at a header finds.
+#[derive(Debug)]
+pub enum Proved {
+    /// Who it is.
+    Known(Arc<Principal>),
+    /// A password that must be hashed first: [`Auth::finish`].
+    Pending(Login),
+}
+
+type ProofKey = [u8; 32];
+
+/// What a header has proved.
+#[derive(Debug, Clone)]
+struct Kept {
+    user: Id,
+    version: u64,
+    /// The token's number.
+    token: Option<String>,
+    until: Instant,
+}
+
+struct State {
+    directory: Arc<Directory>,
+    signer: Signer,
+    principals: HashMap<Id, OnceLock<Option<Arc<Principal>>>>,
+}
+
+impl State {
+    fn of(directory: Directory) -> Self {
+        let secret = directory.token_secret().map(|one| one.secret.as_str());
+        let secret = STANDARD
+            .decode(secret.unwrap_or_default())
+            .unwrap_or_default();
+        Self {
+            signer: Signer::new(&secret),
+            principals: directory
+                .users()
+                .map(|user| (user.id.clone(), OnceLock::new()))
+                .collect(),
+            directory: Arc::new(directory),
+        }
+    }
+
+    /// The user with this id, if it can come in.
+    fn principal(&self, id: &Id) -> Option<&Arc<Principal>> {
+        let made = self.principals.get(id)?.get_or_init(|| {
+            let user = self.directory.user(id)?;
+            let version = self.directory.credential(id)?.version;
+            Some(Arc::new(Principal {
+                id: id.clone(),
+                name: user.body.name.clone(),
+                rights: self.directory.rights_of(user),
+                version,
+            }))
+        });
+        made.as_ref()
+    }
+}
+
+/// Knows who clients are.
+pub struct Auth {
+    store: Store,
+    options: AuthOptions,
+    state: ArcSwap<State>,
+    /// Held by whoever changes the directory.
+    changing: Mutex<()>,
+    throttle: Throttle,
+    key: [u8; 32],
+    kept: [RwLock<HashMap<ProofKey, Kept>>; PARTS],
+    /// A hash that no password has, for names that there are none of.
+    nobody: String,
+}
+
+impl Auth {
+    /// Reads the directory, and makes the secret of tokens if there is none yet.
+    ///
+    /// # Errors
+    /// When the store fails, or the system gives no random bytes.
+    pub fn open(store: Store, options: AuthOptions) -> Result<Self, AuthError> {
+        let mut directory = store.load(TemporalScope::NOW)?;
+        if directory.token_secret().is_none() {
+            let secret = STANDARD.encode(random::<SECRET_BYTES>()?);
+            let change = [Change::Put(Entry::TokenSecret(TokenSecret { secret }))];
+            store.commit(&change)?;
+            directory = directory.after(&change);
+        }
+        let nobody = STANDARD.encode(random::<24>()?);
+        Ok(Self {
+            store,
+            options,
+            state: ArcSwap::from_pointee(State::of(directory)),
+            changing: Mutex::new(()),
+            throttle: Throttle::default(),
+            key: random()?,
+            kept: std::array::from_fn(|_| RwLock::default()),
+            nobody: password::hash(&nobody).map_err(|error| invalid(&error))?,
+        })
+    }
+
+    /// The directory of this moment.
+    #[must_use]
+    pub fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.state.load().directory)
+    }
+
+    /// The directory at a point of both times.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn directory_at(&self, scope: TemporalScope) -> Result<Arc<Directory>, AuthError> {
+        match scope.is_now() {
+            true => Ok(self.directory()),
+            false => Ok(Arc::new(self.store.load(scope)?)),
+        }
+    }
+
+    /// Changes the directory: `change` makes the changes from the directory of this moment, and
+    /// they count as soon as this returns.
+    ///
+    /// # Errors
+    /// What `change` refuses; when the store fails.
+    pub fn change(&self, change: impl FnOnce(&Directory) -> Made) -> Result<Id, AuthError> {
+        let _alone = self.changing.lock();
+        let before = self.directory();
+        let (id, changes) = change(&before)?;
+        self.store.commit(&changes)?;
+        self.state
+            .store(Arc::new(State::of(before.after(&changes))));
+        Ok(id)
+    }
+
+    /// The hash of a new password. Takes as long as a login.
+    ///
+    /// # Errors
+    /// When it is too short or too long.
+    pub fn new_password(&self, password: &str) -> Result<NewPassword, AuthError> {
+        password::check(password, self.options.password_length_min)
+            .map_err(|error| invalid(&error))?;
+        Ok(NewPassword {
+            hash: password::hash(password).map_err(|error| invalid(&error))?,
+            version: u64::from_ne_bytes(random()?),
+        })
+    }
+
+    /// A password that nobody can guess.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn random_password(&self) -> Result<String, AuthError> {
+        Ok(URL_SAFE_NO_PAD.encode(random::<18>()?))
+    }
+
+    /// The principal as it is now, for who has said who it is a while ago; `None` when that counts no
+    /// more.
+    #[must_use]
+    pub fn again(&self, principal: &Principal) -> Option<Arc<Principal>> {
+        let state = self.state.load();
+        let now = state.principal(&principal.id)?;
+        (now.version == principal.version).then(|| Arc::clone(now))
+    }
+
+    /// Who sends this `Authorization` header from this address.
+    ///
+    /// # Errors
+    /// [`AuthError`]: what it sends is missing, malformed or not right, or it must wait.
+    pub fn prove(&self, header: Option<&[u8]>, address: IpAddr) -> Result<Proved, AuthError> {
+        let header = header.ok_or(AuthError::Missing)?;
+        let key = self.proof_key(header);
+        if let Some(principal) = self.kept(&key) {
+            return Ok(Proved::Known(principal));
+        }
+        match Proof::parse(header)? {
+            Proof::Token(token) => {
+                let (principal, claims) = self.check_token(&token).ok_or(AuthError::Failed)?;
+                let left = u64::try_from(claims.exp - unix_seconds()).unwrap_or(0);
+                let until = Instant::now() + Duration::from_secs(left);
+                self.keep(key, &principal, Some(claims.jti), until);
+                Ok(Proved::Known(principal))
+            }
+            Proof::Password { user, password } => {
+                self.check_wait(&user, address)?;
+                Ok(Proved::Pending(Login {
+                    user,
+                    password,
+                    address,
+                    proof: Some(key),
+                }))
+            }
+        }
+    }
+
+    /// A name and a password that came in another way than by a header.
+    ///
+    /// # Errors
+    /// [`AuthError::Throttled`].
+    pub fn login(&self, user: &str, password: &str, address: IpAddr) -> Result<Login, AuthError> {
+        self.check_wait(user, address)?;
+        Ok(Login {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            address,
+            proof: None,
+        })
+    }
+
+    /// Hashes the password of a login and compares it. Takes some 20 ms, whether or not there is
+    /// such a user.
+    ///
+    /// # Errors
+    /// [`AuthError::Failed`].
+    pub fn finish(&self, login: &Login) -> Result<Arc<Principal>, AuthError> {
+        let state = self.state.load_full();
+        let id = Kind::User.id_of(&login.user);
+        let credential = state.directory.credential(&id);
+        let hash = credential.map_or(self.nobody.as_str(), |credential| &credential.hash);
+        let is_right = password::verify(&login.password, hash);
+        let principal = match state.principal(&id) {
+            Some(principal) if is_right => Arc::clone(principal),
+            _ => {
+                self.throttle
+                    .failed(&login.user, login.address, Instant::now());
+                return Err(AuthError::Failed);
+            }
+        };
+        self.throttle.succeeded(&login.user, login.address);
+        if let Some(key) = login.proof {
+            self.keep(key, &principal, None, Instant::now() + KEEP_PASSWORD);
+        }
+        Ok(principal)
+    }
+
+    /// A token for who has come in, that counts for `seconds`, or as long as the options say if that
+    /// is less.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn token(&self, principal: &Principal, seconds: Option<i64>) -> Result<String, AuthError> {
+        let most = self.options.token_seconds;
+        let now = unix_seconds();
+        let claims = Claims {
+            user_name: principal.name.clone(),
+            user_id: principal.id.to_string(),
+            exp: now
+                + seconds
+                    .filter(|wanted| *wanted > 0)
+                    .unwrap_or(most)
+                    .min(most),
+            iat: now,
+            jti: format!("{:032x}", u128::from_ne_bytes(random()?)),
+            ver: principal.version,
+        };
+        let token = self.state.load().signer.sign(&claims);
+        token.ok_or(AuthError::Failed)
+    }
+
+    /// Whose token this is and what it says, if it counts.
+    #[must_use]
+    pub fn check_token(&self, token: &str) -> Option<(Arc<Principal>, Claims)> {
+        let state = self.state.load();
+        let claims = state.signer.check(token)?;
+        let principal = state.principal(&Id::new(&claims.user_id))?;
+        let counts = principal.version == claims.ver && !state.directory.is_ended(&claims.jti);
+        counts.then(|| (Arc::clone(principal), claims))
+    }
+
+    /// Ends a token.
+    ///
+    /// # Errors
+    /// [`AuthError::Failed`] when it does not count; when the store fails.
+    pub fn logout(&self, token: &str) -> Result<(), AuthError> {
+        let (principal, claims) = self.check_token(token).ok_or(AuthError::Failed)?;
+        self.change(|directory| {
+            let over = directory.ended_before(unix_seconds());
+            let mut changes: Vec<Change> = over
+                .map(|token| Change::Remove(Entry::EndedToken(token)))
+                .collect();
+            changes.push(Change::Put(Entry::EndedToken(EndedToken {
+                id: claims.jti,
+                expires: claims.exp,
+            })));
+            Ok((principal.id.clone(), changes))
+        })?;
+        Ok(())
+    }
+
+    fn check_wait(&self, user: &str, address: IpAddr) -> Result<(), AuthError> {
+        match self.throttle.wait(user, address, Instant::now()) {
+            Some(wait) => Err(AuthError::Throttled(wait)),
+            None => Ok(()),
+        }
+    }
+
+    fn proof_key(&self, header: &[u8]) -> ProofKey {
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.key).expect("a key of any length is taken");
+        mac.update(header);
+        mac.finalize().into_bytes().into()
+    }
+
+    fn part(&self, key: &ProofKey) -> &RwLock<HashMap<ProofKey, Kept>> {
+        &self.kept[usize::from(key[0]) % PARTS]
+    }
+
+    /// Who sent a header that has proved right before, if it still is.
+    fn kept(&self, key: &ProofKey) -> Option<Arc<Principal>> {
+        let part = self.part(key).read();
+        let kept = part.get(key)?;
+        let state = self.state.load();
+        let principal = state.principal(&kept.user)?;
+        let is_ended = |token: &String| state.directory.is_ended(token);
+        let counts = principal.version == kept.version
+            && Instant::now() < kept.until
+            && !kept.token.as_ref().is_some_and(is_ended);
+        counts.then(|| Arc::clone(principal))
+    }
+
+    fn keep(&self, key: ProofKey, of: &Principal, token: Option<String>, until: Instant) {
+        let mut part = self.part(&key).write();
+        if part.len() >= PROOFS_MAX / PARTS {
+            part.clear();
+        }
+        let kept = Kept {
+            user: of.id.clone(),
+            version: of.version,
+            token,
+            until,
+        };
+        part.insert(key, kept);
+    }
+}
+
+impl std::fmt::Debug for Auth {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Auth")
+    }
+}
+
+impl Login {
+    /// The name that was given.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+}
+
+fn invalid(error: &dyn std::fmt::Display) -> AuthError {
+    AuthError::Directory(DirectoryError::Invalid(error.to_string()))
+}
+
+fn random<const N: usize>() -> Result<[u8; N], AuthError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| invalid(&format!("The system gives no random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+/// Seconds since 1970.
+fn unix_seconds() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}

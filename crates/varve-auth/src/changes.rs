@@ -1,0 +1,592 @@
+//! What may be changed in a directory, with the original's refusals.
+
+use crate::directory::{ADMIN, Change, Directory, Entry, SYSTEM};
+use crate::record::{Access, Belong, Credential, Group, Id, Kind, Project, Record, Target, User};
+use crate::resource::{Permission, Resource, ResourceType};
+
+/// A change that is refused. Nothing has happened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DirectoryError {
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// What was asked for contradicts what is there.
+    #[error("{0}")]
+    Conflict(String),
+    /// It is about something that is not there.
+    #[error("{0}")]
+    NotFound(String),
+}
+
+fn invalid<T>(message: impl Into<String>) -> Result<T, DirectoryError> {
+    Err(DirectoryError::Invalid(message.into()))
+}
+
+/// Who changes something, and when, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub struct Author<'a> {
+    /// The name of the user.
+    pub name: &'a str,
+    /// The time.
+    pub now: i64,
+}
+
+impl Author<'_> {
+    fn record<T>(self, id: Id, body: T) -> Record<T> {
+        Record {
+            id,
+            creator: self.name.to_owned(),
+            created: self.now,
+            updated: self.now,
+            body,
+        }
+    }
+
+    fn changed<T: Clone>(self, record: &Record<T>, change: impl FnOnce(&mut T)) -> Record<T> {
+        let mut record = record.clone();
+        change(&mut record.body);
+        record.updated = self.now;
+        record
+    }
+}
+
+/// What a change makes: the id of the record that it is about, and the changes of entries.
+pub type Made = Result<(Id, Vec<Change>), DirectoryError>;
+
+/// A hash of a password with the version that its credential gets.
+#[derive(Debug, Clone)]
+pub struct NewPassword {
+    /// The hash.
+    pub hash: String,
+    /// A random number.
+    pub version: u64,
+}
+
+impl NewPassword {
+    fn of(self, user: &Id) -> Change {
+        Change::Put(Entry::Credential(Credential {
+            user: user.clone(),
+            hash: self.hash,
+            version: self.version,
+        }))
+    }
+}
+
+/// What changes of a user; `None` stays.
+#[derive(Debug, Default)]
+pub struct UserPatch {
+    /// A telephone number.
+    pub phone: Option<String>,
+    /// A mail address.
+    pub email: Option<String>,
+    /// Where a picture is.
+    pub avatar: Option<String>,
+    /// Free text.
+    pub description: Option<String>,
+    /// A password.
+    pub password: Option<NewPassword>,
+}
+
+/// Longest name, in bytes.
+pub const NAME_BYTES_MAX: usize = 256;
+
+/// The id of a record that gets this name.
+fn named(kind: Kind, name: &str) -> Result<Id, DirectoryError> {
+    match name.len() {
+        0 => invalid("The value of primary key can't be empty"),
+        1..=NAME_BYTES_MAX => Ok(kind.id_of(name)),
+        _ => invalid(format!(
+            "The name of {} must have at most {NAME_BYTES_MAX} bytes",
+            kind.name()
+        )),
+    }
+}
+
+impl Directory {
+    fn refuse_known(&self, kind: Kind, id: &Id) -> Result<(), DirectoryError> {
+        let is_known = match kind {
+            Kind::User => self.users.contains_key(id),
+            Kind::Group => self.groups.contains_key(id),
+            Kind::Target => self.targets.contains_key(id),
+            Kind::Belong => self.belongs.contains_key(id),
+            Kind::Access => self.accesses.contains_key(id),
+            Kind::Project => self.projects.contains_key(id),
+        };
+        match is_known {
+            true => invalid(format!(
+                "Can't save {} '{id}' that already exists",
+                kind.name()
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes a user.
+    ///
+    /// # Errors
+    /// When there is one of that name, or the name is the administrator's.
+    pub fn add_user(&self, user: User, password: NewPassword, author: Author<'_>) -> Made {
+        if user.name == ADMIN {
+            return invalid(format!("Invalid user name '{ADMIN}'"));
+        }
+        let id = named(Kind::User, &user.name)?;
+        self.refuse_known(Kind::User, &id)?;
+        let record = author.record(id.clone(), user);
+        let password = password.of(&id);
+        Ok((id, vec![Change::Put(Entry::User(record)), password]))
+    }
+
+    /// Makes the administrator, or gives it another password.
+    #[must_use]
+    pub fn set_administrator(&self, password: NewPassword, now: i64) -> Vec<Change> {
+        let id = Kind::User.id_of(ADMIN);
+        let mut changes = vec![password.of(&id)];
+        if !self.users.contains_key(&id) {
+            let user = User {
+                name: ADMIN.to_owned(),
+                ..User::default()
+            };
+            let author = Author { name: SYSTEM, now };
+            changes.push(Change::Put(Entry::User(author.record(id, user))));
+        }
+        changes
+    }
+
+    /// Changes a user.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn change_user(&self, id: &Id, patch: UserPatch, author: Author<'_>) -> Made {
+        let Some(user) = self.users.get(id) else {
+            return invalid(format!("Invalid user id: {id}"));
+        };
+        let record = author.changed(user, |user| {
+            user.phone = patch.phone.or(user.phone.take());
+            user.email = patch.email.or(user.email.take());
+            user.avatar = patch.avatar.or(user.avatar.take());
+            user.description = patch.description.or(user.description.take());
+        });
+        let mut changes = vec![Change::Put(Entry::User(record))];
+        changes.extend(patch.password.map(|password| password.of(id)));
+        Ok((id.clone(), changes))
+    }
+
+    /// Removes a user with its memberships.
+    ///
+    /// # Errors
+    /// When there is none with this id, or it is the administrator.
+    pub fn remove_user(&self, id: &Id) -> Made {
+        let Some(user) = self.users.get(id) else {
+            return invalid(format!("Invalid user id: {id}"));
+        };
+        if user.body.name == ADMIN {
+            return invalid(format!("Can't delete user '{ADMIN}'"));
+        }
+        let belongs = self.belongs.values().filter(|one| one.body.user == *id);
+        let mut changes: Vec<Change> = belongs
+            .map(|one| Change::Remove(Entry::Belong((**one).clone())))
+            .collect();
+        let credential = self.credential(id);
+        changes.extend(
+            credential.map(|credential| Change::Remove(Entry::Credential((**credential).clone()))),
+        );
+        changes.push(Change::Remove(Entry::User((**user).clone())));
+        Ok((id.clone(), changes))
+    }
+
+    /// Makes a group.
+    ///
+    /// # Errors
+    /// When there is one of that name, or it has none.
+    pub fn add_group(&self, group: Group, author: Author<'_>) -> Made {
+        let id = named(Kind::Group, &group.name)?;
+        self.refuse_known(Kind::Group, &id)?;
+        let record = author.record(id.clone(), group);
+        Ok((id, vec![Change::Put(Entry::Group(record))]))
+    }
+
+    /// Changes the description of a group.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn change_group(&self, id: &Id, description: String, author: Author<'_>) -> Made {
+        let Some(group) = self.groups.get(id) else {
+            return invalid(format!("Invalid group id: {id}"));
+        };
+        let record = author.changed(group, |group| group.description = Some(description));
+        Ok((id.clone(), vec![Change::Put(Entry::Group(record))]))
+    }
+
+    /// Removes a group with its memberships and rights.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn remove_group(&self, id: &Id) -> Made {
+        let Some(group) = self.groups.get(id) else {
+            return invalid(format!("Invalid group id: {id}"));
+        };
+        let belongs = self.belongs.values().filter(|one| one.body.group == *id);
+        let accesses = self.accesses.values().filter(|one| one.body.group == *id);
+        let mut changes: Vec<Change> = belongs
+            .map(|one| Change::Remove(Entry::Belong((**one).clone())))
+            .collect();
+        changes.extend(accesses.map(|one| Change::Remove(Entry::Access((**one).clone()))));
+        changes.push(Change::Remove(Entry::Group((**group).clone())));
+        Ok((id.clone(), changes))
+    }
+
+    /// Makes a target.
+    ///
+    /// # Errors
+    /// When there is one of that name, or it has none.
+    pub fn add_target(&self, target: Target, author: Author<'_>) -> Made {
+        let id = named(Kind::Target, &target.name)?;
+        self.refuse_known(Kind::Target, &id)?;
+        let record = author.record(id.clone(), target);
+        Ok((id, vec![Change::Put(Entry::Target(record))]))
+    }
+
+    /// Changes what a target is about.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn change_target(
+        &self,
+        id: &Id,
+        url: Option<String>,
+        resources: Option<Vec<Resource>>,
+        author: Author<'_>,
+    ) -> Made {
+        let Some(target) = self.targets.get(id) else {
+            return invalid(format!("Invalid target id: {id}"));
+        };
+        let record = author.changed(target, |target| {
+            if let Some(url) = url {
+                target.url = url;
+            }
+            target.resources = resources.or(target.resources.take());
+        });
+        Ok((id.clone(), vec![Change::Put(Entry::Target(record))]))
+    }
+
+    /// Removes a target with the rights on it.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn remove_target(&self, id: &Id) -> Made {
+        let Some(target) = self.targets.get(id) else {
+            return invalid(format!("Invalid target id: {id}"));
+        };
+        let accesses = self.accesses.values().filter(|one| one.body.target == *id);
+        let mut changes: Vec<Change> = accesses
+            .map(|one| Change::Remove(Entry::Access((**one).clone())))
+            .collect();
+        changes.push(Change::Remove(Entry::Target((**target).clone())));
+        Ok((id.clone(), changes))
+    }
+
+    /// Takes a user into a group.
+    ///
+    /// # Errors
+    /// When one of them is not there, or the user is in the group.
+    pub fn add_belong(&self, belong: Belong, author: Author<'_>) -> Made {
+        if !self.users.contains_key(&belong.user) {
+            return invalid(format!("Not exists user '{}'", belong.user));
+        }
+        if !self.groups.contains_key(&belong.group) {
+            return invalid(format!("Not exists group '{}'", belong.group));
+        }
+        let id = Id::of_belong(&belong.user, &belong.group);
+        self.refuse_known(Kind::Belong, &id)?;
+        let record = author.record(id.clone(), belong);
+        Ok((id, vec![Change::Put(Entry::Belong(record))]))
+    }
+
+    /// Changes the description of a membership.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn change_belong(&self, id: &Id, description: String, author: Author<'_>) -> Made {
+        let Some(belong) = self.belongs.get(id) else {
+            return invalid(format!("Invalid belong id: {id}"));
+        };
+        let record = author.changed(belong, |belong| belong.description = Some(description));
+        Ok((id.clone(), vec![Change::Put(Entry::Belong(record))]))
+    }
+
+    /// Ends a membership.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn remove_belong(&self, id: &Id) -> Made {
+        match self.belongs.get(id) {
+            Some(belong) => {
+                let change = Change::Remove(Entry::Belong((**belong).clone()));
+                Ok((id.clone(), vec![change]))
+            }
+            None => invalid(format!("Invalid belong id: {id}")),
+        }
+    }
+
+    /// Gives a group a permission on a target.
+    ///
+    /// # Errors
+    /// When one of them is not there, or the group has the permission.
+    pub fn add_access(&self, access: Access, author: Author<'_>) -> Made {
+        if !self.groups.contains_key(&access.group) {
+            return invalid(format!("Not exists group '{}'", access.group));
+        }
+        if !self.targets.contains_key(&access.target) {
+            let message = format!("Can't find target with id '{}'", access.target);
+            return Err(DirectoryError::NotFound(message));
+        }
+        let id = Id::of_access(&access.group, access.permission, &access.target);
+        self.refuse_known(Kind::Access, &id)?;
+        let record = author.record(id.clone(), access);
+        Ok((id, vec![Change::Put(Entry::Access(record))]))
+    }
+
+    /// Changes the description of a right.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn change_access(&self, id: &Id, description: String, author: Author<'_>) -> Made {
+        let Some(access) = self.accesses.get(id) else {
+            return invalid(format!("Invalid access id: {id}"));
+        };
+        let record = author.changed(access, |access| access.description = Some(description));
+        Ok((id.clone(), vec![Change::Put(Entry::Access(record))]))
+    }
+
+    /// Takes a right away.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn remove_access(&self, id: &Id) -> Made {
+        match self.accesses.get(id) {
+            Some(access) => {
+                let change = Change::Remove(Entry::Access((**access).clone()));
+                Ok((id.clone(), vec![change]))
+            }
+            None => invalid(format!("Invalid access id: {id}")),
+        }
+    }
+
+    /// Makes a project with its two groups and its target: the one group may read and write the
+    /// project, the other may read it.
+    ///
+    /// # Errors
+    /// When there is one of that name, or one of its groups or its target.
+    pub fn add_project(&self, name: &str, description: Option<String>, author: Author<'_>) -> Made {
+        let group = |prefix: &str| Group {
+            name: format!("{prefix}_{name}"),
+            description: None,
+        };
+        let target = Target {
+            name: format!("project_res_{name}"),
+            // The graph that the original keeps its users in.
+            graph: "hugegraph".to_owned(),
+            url: "localhost:8080".to_owned(),
+            resources: Some(vec![Resource {
+                kind: ResourceType::Project,
+                label: name.to_owned(),
+                properties: None,
+            }]),
+        };
+        let conflict = |error: DirectoryError| {
+            DirectoryError::Conflict(format!("Failed to commit transaction: {error}"))
+        };
+        let (admin_group, mut changes) =
+            self.add_group(group("admin"), author).map_err(conflict)?;
+        let (op_group, more) = self.add_group(group("op"), author).map_err(conflict)?;
+        changes.extend(more);
+        let (target, more) = self.add_target(target, author).map_err(conflict)?;
+        changes.extend(more);
+        let made = self.after(&changes);
+        for (group, permission) in [
+            (&admin_group, Permission::Write),
+            (&admin_group, Permission::Read),
+            (&op_group, Permission::Read),
+        ] {
+            let access = Access {
+                group: group.clone(),
+                target: target.clone(),
+                permission,
+                description: None,
+            };
+            changes.extend(made.add_access(access, author).map_err(conflict)?.1);
+        }
+        let id = named(Kind::Project, name)?;
+        self.refuse_known(Kind::Project, &id).map_err(conflict)?;
+        let project = Project {
+            name: name.to_owned(),
+            description,
+            graphs: Vec::new(),
+            admin_group,
+            op_group,
+            target,
+        };
+        let record = author.record(id.clone(), project);
+        changes.push(Change::Put(Entry::Project(record)));
+        Ok((id, changes))
+    }
+
+    /// Changes the description of a project, or adds graphs to it, or takes some away.
+    ///
+    /// # Errors
+    /// When there is none with this id.
+    pub fn change_project(
+        &self,
+        id: &Id,
+        author: Author<'_>,
+        change: impl FnOnce(&mut Project) -> Result<(), DirectoryError>,
+    ) -> Made {
+        let Some(project) = self.projects.get(id) else {
+            return invalid(format!("Invalid project id: {id}"));
+        };
+        let mut changed = Ok(());
+        let record = author.changed(project, |project| changed = change(project));
+        changed?;
+        Ok((id.clone(), vec![Change::Put(Entry::Project(record))]))
+    }
+
+    /// Removes a project with its groups and its target.
+    ///
+    /// # Errors
+    /// When there is none with this id, or it has graphs.
+    pub fn remove_project(&self, id: &Id) -> Made {
+        let Some(project) = self.projects.get(id) else {
+            return invalid(format!("Invalid project id: {id}"));
+        };
+        if !project.body.graphs.is_empty() {
+            return Err(DirectoryError::Conflict(format!(
+                "Failed to commit transaction: Can't delete project '{id}' that contains any graph, there are \
+                 graphs bound to it"
+            )));
+        }
+        let mut changes = Vec::new();
+        for group in [&project.body.admin_group, &project.body.op_group] {
+            if self.groups.contains_key(group) {
+                changes.extend(self.remove_group(group)?.1);
+            }
+        }
+        if self.targets.contains_key(&project.body.target) {
+            changes.extend(self.remove_target(&project.body.target)?.1);
+        }
+        changes.push(Change::Remove(Entry::Project((**project).clone())));
+        Ok((id.clone(), changes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rights::Reach;
+
+    const AUTHOR: Author<'_> = Author {
+        name: "admin",
+        now: 1,
+    };
+
+    fn password() -> NewPassword {
+        NewPassword {
+            hash: "hash".to_owned(),
+            version: 1,
+        }
+    }
+
+    fn user(name: &str) -> User {
+        User {
+            name: name.to_owned(),
+            ..User::default()
+        }
+    }
+
+    fn make(directory: &mut Directory, made: Made) -> Id {
+        let (id, changes) = made.expect("made");
+        *directory = directory.after(&changes);
+        id
+    }
+
+    #[test]
+    fn ids_are_those_of_the_original() {
+        let mut all = Directory::default();
+        let made = all.add_user(user("col:on"), password(), AUTHOR);
+        assert_eq!(make(&mut all, made).as_str(), "-30:col`:on");
+        let group = Group {
+            name: "readers".to_owned(),
+            description: None,
+        };
+        let made = all.add_group(group, AUTHOR);
+        let group = make(&mut all, made);
+        let target = Target {
+            name: "person".to_owned(),
+            graph: "g".to_owned(),
+            url: "u".to_owned(),
+            resources: None,
+        };
+        let made = all.add_target(target, AUTHOR);
+        let target = make(&mut all, made);
+        for (permission, wanted) in [
+            (Permission::Read, "S-36:readers>-55>-55>11>S-44:person"),
+            (Permission::Any, "S-36:readers>-55>-55>21~>S-44:person"),
+        ] {
+            let (group, target) = (group.clone(), target.clone());
+            let made = all.add_access(
+                Access {
+                    group,
+                    target,
+                    permission,
+                    description: None,
+                },
+                AUTHOR,
+            );
+            assert_eq!(make(&mut all, made).as_str(), wanted);
+        }
+    }
+
+    #[test]
+    fn what_is_removed_takes_its_memberships_and_rights_along() {
+        let mut all = Directory::default();
+        let made = all.add_user(user("ann"), password(), AUTHOR);
+        let ann = make(&mut all, made);
+        let made = all.add_project("p", None, AUTHOR);
+        let project = make(&mut all, made);
+        let admins = all
+            .project(&project)
+            .expect("made")
+            .body
+            .admin_group
+            .clone();
+        let made = all.add_belong(
+            Belong {
+                user: ann.clone(),
+                group: admins,
+                description: None,
+            },
+            AUTHOR,
+        );
+        make(&mut all, made);
+        let rights = all.rights_of(all.user(&ann).expect("made"));
+        let reach = rights.reach("hugegraph", Permission::Write, ResourceType::Project);
+        assert_eq!(reach, Reach::Some);
+        let made = all.remove_project(&project);
+        make(&mut all, made);
+        assert_eq!((all.groups().count(), all.belongs().count()), (0, 0));
+        assert_eq!((all.targets().count(), all.accesses().count()), (0, 0));
+        let made = all.remove_user(&ann);
+        make(&mut all, made);
+        assert!(all.credential(&ann).is_none());
+    }
+
+    #[test]
+    fn the_administrator_cannot_be_made_twice_or_removed() {
+        let mut all = Directory::default();
+        all = all.after(&all.set_administrator(password(), 5));
+        let admin = Kind::User.id_of(ADMIN);
+        assert!(all.add_user(user("admin"), password(), AUTHOR).is_err());
+        assert!(all.remove_user(&admin).is_err());
+        all = all.after(&all.set_administrator(password(), 9));
+        assert_eq!(all.user(&admin).expect("there").created, 5);
+    }
+}

@@ -1,0 +1,104 @@
+//! The `Authorization` header (RFC 9110 §11.6.2): Basic (RFC 7617) and Bearer (RFC 6750).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// Longest header, in bytes.
+pub const AUTHORIZATION_BYTES_MAX: usize = 8 * 1024;
+
+/// What a client says of itself.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// A name and a password.
+    Password {
+        /// The name.
+        user: String,
+        /// The password.
+        password: String,
+    },
+    /// A token.
+    Token(String),
+}
+
+impl std::fmt::Debug for Proof {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Password { .. } => "Password",
+            Self::Token(_) => "Token",
+        })
+    }
+}
+
+/// A header that cannot be understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// Neither Basic nor Bearer.
+    #[error("Only HTTP Basic or Bearer authentication is supported")]
+    Scheme,
+    /// Basic without a name and a password.
+    #[error("Invalid syntax for username and password")]
+    Syntax,
+    /// Longer than [`AUTHORIZATION_BYTES_MAX`].
+    #[error("The Authorization header has more than {AUTHORIZATION_BYTES_MAX} bytes")]
+    Length,
+}
+
+impl Proof {
+    /// What a header's value says.
+    ///
+    /// # Errors
+    /// [`HeaderError`].
+    pub fn parse(header: &[u8]) -> Result<Self, HeaderError> {
+        if header.len() > AUTHORIZATION_BYTES_MAX {
+            return Err(HeaderError::Length);
+        }
+        let text = std::str::from_utf8(header).map_err(|_| HeaderError::Scheme)?;
+        let (scheme, rest) = text.trim().split_once(' ').ok_or(HeaderError::Scheme)?;
+        let rest = rest.trim();
+        if scheme.eq_ignore_ascii_case("bearer") && !rest.is_empty() {
+            return Ok(Self::Token(rest.to_owned()));
+        }
+        if !scheme.eq_ignore_ascii_case("basic") || rest.is_empty() {
+            return Err(HeaderError::Scheme);
+        }
+        let decoded = STANDARD.decode(rest).map_err(|_| HeaderError::Syntax)?;
+        let pair = String::from_utf8(decoded).map_err(|_| HeaderError::Syntax)?;
+        let (user, password) = pair.split_once(':').ok_or(HeaderError::Syntax)?;
+        Ok(Self::Password {
+            user: user.to_owned(),
+            password: password.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn basic(pair: &str) -> Vec<u8> {
+        format!("Basic {}", STANDARD.encode(pair)).into_bytes()
+    }
+
+    #[test]
+    fn basic_takes_the_first_colon_and_utf_8() {
+        let proof = Proof::parse(&basic("zoë:a:b")).expect("parsed");
+        let wanted = Proof::Password {
+            user: "zoë".to_owned(),
+            password: "a:b".to_owned(),
+        };
+        assert_eq!(proof, wanted);
+        assert_eq!(Proof::parse(&basic("zoe")), Err(HeaderError::Syntax));
+        assert_eq!(Proof::parse(b"Basic %%%"), Err(HeaderError::Syntax));
+    }
+
+    #[test]
+    fn schemes_are_known_in_any_case_and_others_are_refused() {
+        let token = Proof::Token("abc".to_owned());
+        assert_eq!(Proof::parse(b"bearer  abc"), Ok(token));
+        for bad in [&b"Digest x"[..], b"Bearer", b"Bearer ", b"", b"\xff"] {
+            assert_eq!(Proof::parse(bad), Err(HeaderError::Scheme));
+        }
+        let long = vec![b'a'; AUTHORIZATION_BYTES_MAX + 1];
+        assert_eq!(Proof::parse(&long), Err(HeaderError::Length));
+    }
+}

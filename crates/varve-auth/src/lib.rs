@@ -1,0 +1,27 @@
+//! Users, groups and their rights, as HugeGraph has them, and what a client must prove.
+//!
+//! Knows no HTTP. [`Directory`] is what there is, [`Rights`] what one user may do, [`Auth`] who a
+//! client is. The records are kept in a graph that no client can name, so that who could do what
+//! can be asked as of any time.
+
+mod authenticator;
+mod changes;
+mod directory;
+mod header;
+pub mod password;
+mod record;
+mod resource;
+mod rights;
+mod store;
+mod throttle;
+mod token;
+
+pub use authenticator::{Auth, AuthError, AuthOptions, Login, Principal, Proved};
+pub use changes::{Author, DirectoryError, Made, NAME_BYTES_MAX, NewPassword, UserPatch};
+pub use directory::{ADMIN, Change, Directory, Entry, SYSTEM};
+pub use header::{AUTHORIZATION_BYTES_MAX, HeaderError, Proof};
+pub use record::{Access, Belong, Credential, Group, Id, Kind, Project, Record, Target, User};
+pub use resource::{Permission, Resource, ResourceType};
+pub use rights::{Grant, Reach, Rights};
+pub use store::Store;
+pub use token::Claims;

@@ -1,0 +1,87 @@
+//! Passwords: argon2id (RFC 9106) from the `argon2` crate, in the PHC string format.
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+
+/// Memory that one hash takes, in KiB: the second choice of OWASP's list.
+const MEMORY_KIB: u32 = 19 * 1024;
+
+/// Passes over it.
+const PASSES: u32 = 2;
+
+/// Longest password, in bytes. More would only cost time.
+pub const PASSWORD_BYTES_MAX: usize = 256;
+
+/// A password that may not be taken, or cannot be hashed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PasswordError(String);
+
+fn hasher() -> Argon2<'static> {
+    let params = Params::new(MEMORY_KIB, PASSES, 1, None).unwrap_or_default();
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}
+
+/// The hash of a password, with a salt of its own. Takes some 20 ms and 19 MiB.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub fn hash(password: &str) -> Result<String, PasswordError> {
+    let hash = hasher().hash_password(password.as_bytes());
+    hash.map(|hash| hash.to_string())
+        .map_err(|error| PasswordError(format!("The password cannot be hashed: {error}")))
+}
+
+/// Whether `password` is the one of `hash`. Takes as long as [`hash`], whatever it finds.
+#[must_use]
+pub fn verify(password: &str, hash: &str) -> bool {
+    let Ok(hash) = PasswordHash::new(hash) else {
+        return false;
+    };
+    hasher().verify_password(password.as_bytes(), &hash).is_ok()
+}
+
+/// Refuses a password that is too short, in characters, or too long.
+///
+/// # Errors
+/// Says the limit.
+pub fn check(password: &str, length_min: usize) -> Result<(), PasswordError> {
+    if password.len() > PASSWORD_BYTES_MAX {
+        return Err(PasswordError(format!(
+            "The password of user must have at most {PASSWORD_BYTES_MAX} bytes"
+        )));
+    }
+    if password.chars().count() < length_min {
+        return Err(PasswordError(format!(
+            "The password of user must have at least {length_min} characters (auth.password_min_length)"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_known_again_and_hashes_differ() {
+        let first = hash("corréct horse").expect("hashed");
+        let second = hash("corréct horse").expect("hashed");
+        assert_ne!(first, second);
+        assert!(
+            first.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{first}"
+        );
+        assert!(verify("corréct horse", &first) && verify("corréct horse", &second));
+        assert!(!verify("correct horse", &first) && !verify("", &first));
+        assert!(!verify("x", "no hash"));
+    }
+
+    #[test]
+    fn length_is_checked() {
+        assert!(check("short", 8).is_err());
+        assert!(check("longenough", 8).is_ok());
+        assert!(check(&"x".repeat(257), 1).is_err());
+    }
+}

@@ -1,0 +1,232 @@
+//! What a right is about, and what it allows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a right allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Permission {
+    /// Nothing.
+    None,
+    /// To read.
+    Read,
+    /// To write.
+    Write,
+    /// To delete.
+    Delete,
+    /// To run.
+    Execute,
+    /// All of it.
+    Any,
+}
+
+impl Permission {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::None,
+        Self::Read,
+        Self::Write,
+        Self::Delete,
+        Self::Execute,
+        Self::Any,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Read => "READ",
+            Self::Write => "WRITE",
+            Self::Delete => "DELETE",
+            Self::Execute => "EXECUTE",
+            Self::Any => "ANY",
+        }
+    }
+
+    /// The permission of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// How it is written in the id of an access: the number of digits, and its number in base 64.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::None => "10",
+            Self::Read => "11",
+            Self::Write => "12",
+            Self::Delete => "14",
+            Self::Execute => "18",
+            Self::Any => "21~",
+        }
+    }
+
+    /// Whether who has this has `wanted`.
+    #[must_use]
+    pub fn allows(self, wanted: Self) -> bool {
+        self == wanted || (self == Self::Any && wanted != Self::None)
+    }
+}
+
+/// The type of a resource. The order is that of the original: ALL covers what stands before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ResourceType {
+    None,
+    Status,
+    Vertex,
+    Edge,
+    VertexAggr,
+    EdgeAggr,
+    Var,
+    Gremlin,
+    Task,
+    PropertyKey,
+    VertexLabel,
+    EdgeLabel,
+    IndexLabel,
+    Schema,
+    Meta,
+    All,
+    Grant,
+    UserGroup,
+    Project,
+    Target,
+    Metrics,
+    Root,
+}
+
+impl ResourceType {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Status => "STATUS",
+            Self::Vertex => "VERTEX",
+            Self::Edge => "EDGE",
+            Self::VertexAggr => "VERTEX_AGGR",
+            Self::EdgeAggr => "EDGE_AGGR",
+            Self::Var => "VAR",
+            Self::Gremlin => "GREMLIN",
+            Self::Task => "TASK",
+            Self::PropertyKey => "PROPERTY_KEY",
+            Self::VertexLabel => "VERTEX_LABEL",
+            Self::EdgeLabel => "EDGE_LABEL",
+            Self::IndexLabel => "INDEX_LABEL",
+            Self::Schema => "SCHEMA",
+            Self::Meta => "META",
+            Self::All => "ALL",
+            Self::Grant => "GRANT",
+            Self::UserGroup => "USER_GROUP",
+            Self::Project => "PROJECT",
+            Self::Target => "TARGET",
+            Self::Metrics => "METRICS",
+            Self::Root => "ROOT",
+        }
+    }
+
+    /// Whether a right on this is one on `wanted`. NONE is wanted where any right will do.
+    #[must_use]
+    pub fn covers(self, wanted: Self) -> bool {
+        match self {
+            _ if wanted == Self::None => true,
+            Self::Root => true,
+            Self::All => wanted <= Self::All,
+            Self::Schema => (Self::PropertyKey..=Self::Schema).contains(&wanted),
+            _ => self == wanted,
+        }
+    }
+}
+
+/// Resources of one type, as a target names them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resource {
+    /// Their type.
+    #[serde(rename = "type")]
+    pub kind: ResourceType,
+    /// Their label or name: `*`, or a regular expression that the whole of it matches.
+    #[serde(default = "any_label")]
+    pub label: String,
+    /// Of vertices and edges: what their properties must be, each an equal value or a predicate
+    /// such as `P.gte(18)`.
+    #[serde(default)]
+    pub properties: Option<BTreeMap<String, Value>>,
+}
+
+fn any_label() -> String {
+    "*".to_owned()
+}
+
+/// Predicates that a property condition may name.
+const PREDICATES: [&str; 11] = [
+    "eq", "neq", "gt", "gte", "lt", "lte", "between", "inside", "outside", "within", "without",
+];
+
+impl Resource {
+    /// Whether it is all of its type.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        let any = |properties: &BTreeMap<String, Value>| {
+            properties
+                .iter()
+                .all(|(key, value)| key == "*" && value == "*")
+        };
+        self.label == "*" && self.properties.as_ref().is_none_or(any)
+    }
+
+    /// Says what is wrong with it, if anything.
+    ///
+    /// # Errors
+    /// A label that is no regular expression; a predicate that there is none of.
+    pub fn check(&self) -> Result<(), String> {
+        if self.label != "*"
+            && let Err(error) = regex::Regex::new(&self.label)
+        {
+            let why = match error {
+                regex::Error::CompiledTooBig(most) => format!("it takes more than {most} bytes"),
+                other => other.to_string(),
+            };
+            return Err(format!(
+                "the label '{}' is no regular expression: {why}",
+                self.label
+            ));
+        }
+        for value in self.properties.iter().flat_map(BTreeMap::values) {
+            let Some(predicate) = value.as_str().and_then(|text| text.strip_prefix("P.")) else {
+                continue;
+            };
+            let name = predicate.split('(').next().unwrap_or_default();
+            if !PREDICATES.contains(&name) || !predicate.ends_with(')') {
+                return Err(format!("Not support predicate '{name}'"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_cover_what_the_original_says() {
+        use ResourceType as T;
+        assert!(T::All.covers(T::Meta) && !T::All.covers(T::Grant));
+        assert!(T::Schema.covers(T::IndexLabel) && !T::Schema.covers(T::Task));
+        assert!(T::Root.covers(T::Metrics) && T::Var.covers(T::None));
+        assert!(!T::Vertex.covers(T::Edge));
+    }
+
+    #[test]
+    fn any_permission_is_all_but_none() {
+        assert!(Permission::Any.allows(Permission::Delete));
+        assert!(!Permission::Any.allows(Permission::None));
+        assert!(!Permission::Read.allows(Permission::Execute));
+    }
+}

@@ -1,0 +1,159 @@
+//! Failed logins: each user is slowed for each address, and each address as a whole. Nobody is
+//! locked out: from another address the same user comes in.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// Failures of a user from an address that cost nothing.
+const FREE: u32 = 10;
+
+/// Failures of an address with any names that cost nothing. Many users may come through one proxy.
+const FREE_OF_ADDRESS: u32 = 100;
+
+/// After so long without a failure all are forgotten.
+const FORGET: Duration = Duration::from_secs(300);
+
+/// The longest wait after a failure; the first is a second, and each is twice the one before.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Users and addresses that are remembered. Over it those that failed longest ago are forgotten.
+const ENTRIES_MAX: usize = 100_000;
+
+#[derive(Debug, Clone, Copy)]
+struct Failures {
+    count: u32,
+    last: Instant,
+}
+
+impl Failures {
+    fn wait_until(&self, free: u32) -> Option<Instant> {
+        let over = self.count.checked_sub(free)?;
+        let seconds = 1_u64.checked_shl(over.min(16)).unwrap_or(u64::MAX);
+        Some(self.last + Duration::from_secs(seconds).min(WAIT_MAX))
+    }
+}
+
+/// Who failed: a user from an address, or an address with any name.
+type Source = (Option<String>, IpAddr);
+
+/// The failures of the last minutes.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle {
+    failures: Mutex<HashMap<Source, Failures>>,
+}
+
+impl Throttle {
+    /// How long this user must wait at this address before it is looked at again; `None` = not at
+    /// all.
+    pub(crate) fn wait(&self, user: &str, address: IpAddr, now: Instant) -> Option<Duration> {
+        let failures = self.failures.lock();
+        let until = |source: &Source| {
+            let failures = failures.get(source)?;
+            let is_fresh = now.saturating_duration_since(failures.last) < FORGET;
+            let free = match source.0 {
+                Some(_) => FREE,
+                None => FREE_OF_ADDRESS,
+            };
+            failures.wait_until(free).filter(|_| is_fresh)
+        };
+        let until = sources(user, address).iter().filter_map(until).max()?;
+        let wait = until.saturating_duration_since(now);
+        (!wait.is_zero()).then_some(wait)
+    }
+
+    /// Notes a failure.
+    pub(crate) fn failed(&self, user: &str, address: IpAddr, now: Instant) {
+        let mut failures = self.failures.lock();
+        if failures.len() + 2 > ENTRIES_MAX {
+            forget_oldest(&mut failures, now);
+        }
+        for source in sources(user, address) {
+            let one = failures.entry(source).or_insert(Failures {
+                count: 0,
+                last: now,
+            });
+            if now.saturating_duration_since(one.last) >= FORGET {
+                one.count = 0;
+            }
+            one.count = one.count.saturating_add(1);
+            one.last = now;
+        }
+    }
+
+    /// Forgets the failures of a user that has come in.
+    pub(crate) fn succeeded(&self, user: &str, address: IpAddr) {
+        let [own, _] = sources(user, address);
+        self.failures.lock().remove(&own);
+    }
+}
+
+fn forget_oldest(failures: &mut HashMap<Source, Failures>, now: Instant) {
+    failures.retain(|_, one| now.saturating_duration_since(one.last) < FORGET);
+    if failures.len() + 2 > ENTRIES_MAX {
+        let mut ages: Vec<Instant> = failures.values().map(|one| one.last).collect();
+        let middle = ages.len() / 2;
+        let (_, median, _) = ages.select_nth_unstable(middle);
+        let median = *median;
+        failures.retain(|_, one| one.last > median);
+    }
+}
+
+fn sources(user: &str, address: IpAddr) -> [Source; 2] {
+    let address = match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(six) => match six.to_ipv4_mapped() {
+            Some(four) => IpAddr::V4(four),
+            // Who has one address of a network of IPv6 has the whole network.
+            None => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & (!0 << 64))),
+        },
+    };
+    [(Some(user.to_owned()), address), (None, address)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+    const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
+
+    #[test]
+    fn waits_double_up_to_a_minute_and_are_forgotten() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        for _ in 0..FREE - 1 {
+            throttle.failed("a", HERE, now);
+            assert_eq!(throttle.wait("a", HERE, now), None);
+        }
+        for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
+            throttle.failed("a", HERE, now);
+            assert_eq!(
+                throttle.wait("a", HERE, now),
+                Some(Duration::from_secs(seconds))
+            );
+        }
+        assert_eq!(throttle.wait("a", HERE, now + FORGET), None);
+        assert_eq!(
+            throttle.wait("a", THERE, now),
+            None,
+            "another address is free"
+        );
+    }
+
+    #[test]
+    fn an_address_that_tries_many_names_waits_too() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        for number in 0..=FREE_OF_ADDRESS {
+            throttle.failed(&number.to_string(), HERE, now);
+        }
+        assert!(throttle.wait("new", HERE, now).is_some());
+        throttle.succeeded("0", HERE);
+        assert!(
+            throttle.wait("new", HERE, now).is_some(),
+            "its own success frees no other"
+        );
+    }
+}
