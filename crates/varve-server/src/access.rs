@@ -6,10 +6,17 @@
 
 use http::request::Parts;
 
+use varve_auth::{Permission, ResourceType};
+
 use crate::errors::ApiError;
+use crate::identity::Identity;
 use crate::origin;
+use crate::rights::{self, Needs, Right};
 use crate::route::{Action, Class, Route, Scope};
 use crate::state::{AppState, Door, LockedGraphs};
+
+/// The name of the graph in targets that are about the server.
+const SERVER: &str = "";
 
 /// Refuses a request that may not do what its route declares. `graph` is the name in its path.
 pub(crate) fn check(
@@ -29,6 +36,41 @@ pub(crate) fn check(
             check_decided(state, route.access.action, graph)
         }
         _ => Ok(()),
+    }
+}
+
+/// 403 if the client may not use the route, as far as its head says. `graph` is the name in its path.
+pub(crate) fn check_identity(
+    state: &AppState,
+    route: &Route,
+    identity: &Identity,
+    graph: Option<&str>,
+) -> Result<(), ApiError> {
+    let is_allowed = match route.needs {
+        Needs::Nothing => true,
+        Needs::User => !matches!(identity, Identity::Unknown),
+        Needs::Graph(rights) => return identity.check(graph.unwrap_or_default(), rights),
+        Needs::Repository(rights) => {
+            let graph = state.metadata().map(|metadata| metadata.graph.as_str());
+            return identity.check(graph.unwrap_or_default(), rights);
+        }
+        Needs::Metrics => {
+            return identity.check(SERVER, &[(Permission::Read, ResourceType::Metrics)]);
+        }
+        Needs::Administrator => identity.is_administrator(),
+    };
+    match is_allowed {
+        true => Ok(()),
+        false => Err(ApiError::forbidden("User not authorized.")),
+    }
+}
+
+/// What a query needs that does this.
+pub(crate) const fn rights_of_query(action: Action) -> &'static [Right] {
+    match action {
+        Action::Read | Action::Query => rights::GREMLIN_READS,
+        Action::Write => rights::GREMLIN_WRITES,
+        Action::Schema | Action::Administer => rights::GREMLIN_CHANGES_SCHEMA,
     }
 }
 

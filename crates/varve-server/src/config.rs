@@ -6,6 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use varve_auth::AuthOptions;
+
+use crate::audit::AuditLevel;
 use crate::section;
 
 /// One mebibyte.
@@ -18,6 +21,9 @@ section! {
         host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
         /// Port to listen on; 0 takes a free one.
         port: u16 = 8080,
+        /// Whether a server that listens beyond loopback may do without authentication. Otherwise it
+        /// does not start then: whoever reaches it could read and change everything.
+        allow_anonymous: bool = false,
         /// Host names under which clients reach this server, without port, beside `localhost` and
         /// IP addresses. A request whose `Host` is another name is answered 421. Pages from these
         /// names may change things; pages of other sites are answered 403. Where several servers
@@ -129,6 +135,9 @@ section! {
         %
         /// The section `gremlin`.
         gremlin: GremlinConfig,
+        %
+        /// The section `auth`.
+        auth: AuthConfig,
     }
 }
 
@@ -146,6 +155,37 @@ section! {
         /// Labels and property keys of an open graph. Over it a script that uses another one for
         /// the first time fails, and nothing is written.
         open_schema_max: usize = 10_000,
+    }
+}
+
+section! {
+    /// The options of authentication.
+    pub struct AuthConfig {
+        /// Whether clients must say who they are. Then only `/`, `/versions`, `/apis`, `/health`,
+        /// `/openapi.json` and logins answer without. The users are kept with the data; the first one
+        /// is made by `varve user password admin`, or by the variable `VARVE_ADMIN_PASSWORD`.
+        enabled: bool = false,
+        /// Seconds that a token counts after a login, at most.
+        token_expire_seconds: u32 = 86_400,
+        /// Characters that a new password must have.
+        password_min_length: usize = 8,
+        /// Which requests the audit trail has: `off` (none), `security` (refusals, logins, changes of
+        /// users, rights, schemas and whole graphs), `writes` (every change besides), or `all`.
+        audit: AuditLevel = AuditLevel::Security,
+        /// The file of the audit trail, a line of JSON a request. Empty: there is none.
+        audit_file: PathBuf = PathBuf::new(),
+        /// Users that may act for others: the user that a call of the metadata repository names in its
+        /// path may be another one then.
+        act_for: Vec<String> = Vec::new(),
+    }
+}
+
+impl AuthConfig {
+    pub(crate) fn options(&self) -> AuthOptions {
+        AuthOptions {
+            password_length_min: self.password_min_length,
+            token_seconds: i64::from(self.token_expire_seconds),
+        }
     }
 }
 

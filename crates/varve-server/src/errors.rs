@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::panic::Location;
 
 use http::StatusCode;
+use http::header::{HeaderValue, WWW_AUTHENTICATE};
 
 use crate::json::JsonWriter;
 use crate::respond::{ContentType, Response};
@@ -40,6 +41,9 @@ enum Form {
     /// The bare message as `text/plain`: how the original answers bodies that are not the JSON it wants.
     Text,
 }
+
+/// How a client that gets a 401 may say who it is (RFC 7617).
+const CHALLENGE: &str = "Basic realm=\"varve\", charset=\"UTF-8\"";
 
 /// The code in `cause` of [`ApiError::outcome_unknown`].
 pub const OUTCOME_UNKNOWN: &str = "VRV-OUTCOME-UNKNOWN";
@@ -255,6 +259,18 @@ impl ApiError {
         )
     }
 
+    /// 429 with `Retry-After`: too many failures of this client.
+    #[track_caller]
+    pub fn too_many_requests(
+        message: impl Into<Cow<'static, str>>,
+        retry_after_seconds: u32,
+    ) -> Self {
+        let exception = "jakarta.ws.rs.ClientErrorException";
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, exception, message);
+        error.detail.retry_after_seconds = Some(retry_after_seconds);
+        error
+    }
+
     /// 408: the body came too slowly. The connection is closed.
     #[track_caller]
     pub fn request_timeout(message: impl Into<Cow<'static, str>>) -> Self {
@@ -415,6 +431,9 @@ impl ApiError {
         };
         if let Some(seconds) = detail.retry_after_seconds {
             response = response.retry_after(seconds);
+        }
+        if detail.status == StatusCode::UNAUTHORIZED {
+            response = response.header(WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE));
         }
         if detail.close {
             response.closing()

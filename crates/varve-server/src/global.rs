@@ -13,6 +13,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{ContentType, Response};
+use crate::rights::Needs;
 use crate::route::{Class, Handler, Parameter, Route, Scope};
 use crate::router::DEFAULT_GRAPH_SPACE;
 use crate::version;
@@ -32,6 +33,7 @@ const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerR
     Route::get(pattern, Handler::Inline(handler))
         .reads(Scope::Server)
         .class(Class::Control)
+        .needs(Needs::Nothing)
 }
 
 /// The routes of this room.
@@ -52,6 +54,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .without_graphs()
         .of("profile", "HealthAPI"),
     control("exception/trace", get_trace)
+        .needs(Needs::Administrator)
         .without_graphs()
         .of("resources", "ExceptionAPI"),
     Route::put("exception/trace", Handler::Inline(put_trace))
@@ -59,39 +62,53 @@ pub(crate) static ROUTES: &[Route] = &[
         .without_graphs()
         .of("resources", "ExceptionAPI")
         .class(Class::Control),
-    control("graphspaces", graph_spaces).of("space", "GraphSpaceAPI"),
+    control("graphspaces", graph_spaces)
+        .needs(Needs::User)
+        .of("space", "GraphSpaceAPI"),
     control("graphspaces/profile", graph_space_profile)
+        .needs(Needs::User)
         .of("space", "GraphSpaceAPI")
         .with(&[Parameter::text("prefix")]),
-    control("graphspaces/{graphspace}", graph_space).of("space", "GraphSpaceAPI"),
+    control("graphspaces/{graphspace}", graph_space)
+        .needs(Needs::User)
+        .of("space", "GraphSpaceAPI"),
     control("metrics", metrics::all)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI")
         .with(TYPE)
         .text(),
     control("metrics/system", metrics::system)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI"),
     control("metrics/backend", metrics::backend)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI"),
     control("metrics/gauges", metrics::gauges)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI"),
     control("metrics/counters", metrics::counters)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI"),
     control("metrics/histograms", metrics::histograms)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI"),
     control("metrics/meters", metrics::meters)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI"),
     control("metrics/timers", metrics::timers)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI"),
     control("metrics/statistics", metrics::statistics)
         .without_graphs()
+        .needs(Needs::Metrics)
         .of("metrics", "MetricsAPI")
         .with(TYPE)
         .text(),

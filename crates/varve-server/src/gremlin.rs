@@ -25,6 +25,7 @@ mod wire;
 
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
+use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
 use crate::state::AppState;
 use evaluate::Program;
@@ -37,6 +38,7 @@ pub(crate) use job::GremlinJobs;
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("gremlin", brief::GET)
         .queries(Scope::Graph)
+        .needs(Needs::User)
         .of("gremlin", "GremlinAPI")
         .any_query()
         .gremlin()
@@ -49,11 +51,13 @@ pub(crate) static ROUTES: &[Route] = &[
         ]),
     Route::post("gremlin", brief::POST)
         .queries(Scope::Graph)
+        .needs(Needs::User)
         .of("gremlin", "GremlinAPI")
         .gremlin()
         .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")]),
     Route::post("graphs/{graph}/jobs/gremlin", Handler::Pooled(job::submit))
         .writes(Scope::Graph)
+        .needs(rights::RUN_GREMLIN_JOB)
         .of("job", "GremlinAPI"),
 ];
 

@@ -1,6 +1,7 @@
 //! What a handler sees of a request.
 
 use std::cell::OnceCell;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +18,7 @@ use crate::access;
 use crate::admission::BodyShare;
 use crate::blocking::{Turn, yield_to_others};
 use crate::errors::ApiError;
+use crate::identity::Identity;
 use crate::path;
 use crate::route::{Action, Route};
 use crate::router::{Captures, PathForm};
@@ -42,6 +44,10 @@ pub struct RequestContext {
     pub(crate) cancel: Option<CancelToken>,
     /// Whether it came over HTTP/2.
     pub(crate) is_http2: bool,
+    /// Who the client is.
+    pub(crate) identity: Identity,
+    /// The client's address.
+    pub(crate) address: IpAddr,
     /// The share of its body as it was sent.
     pub(crate) body_share: BodyShare,
     /// The share of what is parsed from its body.
@@ -65,6 +71,8 @@ impl RequestContext {
             turn: None,
             cancel: None,
             is_http2: self.is_http2,
+            identity: self.identity.clone(),
+            address: self.address,
             body_share: BodyShare::default(),
             work_share: None,
         }
@@ -78,6 +86,11 @@ impl RequestContext {
     /// The server's state, to take along into other threads.
     pub fn shared_state(&self) -> Arc<AppState> {
         Arc::clone(&self.worker.state)
+    }
+
+    /// Who the client is.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     /// The route that was found.
@@ -212,6 +225,8 @@ impl RequestContext {
     /// is changed. 403 if it may not.
     pub fn decide(&self, action: Action, graph: &str) -> Result<(), ApiError> {
         debug_assert_eq!(self.route().access.action, Action::Query);
+        self.identity
+            .check(graph, access::rights_of_query(action))?;
         access::check_decided(self.state(), action, graph)?;
         if let Some(turn) = self.turn.as_ref().filter(|_| action.changes()) {
             turn.will_change();

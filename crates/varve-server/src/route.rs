@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
+use crate::rights::Needs;
 use crate::state::AppState;
 use crate::upgrade::SocketHandler;
 
@@ -91,6 +92,17 @@ pub enum Action {
 }
 
 impl Action {
+    /// Its name, as in the audit trail.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Schema => "schema",
+            Self::Administer => "administer",
+            Self::Query => "query",
+        }
+    }
+
     /// Whether a request changes something.
     pub const fn changes(self) -> bool {
         matches!(self, Self::Write | Self::Schema | Self::Administer)
@@ -185,6 +197,8 @@ pub struct Route {
     pub handler: Handler,
     /// What a request is about and does there.
     pub access: Access,
+    /// What a client must have to use it, where authentication is on.
+    pub needs: Needs,
     /// Whether it leaves the elements and the schema of its graph as they are, although its action
     /// is not to read: a graph that can only be read takes it.
     pub keeps_content: bool,
@@ -279,6 +293,7 @@ impl Route {
                 scope: Scope::Server,
                 action: Action::Administer,
             },
+            needs: Needs::Administrator,
             keeps_content: false,
             without_graphs: false,
             category: "resources",
@@ -329,6 +344,13 @@ impl Route {
     #[must_use]
     pub const fn with(mut self, parameters: &'static [Parameter]) -> Self {
         self.parameters = parameters;
+        self
+    }
+
+    /// Declares what a client must have; otherwise only the administrator may.
+    #[must_use]
+    pub const fn needs(mut self, needs: Needs) -> Self {
+        self.needs = needs;
         self
     }
 

@@ -4,6 +4,7 @@
 mod run;
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,18 +16,22 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request, StatusCode, Uri, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
+use varve_auth::Principal;
 
 use crate::access;
 use crate::admission::{BodyShare, SMALL_BODY_BYTES};
+use crate::audit::Entry;
 use crate::body;
 use crate::errors::HandlerResult;
 use crate::global::wadl;
+use crate::identity::{self, Claimed, Identity, PendingLogin};
 use crate::negotiate;
 use crate::origin;
 use crate::parameters;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
-use crate::route::{Handler, Route};
+use crate::rights::Needs;
+use crate::route::{Handler, Route, Scope};
 use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::sharing;
@@ -88,11 +93,14 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         self.connection.request_started();
         let has_body = !body.is_end_stream();
         let found = match origin::check(state.config(), &parts) {
-            Ok(()) => exchange.find(&self.worker, &parts, has_body),
+            Ok(()) => exchange.find(&self.worker, &parts, self.connection.address(), has_body),
             Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
-        let (route, captures, form) = match found {
-            Lookup::Found(route, captures, form) => (route, captures, form),
+        let (found, identity) = match found {
+            Lookup::Found(found, Claimed::Known(identity)) => (found, identity),
+            Lookup::Found(found, Claimed::Pending(login)) => {
+                return self.log_in(exchange, parts, body, found, login);
+            }
             Lookup::Decided(early) => {
                 if has_body {
                     self.connection.linger();
@@ -101,12 +109,15 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
                 return self.answer_now(&exchange, (&parts.method, &parts.uri), response);
             }
         };
+        let route = found.route;
         if let Some(handler) = route.socket
             && upgrade::is_asked_for(&parts)
         {
-            return self.upgrade(&exchange, parts, (captures, form), handler);
+            let line = (parts.method.clone(), parts.uri.clone());
+            let response = self.upgrade(&exchange, parts, found, (identity, handler));
+            return self.answer_now(&exchange, (&line.0, &line.1), response);
         }
-        let context = exchange.context(&self.worker, parts, captures, form);
+        let context = exchange.context(self, parts, found, identity);
         let in_place =
             !has_body && !waits(state, route) && sharing::graph_of(state, &context).is_none();
         if in_place && let Handler::Inline(handler) = route.handler {
@@ -124,16 +135,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             let counted = Counted { connection };
             let line = (context.method.clone(), context.uri.clone());
             let result = work(&worker.state, &counted.connection, route, context, body).await;
-            let response = exchange.render(&worker.state, &line.1, result);
-            let response = exchange.compress(&worker.state, response).await;
-            let line = (&line.0, &line.1);
-            exchange.end(
-                &worker,
-                &counted.connection,
-                line,
-                response,
-                HeaderMap::new(),
-            )
+            exchange.end_later(&worker, &counted, line, result).await
         }))
     }
 }
@@ -173,17 +175,17 @@ impl ConnectionService {
         ServiceFuture::Ready(Some(response))
     }
 
-    /// Answers a client that asks for a WebSocket.
+    /// Makes the connection of a client that asks for it a WebSocket.
     fn upgrade(
         &self,
         exchange: &Exchange,
         mut parts: Parts,
-        (captures, form): (Captures, PathForm),
-        handler: SocketHandler,
-    ) -> ServiceFuture {
-        let line = (parts.method.clone(), parts.uri.clone());
+        found: FoundRoute,
+        (identity, handler): (Identity, SocketHandler),
+    ) -> Response {
+        let uri = parts.uri.clone();
         let result = upgrade::accept(&mut parts).map(|(response, on)| {
-            let context = exchange.context(&self.worker, parts, captures, form);
+            let context = exchange.context(self, parts, found, identity);
             *self.upgrade.borrow_mut() = Some(Box::new(Upgrade {
                 on,
                 context,
@@ -191,8 +193,52 @@ impl ConnectionService {
             }));
             response
         });
-        let response = exchange.render(&self.worker.state, &line.1, result);
-        self.answer_now(exchange, (&line.0, &line.1), response)
+        exchange.render(&self.worker.state, &uri, result)
+    }
+
+    /// Checks the password of a request, then does the request.
+    fn log_in(
+        &self,
+        mut exchange: Exchange,
+        parts: Parts,
+        body: Incoming,
+        found: FoundRoute,
+        login: Box<PendingLogin>,
+    ) -> ServiceFuture {
+        let service = self.clone();
+        ServiceFuture::Waiting(Box::pin(async move {
+            let counted = Counted {
+                connection: Arc::clone(&service.connection),
+            };
+            let (worker, route) = (&service.worker, found.route);
+            let line = (parts.method.clone(), parts.uri.clone());
+            let checked = login.finish(&worker.state).await;
+            let checked = checked.and_then(|principal| {
+                let identity = Identity::User(principal);
+                exchange.note(&identity);
+                let graph = found.graph(&parts.uri);
+                access::check_identity(&worker.state, route, &identity, graph)?;
+                Ok(identity)
+            });
+            let identity = match checked {
+                Ok(identity) => identity,
+                Err(error) => {
+                    service.connection.linger();
+                    return exchange.end_later(worker, &counted, line, Err(error)).await;
+                }
+            };
+            if let Some(handler) = route.socket
+                && upgrade::is_asked_for(&parts)
+            {
+                let response = service.upgrade(&exchange, parts, found, (identity, handler));
+                return exchange
+                    .end_later(worker, &counted, line, Ok(response))
+                    .await;
+            }
+            let context = exchange.context(&service, parts, found, identity);
+            let result = work(&worker.state, &counted.connection, route, context, body).await;
+            exchange.end_later(worker, &counted, line, result).await
+        }))
     }
 
     fn answer_now(
@@ -224,9 +270,24 @@ impl Drop for Counted {
     }
 }
 
+/// The route that a request's head names, and how.
+struct FoundRoute {
+    route: &'static Route,
+    captures: Captures,
+    form: PathForm,
+}
+
+impl FoundRoute {
+    /// The first parameter in the path, which is the graph's name where a route is about a graph.
+    fn graph<'a>(&'a self, uri: &'a Uri) -> Option<&'a str> {
+        let first = self.captures.first();
+        first.map(|segment| segment.text(uri.path()))
+    }
+}
+
 /// What a request's head leads to.
 enum Lookup {
-    Found(&'static Route, Captures, PathForm),
+    Found(FoundRoute, Claimed),
     /// The answer is known without a handler.
     Decided(Box<HandlerResult>),
 }
@@ -239,6 +300,15 @@ struct Exchange {
     route: usize,
     /// Whether the answer may be compressed.
     gzip: bool,
+    /// What the audit trail tells, where there is one.
+    who: Option<Box<Who>>,
+}
+
+/// Who sends a request, and about which graph.
+#[derive(Default)]
+struct Who {
+    user: Option<Arc<Principal>>,
+    graph: Option<String>,
 }
 
 impl Exchange {
@@ -248,14 +318,24 @@ impl Exchange {
             version: parts.version,
             route: state.router().routes().len(),
             gzip: false,
+            who: state.audit().map(|_| Box::default()),
         }
     }
 
     /// Finds the route and checks the head.
-    fn find(&mut self, worker: &WorkerHandle, parts: &Parts, has_body: bool) -> Lookup {
+    fn find(
+        &mut self,
+        worker: &WorkerHandle,
+        parts: &Parts,
+        address: IpAddr,
+        has_body: bool,
+    ) -> Lookup {
         let state = &*worker.state;
         match state.router().find(&parts.method, parts.uri.path()) {
-            Err(error) => Lookup::Decided(Box::new(Err(error))),
+            Err(error) => {
+                let claimed = identity::claimed(state, &parts.headers, address);
+                Lookup::Decided(Box::new(Err(claimed.err().unwrap_or(error))))
+            }
             Ok(Found::Options { allow }) => Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow)))),
             Ok(Found::Route {
                 index,
@@ -265,7 +345,34 @@ impl Exchange {
                 self.route = index;
                 let route = state.router().routes()[index];
                 self.gzip = route.gzip && negotiate::accepts_gzip(&parts.headers);
-                let graph = captures.first().map(|graph| graph.text(parts.uri.path()));
+                let found = FoundRoute {
+                    route,
+                    captures,
+                    form,
+                };
+                let graph = found.graph(&parts.uri);
+                let claimed = match route.needs {
+                    Needs::Nothing => Ok(Claimed::Known(match state.auth() {
+                        Some(_) => Identity::Unknown,
+                        None => Identity::Anybody,
+                    })),
+                    _ => identity::claimed(state, &parts.headers, address),
+                };
+                if let (Some(who), Some(graph)) = (&mut self.who, graph) {
+                    let is_graph = route.access.scope == Scope::Graph;
+                    who.graph = is_graph.then(|| graph.to_owned());
+                }
+                let claimed = claimed.and_then(|claimed| {
+                    if let Claimed::Known(identity) = &claimed {
+                        self.note(identity);
+                        access::check_identity(state, route, identity, graph)?;
+                    }
+                    Ok(claimed)
+                });
+                let claimed = match claimed {
+                    Ok(claimed) => claimed,
+                    Err(error) => return Lookup::Decided(Box::new(Err(error))),
+                };
                 let checked = access::check(state, worker.door, route, parts, graph);
                 let checked =
                     checked.and_then(|()| negotiate::check_types(route, &parts.headers, has_body));
@@ -274,25 +381,48 @@ impl Exchange {
                     query.map_or(Ok(()), |query| parameters::check(route, query))
                 });
                 match checked {
-                    Ok(()) => Lookup::Found(route, captures, form),
+                    Ok(()) => Lookup::Found(found, claimed),
                     Err(error) => Lookup::Decided(Box::new(Err(error))),
                 }
             }
         }
     }
 
+    /// Notes who the client is.
+    fn note(&mut self, identity: &Identity) {
+        if let Some(who) = &mut self.who {
+            who.user = identity.user().map(Arc::clone);
+        }
+    }
+
+    /// Writes the line of the audit trail.
+    fn audit(&self, state: &AppState, address: IpAddr, method: &Method, status: StatusCode) {
+        let (Some(audit), Some(who)) = (state.audit(), &self.who) else {
+            return;
+        };
+        audit.note(&Entry {
+            user: who.user.as_ref().map(|user| user.name.as_str()),
+            address,
+            method: method.as_str(),
+            route: state.router().routes().get(self.route).copied(),
+            graph: who.graph.as_deref(),
+            status,
+        });
+    }
+
     fn context(
         &self,
-        worker: &Arc<WorkerHandle>,
+        service: &ConnectionService,
         parts: Parts,
-        captures: Captures,
-        form: PathForm,
+        found: FoundRoute,
+        identity: Identity,
     ) -> RequestContext {
+        let worker = &service.worker;
         RequestContext {
             worker: Arc::clone(worker),
             route: self.route,
-            captures,
-            form,
+            captures: found.captures,
+            form: found.form,
             method: parts.method,
             uri: parts.uri,
             headers: parts.headers,
@@ -305,6 +435,8 @@ impl Exchange {
             turn: None,
             cancel: None,
             is_http2: self.version == Version::HTTP_2,
+            identity,
+            address: service.connection.address(),
             body_share: BodyShare::default(),
             work_share: None,
         }
@@ -372,6 +504,26 @@ impl Exchange {
         response
     }
 
+    /// Ends a request that was waited for.
+    async fn end_later(
+        &self,
+        worker: &WorkerHandle,
+        counted: &Counted,
+        line: (Method, Uri),
+        result: HandlerResult,
+    ) -> HttpResponse {
+        let response = self.render(&worker.state, &line.1, result);
+        let response = self.compress(&worker.state, response).await;
+        let line = (&line.0, &line.1);
+        self.end(
+            worker,
+            &counted.connection,
+            line,
+            response,
+            HeaderMap::new(),
+        )
+    }
+
     /// Counts, logs what was slow, and hands the answer over to the connection; `headers` gives the
     /// room for its headers.
     fn end(
@@ -385,6 +537,7 @@ impl Exchange {
         let response = self.counted(worker, connection, uri, response);
         let elapsed = self.started.elapsed();
         let state = &*worker.state;
+        self.audit(state, connection.address(), method, response.status);
         state
             .metrics()
             .record(worker.index, self.route, response.status, elapsed);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use varve_auth::{Auth, Store};
 use varve_graph::registry::{Lease, Leased};
 use varve_graph::{GraphError, GraphOptions, Registry, patience};
 use varve_kv::MemoryEngine;
@@ -12,8 +13,9 @@ use varve_model::time::SystemClock;
 
 use crate::admission::Admission;
 use crate::answers::{AnswerBudget, Underway};
+use crate::audit::{Audit, AuditLevel};
 use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
-use crate::config::{ConfigError, GremlinConfig, ServerConfig};
+use crate::config::{AuthConfig, ConfigError, GremlinConfig, ServerConfig};
 use crate::errors::ApiError;
 use crate::health::{Health, Trouble};
 use crate::hugegraph::ServerJobs;
@@ -32,6 +34,9 @@ pub enum SetupError {
     /// The graphs could not be opened.
     #[error("open the graphs: {0}")]
     Graphs(#[from] GraphError),
+    /// The users could not be read.
+    #[error("open the users: {0}")]
+    Auth(#[from] varve_auth::AuthError),
     /// Threads or sockets could not be had.
     #[error("{what}: {source}")]
     Io {
@@ -70,6 +75,10 @@ pub struct AppState {
     graphs: Arc<Registry>,
     reads_wait: bool,
     metadata: Option<Metadata>,
+    auth: Option<Arc<Auth>>,
+    audit: Option<Audit>,
+    /// Places for checks of passwords.
+    logins: Arc<tokio::sync::Semaphore>,
     locked_graphs: LockedGraphs,
     is_shared: bool,
     /// Whether the graphs are yet to be opened.
@@ -116,6 +125,10 @@ impl AppState {
             blocking_threads: 1,
             admin_listen: String::new(),
             gremlin: GremlinConfig::default(),
+            auth: AuthConfig {
+                enabled: false,
+                ..config.auth.clone()
+            },
             ..config.clone()
         };
         let mut state = Self::with_graphs(config, in_memory()?)?;
@@ -138,6 +151,8 @@ impl AppState {
         let mut tables = crate::routes::tables();
         tables.extend_from_slice(more);
         let router = Router::new(&tables);
+        let auth = open_auth(&config.auth, &graphs)?;
+        let audit = open_audit(&config.auth)?;
         let reads_wait = graphs.capabilities().reads_may_wait;
         let pool = BlockingPool::start(&config, reads_wait).map_err(|source| SetupError::Io {
             what: "start the pool".to_owned(),
@@ -159,6 +174,9 @@ impl AppState {
             graphs,
             reads_wait,
             metadata,
+            auth,
+            audit,
+            logins: Arc::new(tokio::sync::Semaphore::new(cores())),
             locked_graphs: locked_graphs.into(),
             waiting: false,
             router,
@@ -190,6 +208,27 @@ impl AppState {
     /// The metadata repository, if this server is one.
     pub(crate) fn metadata(&self) -> Option<&Metadata> {
         self.metadata.as_ref()
+    }
+
+    /// Who clients are; `None` where authentication is off.
+    pub fn auth(&self) -> Option<&Arc<Auth>> {
+        self.auth.as_ref()
+    }
+
+    /// The audit trail, if there is one.
+    pub(crate) fn audit(&self) -> Option<&Audit> {
+        self.audit.as_ref()
+    }
+
+    /// A place for the check of a password, of which there are as many as cores.
+    pub(crate) async fn login_turn(&self) -> Result<tokio::sync::OwnedSemaphorePermit, ApiError> {
+        let busy = || {
+            ApiError::too_many_requests("Too many logins at once", self.config.retry_after_seconds)
+        };
+        let wait = Duration::from_millis(self.config.admission_wait_ms);
+        let places = Arc::clone(&self.logins);
+        let place = tokio::time::timeout(wait, places.acquire_owned()).await;
+        place.map_err(|_| busy())?.map_err(|_| busy())
     }
 
     /// The graphs that keep other repositories.
@@ -394,6 +433,31 @@ impl AppState {
             "Unexpected failure, see request id {incident} in the server's log"
         ))
     }
+}
+
+/// The users of these graphs, where authentication is on.
+fn open_auth(config: &AuthConfig, graphs: &Registry) -> Result<Option<Arc<Auth>>, SetupError> {
+    if !config.enabled {
+        return Ok(None);
+    }
+    let store = Store::open(graphs.make_system()?)?;
+    Ok(Some(Arc::new(Auth::open(store, config.options())?)))
+}
+
+fn open_audit(config: &AuthConfig) -> Result<Option<Audit>, SetupError> {
+    let path = &config.audit_file;
+    if !config.enabled || config.audit == AuditLevel::Off || path.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let audit = Audit::open(config.audit, path).map_err(|source| SetupError::Io {
+        what: format!("open {} (auth.audit_file)", path.display()),
+        source,
+    })?;
+    Ok(Some(audit))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Graphs that are kept in memory and forgotten at the end.

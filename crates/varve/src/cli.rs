@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Dump(DumpArguments),
     /// Check every row of the data against the invariants
     Verify(VerifyArguments),
+    /// Make users, and give them passwords, in a data folder that no server uses
+    User(UserArguments),
     /// Let graphs start whose log is damaged: keeps what lies before the damage, puts the log aside
     RecoverLog(RecoverLogArguments),
     /// Copy all graphs of a running server or of a data folder
@@ -166,6 +168,32 @@ pub(crate) struct RecoverLogArguments {
     pub(crate) graph: Option<String>,
     #[command(flatten)]
     pub(crate) options: OptionArguments,
+}
+
+/// `varve user`
+#[derive(Debug, Args)]
+pub(crate) struct UserArguments {
+    /// What to do
+    #[arg(value_enum)]
+    pub(crate) action: UserAction,
+    /// Name of the user
+    #[arg(required_if_eq_any([("action", "add"), ("action", "password"), ("action", "remove")]))]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
+}
+
+/// What `varve user` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UserAction {
+    /// Make a user; the password is the first line of standard input
+    Add,
+    /// Give a user another password, which is the first line of standard input; also makes `admin`
+    Password,
+    /// Remove a user
+    Remove,
+    /// List the users
+    List,
 }
 
 /// `varve backup`

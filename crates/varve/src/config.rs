@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
-use varve_server::{GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, section};
+use varve_server::{AuthConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, section};
 
 pub(crate) use document::{markdown, toml_text};
 use layers::{environment_key, file_error, merge, set};
@@ -184,6 +184,8 @@ pub(crate) struct Config {
     pub(crate) graph: GraphConfig,
     /// `[limits]`
     pub(crate) limits: LimitsConfig,
+    /// `[auth]`
+    pub(crate) auth: AuthConfig,
     /// `[gremlin]`
     pub(crate) gremlin: GremlinConfig,
     /// `[maintenance]`
@@ -228,6 +230,11 @@ const SECTIONS: &[Section] = &[
         name: "limits",
         about: "Bounds on the graphs, and on what one request to a graph, or all that wait, may take",
         options: LimitsConfig::DOCS,
+    },
+    Section {
+        name: "auth",
+        about: "Who may do what, see [authentication.md](authentication.md)",
+        options: AuthConfig::DOCS,
     },
     Section {
         name: "gremlin",
@@ -351,7 +358,7 @@ impl Config {
 
     /// Refuses values with which the server could not work.
     fn validate(&self) -> Result<(), ConfigError> {
-        self.server_with_gremlin()
+        self.whole_server()
             .validate()
             .map_err(|error| ConfigError::new(error.to_string()))?;
         self.durability()?;
@@ -384,10 +391,11 @@ impl Config {
         Ok(())
     }
 
-    /// The options of the HTTP server, with those of `/gremlin`.
-    pub(crate) fn server_with_gremlin(&self) -> ServerConfig {
+    /// The options of the HTTP server, with those of the sections that belong to it.
+    pub(crate) fn whole_server(&self) -> ServerConfig {
         ServerConfig {
             gremlin: self.gremlin.clone(),
+            auth: self.auth.clone(),
             ..self.server.clone()
         }
     }

@@ -15,6 +15,7 @@ mod metadata;
 mod recover_log;
 mod rest;
 mod serve;
+mod users;
 mod verify;
 
 use std::process::ExitCode;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Load(arguments) => load::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::User(arguments) => users::run(&arguments),
         Command::RecoverLog(arguments) => recover_log::run(&arguments),
         Command::Backup(arguments) => backup::backup(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),

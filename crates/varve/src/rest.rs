@@ -7,10 +7,16 @@
 use std::io::{self, Read as _};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use ureq::http::Request;
 use ureq::tls::{RootCerts, TlsConfig};
+
+/// The variables that have the name and the password for a server with authentication.
+const USER: &str = "VARVE_USER";
+const PASSWORD: &str = "VARVE_PASSWORD";
 
 /// The largest answer that is read, in bytes, before and after decompression.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
@@ -56,8 +62,19 @@ pub(crate) enum RestError {
 #[derive(Debug, Clone)]
 pub(crate) struct GraphClient {
     agent: ureq::Agent,
+    /// The value of the header `authorization`, where the environment has a name and a password.
+    authorization: Option<String>,
     server: String,
     graph: String,
+}
+
+/// Basic authorization with the name and the password of the environment, if it has them.
+fn authorization() -> Option<String> {
+    let (user, password) = (std::env::var(USER).ok()?, std::env::var(PASSWORD).ok()?);
+    Some(format!(
+        "Basic {}",
+        STANDARD.encode(format!("{user}:{password}"))
+    ))
 }
 
 /// The server's form of an error.
@@ -86,6 +103,7 @@ impl GraphClient {
         };
         Self {
             agent,
+            authorization: authorization(),
             server,
             graph: graph.to_owned(),
         }
@@ -106,10 +124,14 @@ impl GraphClient {
             url: url.clone(),
             cause,
         };
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(&url)
-            .header("content-type", "application/json")
+            .header("content-type", "application/json");
+        if let Some(authorization) = &self.authorization {
+            request = request.header("authorization", authorization);
+        }
+        let request = request
             .body(body.to_owned())
             .map_err(|error| no_answer(error.to_string()))?;
         let mut answer = if body.is_empty() {

@@ -16,7 +16,7 @@ use varve_server::{AppState, Listeners, Metadata, RunningServer, version};
 use crate::CommandError;
 use crate::cli::ServeArguments;
 use crate::config::Config;
-use crate::{data, logging, metadata};
+use crate::{data, logging, metadata, users};
 
 /// How long the server waits before it asks again for a store that is away.
 const STORE_AGAIN: Duration = Duration::from_secs(2);
@@ -35,31 +35,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     {
         tracing::warn!("{warning}");
     }
-    if !config.server.host.is_loopback() {
-        tracing::warn!(
-            host = %config.server.host,
-            "the server listens on a non-loopback address without authentication: whoever reaches it can read and change \
-             everything; listen on a loopback address, or let only a proxy or trusted clients reach it"
-        );
-    }
-    if let Some(address) = config.server.admin_address()?
-        && !address.ip().is_loopback()
-    {
-        tracing::warn!(
-            %address,
-            "server.admin_listen is a non-loopback address and has no authentication: whoever reaches it can start backups \
-             and verifications; use a loopback address, or let only trusted clients reach it"
-        );
-    }
-    if let Some(address) = config.server_with_gremlin().gremlin_address()?
-        && !address.ip().is_loopback()
-    {
-        tracing::warn!(
-            %address,
-            "gremlin.listen is a non-loopback address and has no authentication: whoever reaches it can read every graph; \
-             use a loopback address, or let only trusted clients reach it"
-        );
-    }
+    check_reach(&config)?;
     let early = Early::listen(&mut config)?;
     let Data {
         engine,
@@ -84,7 +60,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         },
     )?;
     let tending = tend(&graphs)?;
-    let mut server_config = config.server_with_gremlin();
+    let mut server_config = config.whole_server();
     if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
         server_config.backup_root = config.storage.data_dir.join("backups");
     }
@@ -96,6 +72,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let locked = metadata::locked(&config, &graphs)?;
     let graphs_of = Arc::clone(&graphs);
     let state = AppState::with_metadata(server_config, graphs_of, &[], metadata, locked)?;
+    if let Some(auth) = state.auth() {
+        users::make_administrator(auth)?;
+    }
     let server = match early {
         Some(early) => early.hand_over(&state)?,
         None => varve_server::start(&state)?,
@@ -118,6 +97,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     drop((tending, maintenance));
     for name in graphs.open_names() {
         graphs.get(&name)?.space().sync()?;
+    }
+    if let Some(system) = graphs.system()? {
+        system.space().sync()?;
     }
     // So that another server leads them at once.
     drop(state);
@@ -232,6 +214,48 @@ fn log_changes(graphs: &Registry) {
             );
         }
     });
+}
+
+/// Refuses to listen where others reach it without authentication, unless the options say so in so
+/// many words.
+fn check_reach(config: &Config) -> Result<(), CommandError> {
+    let server = config.whole_server();
+    let listeners = [
+        ("server.host", Some(server.host)),
+        (
+            "server.admin_listen",
+            server.admin_address()?.map(|address| address.ip()),
+        ),
+        (
+            "gremlin.listen",
+            server.gremlin_address()?.map(|address| address.ip()),
+        ),
+    ];
+    for (option, address) in listeners {
+        let Some(address) = address.filter(|address| !address.is_loopback()) else {
+            continue;
+        };
+        if server.auth.enabled {
+            tracing::warn!(
+                option, %address,
+                "the server listens on a non-loopback address without TLS: passwords and tokens can be read on the way; \
+                 put a proxy with TLS in front"
+            );
+        } else if server.allow_anonymous {
+            tracing::warn!(
+                option, %address,
+                "the server listens on a non-loopback address without authentication: whoever reaches it can read and \
+                 change everything"
+            );
+        } else {
+            return Err(format!(
+                "{option} is {address}, which others reach, and authentication is off: set auth.enabled=true, or \
+                 server.allow_anonymous=true if whoever reaches it may read and change everything"
+            )
+            .into());
+        }
+    }
+    Ok(())
 }
 
 /// How often a server looks who leads the graphs that it does not lead.

@@ -29,6 +29,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
     ),
     ("varve-traversal", &["varve-model", "varve-view"]),
+    ("varve-auth", &["varve-graph", "varve-model", "varve-view"]),
     (
         "varve-omrs",
         &["varve-encoding", "varve-graph", "varve-kv", "varve-model"],
@@ -36,6 +37,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "varve-server",
         &[
+            "varve-auth",
             "varve-graph",
             "varve-graphson",
             "varve-gremlin",
@@ -50,6 +52,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "varve",
         &[
+            "varve-auth",
             "varve-bench",
             "varve-encoding",
             "varve-graph",
@@ -97,7 +100,10 @@ const CORNERS: &[(&str, &[&str])] = &[
     ("hyper", &["varve-server", "varve-bench"]),
     ("tokio-tungstenite", &["varve-server"]),
     ("http", &["varve-server", "varve-bench"]),
-    ("serde_json", &["varve-server", "varve", "varve-bench"]),
+    (
+        "serde_json",
+        &["varve-auth", "varve-server", "varve", "varve-bench"],
+    ),
     ("ureq", &["varve"]),
     (
         "tokio",

@@ -24,6 +24,7 @@ use crate::hugegraph::graph::{scope, scope_of};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::Response;
+use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 
 use parameters::{Given, Parameters};
@@ -35,6 +36,7 @@ pub(crate) static ROUTES: &[Route] = &[Route::post(
     Handler::Pooled(submit),
 )
 .writes(Scope::Graph)
+.needs(rights::RUN_ALGORITHM)
 .of("job", "AlgorithmAPI")
 .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")])];
 

@@ -1,42 +1,108 @@
-//! Users, groups and their rights, and raft: resources that the original has and that answer with
-//! its own words for "not configured", so that clients which ask are told why.
+//! Users, groups, targets and rights, and logins, as HugeGraph has them: below `graphs/{graph}/auth`
+//! as in 1.5, whatever the graph, and below `auth` as in 1.7. There is one directory for the server.
+//!
+//! Who is not the administrator sees and changes its own record alone. Where authentication is off
+//! all of it answers in the original's words for that. So do raft and the white list, always.
+
+mod fields;
+mod login;
+mod records;
+mod shown;
+mod users;
+
+use std::sync::Arc;
 
 use http::StatusCode;
+use varve_auth::{ADMIN, Auth, Author, Directory, Kind, Principal};
 
+use self::fields::Fields;
 use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::graph_scope;
+use crate::identity::Identity;
 use crate::request::RequestContext;
-use crate::route::{Class, Handler, Route, Scope, Verb};
+use crate::respond::Response;
+use crate::rights::Needs;
+use crate::route::{Class, Handler, Parameter, Route, Scope, Verb};
+
+type Answered = fn(&RequestContext) -> HandlerResult;
+
+const KIND_OF_GRAPH: &str = "graphs/{graph}/auth/{kind}";
+const ID_OF_GRAPH: &str = "graphs/{graph}/auth/{kind}/{id}";
+const ROLE_OF_GRAPH: &str = "graphs/{graph}/auth/{kind}/{id}/role";
+const KIND: &str = "auth/{kind}";
+const ID: &str = "auth/{kind}/{id}";
+const ROLE: &str = "auth/{kind}/{id}/role";
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
-    unconfigured(Verb::Get, "graphs/{graph}/auth/{kind}"),
-    unconfigured(Verb::Post, "graphs/{graph}/auth/{kind}"),
-    unconfigured(Verb::Delete, "graphs/{graph}/auth/{kind}"),
-    unconfigured(Verb::Get, "graphs/{graph}/auth/{kind}/{id}"),
-    unconfigured(Verb::Put, "graphs/{graph}/auth/{kind}/{id}"),
-    unconfigured(Verb::Delete, "graphs/{graph}/auth/{kind}/{id}"),
-    unconfigured(Verb::Get, "graphs/{graph}/auth/{kind}/{id}/role"),
-    of_auth(Verb::Post, "auth/login", refuse_auth, Scope::Server),
-    of_auth(Verb::Get, "auth/verify", refuse_auth, Scope::Server),
-    of_auth(Verb::Delete, "auth/logout", refuse_auth, Scope::Server),
-    of_auth(Verb::Get, "whiteiplist", refuse_auth, Scope::Server),
-    of_auth(Verb::Post, "whiteiplist", refuse_auth, Scope::Server),
-    of_auth(Verb::Put, "whiteiplist", refuse_auth, Scope::Server),
-    no_raft(Verb::Get, "graphs/{graph}/raft/{operation}"),
-    no_raft(Verb::Post, "graphs/{graph}/raft/{operation}"),
+    reads(KIND_OF_GRAPH, Scope::Graph, get_all),
+    changes(Verb::Post, KIND_OF_GRAPH, Scope::Graph, post),
+    changes(Verb::Delete, KIND_OF_GRAPH, Scope::Graph, delete_all),
+    reads(ID_OF_GRAPH, Scope::Graph, get),
+    changes(Verb::Put, ID_OF_GRAPH, Scope::Graph, put),
+    changes(Verb::Delete, ID_OF_GRAPH, Scope::Graph, delete),
+    reads(ROLE_OF_GRAPH, Scope::Graph, role),
+    changes(
+        Verb::Post,
+        "graphs/{graph}/auth/login",
+        Scope::Graph,
+        login::login,
+    )
+    .needs(Needs::Nothing),
+    reads(KIND, Scope::Server, get_all),
+    changes(Verb::Post, KIND, Scope::Server, post),
+    changes(Verb::Delete, KIND, Scope::Server, delete_all),
+    reads(ID, Scope::Server, get),
+    changes(Verb::Put, ID, Scope::Server, put),
+    changes(Verb::Delete, ID, Scope::Server, delete),
+    reads(ROLE, Scope::Server, role),
+    changes(Verb::Post, "auth/login", Scope::Server, login::login).needs(Needs::Nothing),
+    unconfigured(Verb::Get, "whiteiplist", refuse_auth, Scope::Server),
+    unconfigured(Verb::Post, "whiteiplist", refuse_auth, Scope::Server),
+    unconfigured(Verb::Put, "whiteiplist", refuse_auth, Scope::Server),
+    unconfigured(
+        Verb::Get,
+        "graphs/{graph}/raft/{operation}",
+        refuse_raft,
+        Scope::Graph,
+    ),
+    unconfigured(
+        Verb::Post,
+        "graphs/{graph}/raft/{operation}",
+        refuse_raft,
+        Scope::Graph,
+    ),
 ];
 
-/// A resource below `graphs/{graph}/auth/{kind}`.
-const fn unconfigured(verb: Verb, pattern: &'static str) -> Route {
-    of_auth(verb, pattern, refuse_auth_of_graph, Scope::Graph)
+/// What selects records of a list, and as of when.
+const SELECTION: &[Parameter] = &[
+    Parameter::new("limit", "long", "100"),
+    Parameter::text("user"),
+    Parameter::text("group"),
+    Parameter::text("target"),
+    Parameter::text("action"),
+    Parameter::text("as_of"),
+    Parameter::text("as_of_tx"),
+];
+
+const fn reads(pattern: &'static str, scope: Scope, handler: Answered) -> Route {
+    of_auth(Route::get(pattern, Handler::Pooled(handler)).reads(scope))
 }
 
-const fn of_auth(
-    verb: Verb,
-    pattern: &'static str,
-    refuse: fn(&RequestContext) -> HandlerResult,
-    scope: Scope,
-) -> Route {
+const fn changes(verb: Verb, pattern: &'static str, scope: Scope, handler: Answered) -> Route {
+    of_auth(Route::new(verb, pattern, Handler::Pooled(handler)).administers(scope))
+}
+
+const fn of_auth(route: Route) -> Route {
+    route
+        .needs(Needs::User)
+        .keeps_content()
+        .of("auth", "AuthAPI")
+        .with(SELECTION)
+        .any_query()
+}
+
+const fn unconfigured(verb: Verb, pattern: &'static str, refuse: Answered, scope: Scope) -> Route {
     Route::new(verb, pattern, Handler::Inline(refuse))
         .administers(scope)
         .keeps_content()
@@ -45,34 +111,176 @@ const fn of_auth(
         .class(Class::Control)
 }
 
-const fn no_raft(verb: Verb, pattern: &'static str) -> Route {
-    Route::new(verb, pattern, Handler::Inline(refuse_raft))
-        .administers(Scope::Graph)
-        .keeps_content()
-        .of("raft", "RaftAPI")
-        .class(Class::Control)
+/// A request about the directory.
+struct Call<'a> {
+    context: &'a RequestContext,
+    auth: &'a Arc<Auth>,
+    user: &'a Arc<Principal>,
 }
 
-/// What can be asked for below `auth`.
-const KINDS: [&str; 9] = [
-    "users", "groups", "targets", "belongs", "accesses", "projects", "login", "verify", "logout",
-];
+impl<'a> Call<'a> {
+    /// # Errors
+    /// Where authentication is off; 404 for a graph that is not there.
+    fn of(context: &'a RequestContext) -> Result<Self, ApiError> {
+        let auth = auth(context)?;
+        match context.identity() {
+            Identity::User(user) => Ok(Self {
+                context,
+                auth,
+                user,
+            }),
+            Identity::Anybody | Identity::Unknown => Err(ApiError::not_authorized(
+                "Authentication credentials are required",
+            )),
+        }
+    }
 
-fn refuse_auth_of_graph(context: &RequestContext) -> HandlerResult {
-    context.graph()?;
-    if !KINDS.contains(&context.path_parameter("kind")) {
+    /// The kind of record that the path names.
+    fn kind(&self) -> Result<Kind, ApiError> {
+        let plural = self.context.path_parameter("kind");
+        Kind::of_plural(plural).ok_or_else(ApiError::unknown_path)
+    }
+
+    fn id(&self) -> varve_auth::Id {
+        varve_auth::Id::new(self.context.path_parameter("id"))
+    }
+
+    /// The directory as of when the request asks.
+    fn directory(&self) -> Result<Arc<Directory>, ApiError> {
+        Ok(self
+            .auth
+            .directory_at(graph_scope(self.context.query()?)?)?)
+    }
+
+    fn author(&self) -> Author<'a> {
+        Author {
+            name: &self.user.name,
+            now: jiff::Timestamp::now().as_millisecond(),
+        }
+    }
+
+    /// 403 for who is not the administrator. `operated` says on what, as in `user(ann)`.
+    fn administrator(&self, doing: &str, kind: Kind, operated: &str) -> Result<(), ApiError> {
+        if self.user.rights.is_administrator() {
+            return Ok(());
+        }
+        let graph = self.context.graph_in_path().unwrap_or("*");
+        let resource = match kind {
+            Kind::User | Kind::Group => "USER_GROUP",
+            Kind::Target => "TARGET",
+            Kind::Belong | Kind::Access => "GRANT",
+            Kind::Project => "PROJECT",
+        };
+        Err(ApiError::forbidden(format!(
+            "Permission denied: {doing} Resource{{graph={graph},type={resource},operated={operated}}}"
+        )))
+    }
+}
+
+/// Who users are; an error where authentication is off, or the graph in the path is not there.
+fn auth(context: &RequestContext) -> Result<&Arc<Auth>, ApiError> {
+    if context.graph_in_path().is_some() {
+        context.graph()?;
+    }
+    context.state().auth().ok_or_else(not_configured)
+}
+
+/// 404 for a kind of record that there is none of, where authentication is off.
+fn known_kind(context: &RequestContext) -> Result<(), ApiError> {
+    let kind = context.path_parameter("kind");
+    let is_known = Kind::of_plural(kind).is_some() || ["login", "verify", "logout"].contains(&kind);
+    match context.state().auth() {
+        None if !is_known => {
+            context
+                .graph_in_path()
+                .map_or(Ok(()), |_| context.graph().map(drop))?;
+            Err(ApiError::unknown_path())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn get_all(context: &RequestContext) -> HandlerResult {
+    known_kind(context)?;
+    if context.path_parameter("kind") == "verify" {
+        return login::verify(context);
+    }
+    let call = Call::of(context)?;
+    records::list(&call, call.kind()?)
+}
+
+fn post(context: &RequestContext) -> HandlerResult {
+    known_kind(context)?;
+    let call = Call::of(context)?;
+    let kind = call.kind()?;
+    let fields = Fields::parse(context, kind)?;
+    match kind {
+        Kind::User => users::create(&call, &fields),
+        _ => records::create(&call, kind, &fields),
+    }
+}
+
+fn delete_all(context: &RequestContext) -> HandlerResult {
+    known_kind(context)?;
+    match context.path_parameter("kind") {
+        "logout" => login::logout(context),
+        _ => {
+            auth(context)?;
+            Err(ApiError::wrong_verb())
+        }
+    }
+}
+
+fn get(context: &RequestContext) -> HandlerResult {
+    known_kind(context)?;
+    let call = Call::of(context)?;
+    records::get(&call, call.kind()?)
+}
+
+fn put(context: &RequestContext) -> HandlerResult {
+    known_kind(context)?;
+    let call = Call::of(context)?;
+    let kind = call.kind()?;
+    let fields = Fields::parse(context, kind)?;
+    match kind {
+        Kind::User => users::change(&call, &fields),
+        _ => records::change(&call, kind, &fields),
+    }
+}
+
+fn delete(context: &RequestContext) -> HandlerResult {
+    known_kind(context)?;
+    let call = Call::of(context)?;
+    records::remove(&call, call.kind()?)
+}
+
+fn role(context: &RequestContext) -> HandlerResult {
+    known_kind(context)?;
+    let call = Call::of(context)?;
+    if call.kind()? != Kind::User {
         return Err(ApiError::unknown_path());
     }
-    refuse_auth(context)
+    users::role(&call)
 }
 
-fn refuse_auth(_: &RequestContext) -> HandlerResult {
-    Err(ApiError::new(
+/// The answer to a change: the record as it is now.
+fn changed(call: &Call<'_>, status: StatusCode, kind: Kind, id: &varve_auth::Id) -> HandlerResult {
+    let shown = shown::one(&call.auth.directory(), kind, id);
+    let shown = shown.ok_or_else(|| ApiError::internal("The record has gone meanwhile"))?;
+    Ok(Response::of(status, &shown))
+}
+
+fn not_configured() -> ApiError {
+    ApiError::new(
         StatusCode::INTERNAL_SERVER_ERROR,
         "java.lang.IllegalStateException",
         "Unconfigured authenticator, please config auth.authenticator option in rest-server.properties",
     )
-    .by_design())
+    .by_design()
+}
+
+fn refuse_auth(_: &RequestContext) -> HandlerResult {
+    Err(not_configured())
 }
 
 fn refuse_raft(context: &RequestContext) -> HandlerResult {
@@ -81,4 +289,9 @@ fn refuse_raft(context: &RequestContext) -> HandlerResult {
     Err(ApiError::huge(format!(
         "Allowed {operation} operation only when working on raft mode"
     )))
+}
+
+/// Whether the record is the administrator's.
+fn is_admin(name: &str) -> bool {
+    name == ADMIN
 }

@@ -10,6 +10,7 @@ use crate::json::JsonWriter;
 use crate::negotiate::is_json;
 use crate::request::RequestContext;
 use crate::respond::Response;
+use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
 
 /// What a client must say to clear a graph.
@@ -25,9 +26,17 @@ const fn of_graphs(route: Route) -> Route {
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
-    of_graphs(Route::get("graphs", Handler::Inline(list)).reads(Scope::Server)),
+    of_graphs(
+        Route::get("graphs", Handler::Inline(list))
+            .reads(Scope::Server)
+            .needs(Needs::User),
+    ),
     of_graphs(Route::put("graphs/manage", Handler::Inline(manage)).administers(Scope::Server)),
-    of_graphs(Route::get("graphs/{graph}", Handler::Inline(get)).reads(Scope::Graph)),
+    of_graphs(
+        Route::get("graphs/{graph}", Handler::Inline(get))
+            .reads(Scope::Graph)
+            .needs(Needs::User),
+    ),
     of_graphs(Route::post("graphs/{graph}", Handler::Pooled(create)).administers(Scope::Graph))
         .text_body()
         .lengthy()
@@ -53,25 +62,34 @@ pub(crate) static ROUTES: &[Route] = &[
             "graphs/{graph}/snapshot_create",
             Handler::Inline(no_snapshots),
         )
-        .administers(Scope::Graph),
+        .administers(Scope::Graph)
+        .needs(rights::WRITE_STATUS),
     ),
     of_graphs(
         Route::put(
             "graphs/{graph}/snapshot_resume",
             Handler::Inline(no_snapshots),
         )
-        .administers(Scope::Graph),
+        .administers(Scope::Graph)
+        .needs(rights::WRITE_STATUS),
     ),
-    of_graphs(Route::get("graphs/{graph}/mode", Handler::Inline(get_mode)).reads(Scope::Graph)),
     of_graphs(
-        Route::put("graphs/{graph}/mode", Handler::Inline(put_mode)).administers(Scope::Graph),
+        Route::get("graphs/{graph}/mode", Handler::Inline(get_mode))
+            .reads(Scope::Graph)
+            .needs(rights::READ_STATUS),
+    ),
+    of_graphs(
+        Route::put("graphs/{graph}/mode", Handler::Inline(put_mode))
+            .administers(Scope::Graph)
+            .needs(rights::WRITE_STATUS),
     ),
     of_graphs(
         Route::get(
             "graphs/{graph}/graph_read_mode",
             Handler::Inline(get_read_mode),
         )
-        .reads(Scope::Graph),
+        .reads(Scope::Graph)
+        .needs(rights::READ_STATUS),
     ),
     of_graphs(
         Route::put(
@@ -86,13 +104,18 @@ fn list(context: &RequestContext) -> HandlerResult {
     let mut json = JsonWriter::with_capacity(128);
     json.begin_object().key("graphs").begin_array();
     for name in context.state().graphs().stored_names()? {
-        json.string(&name);
+        if context.identity().sees(&name) {
+            json.string(&name);
+        }
     }
     json.end_array().end_object();
     Ok(Response::ok(json.finish()))
 }
 
 fn get(context: &RequestContext) -> HandlerResult {
+    if !context.identity().sees(context.graph_name()) {
+        return Err(ApiError::forbidden("User not authorized."));
+    }
     let graph = context.graph()?;
     Ok(description(context, graph.name(), graph.schema().mode()))
 }

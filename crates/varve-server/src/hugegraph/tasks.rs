@@ -7,6 +7,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
 use crate::respond::Response;
+use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 
 /// How many tasks a list has if the client does not say.
@@ -19,6 +20,7 @@ const TASK_SERVER: &str = "server-1";
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/tasks", Handler::Pooled(list))
         .reads(Scope::Graph)
+        .needs(rights::READ_TASKS)
         .of("job", "TaskAPI")
         .with(&[
             Parameter::text("status"),
@@ -28,13 +30,16 @@ pub(crate) static ROUTES: &[Route] = &[
         ]),
     Route::get("graphs/{graph}/tasks/{id}", Handler::Inline(get))
         .reads(Scope::Graph)
+        .needs(rights::READ_TASKS)
         .of("job", "TaskAPI"),
     Route::put("graphs/{graph}/tasks/{id}", Handler::Pooled(cancel))
         .writes(Scope::Graph)
+        .needs(rights::WRITE_TASKS)
         .of("job", "TaskAPI")
         .with(&[Parameter::text("action")]),
     Route::delete("graphs/{graph}/tasks/{id}", Handler::Pooled(delete))
         .writes(Scope::Graph)
+        .needs(rights::DELETE_TASKS)
         .of("job", "TaskAPI")
         .with(&[Parameter::new("force", "boolean", "false")]),
 ];

@@ -21,6 +21,7 @@ mod weighted;
 
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
+use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 
 const LONG: &str = "long";
@@ -76,6 +77,7 @@ const fn get(
 ) -> Route {
     Route::get(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)
+        .needs(rights::READ_ELEMENTS)
         .of("traversers", api)
         .with(parameters)
 }
@@ -84,6 +86,7 @@ const fn get(
 const fn post(pattern: &'static str, api: &'static str, handler: Answered) -> Route {
     Route::post(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)
+        .needs(rights::READ_ELEMENTS)
         .of("traversers", api)
         .with(&[AS_OF, AS_OF_TX])
 }

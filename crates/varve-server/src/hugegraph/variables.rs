@@ -10,23 +10,28 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{Growing, Response};
+use crate::rights;
 use crate::route::{Handler, Route, Scope};
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/variables", Handler::Pooled(list))
         .reads(Scope::Graph)
+        .needs(rights::READ_VARIABLES)
         .of("variables", "VariablesAPI"),
     // A value may be as large as a body.
     Route::get("graphs/{graph}/variables/{key}", Handler::Pooled(get))
         .reads(Scope::Graph)
+        .needs(rights::READ_VARIABLES)
         .of("variables", "VariablesAPI"),
     // Stored at once with a sync of its own, so not on the connection's core.
     Route::put("graphs/{graph}/variables/{key}", Handler::Pooled(put))
         .writes(Scope::Graph)
+        .needs(rights::WRITE_VARIABLES)
         .of("variables", "VariablesAPI"),
     Route::delete("graphs/{graph}/variables/{key}", Handler::Pooled(delete))
         .writes(Scope::Graph)
+        .needs(rights::DELETE_VARIABLES)
         .of("variables", "VariablesAPI"),
 ];
 

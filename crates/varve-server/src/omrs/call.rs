@@ -66,9 +66,9 @@ macro_rules! call {
     }};
     (@handler Read, $handler:expr) => { $crate::route::Handler::Inline($handler) };
     (@handler $pooled:ident, $handler:expr) => { $crate::route::Handler::Pooled($handler) };
-    (@access Write, $route:expr) => { $route.writes($crate::route::Scope::Metadata) };
-    (@access Types, $route:expr) => { $route.changes_schema($crate::route::Scope::Metadata).lengthy() };
-    (@access $read:ident, $route:expr) => { $route.reads($crate::route::Scope::Metadata) };
+    (@access Write, $route:expr) => { $route.writes($crate::route::Scope::Metadata).needs($crate::rights::REPOSITORY_WRITES) };
+    (@access Types, $route:expr) => { $route.changes_schema($crate::route::Scope::Metadata).needs($crate::rights::REPOSITORY_CHANGES_TYPES).lengthy() };
+    (@access $read:ident, $route:expr) => { $route.reads($crate::route::Scope::Metadata).needs($crate::rights::REPOSITORY_READS) };
     (@needs_time Past) => { true };
     (@needs_time $kind:ident) => { false };
 }
@@ -108,6 +108,23 @@ impl From<OmrsError> for Refused {
     }
 }
 
+/// Refuses a call in the name of another user than the client, unless the client may act for others.
+fn check_user(context: &RequestContext, form: &Form) -> Result<(), OmrsError> {
+    let Some(client) = context.identity().user().filter(|_| form.names_user) else {
+        return Ok(());
+    };
+    let user = context.path_parameter("userId");
+    let may_act_for = &context.state().config().auth.act_for;
+    if user == client.name || may_act_for.contains(&client.name) {
+        return Ok(());
+    }
+    let reason = format!(
+        "The user {} may not call in the name of the user {user} (auth.act_for)",
+        client.name
+    );
+    Err(OmrsError::new(Message::Forbidden, &[&reason]))
+}
+
 impl<'a> Call<'a> {
     fn of(context: &'a RequestContext, form: &'static Form) -> Result<Self, Refused> {
         if context.path_form() == PathForm::Enterprise {
@@ -124,6 +141,7 @@ impl<'a> Call<'a> {
         if form.names_user && context.path_parameter("userId").trim().is_empty() {
             return Err(OmrsError::new(Message::NullUser, &[]).into());
         }
+        check_user(context, form)?;
         let graphs = context.state().graphs();
         let repository = metadata.repository.get(graphs, &metadata.graph);
         let repository = repository.map_err(|error| match error.status() {

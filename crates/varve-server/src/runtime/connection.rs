@@ -4,10 +4,11 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker, ready};
 
 use hyper::rt::{Executor, Read, ReadBufCursor, Write};
@@ -73,6 +74,8 @@ pub(crate) struct ConnectionState {
     late: AtomicBool,
     stop: AtomicBool,
     cut: AtomicBool,
+    /// Where it comes from; looked at only where authentication is on.
+    address: OnceLock<IpAddr>,
     /// Whether it has become a WebSocket; the marks of requests are those of its messages then.
     is_socket: AtomicBool,
     /// Since when a message has been arriving on it, and how many bytes of it have.
@@ -157,6 +160,12 @@ impl TimeLimits {
 }
 
 impl ConnectionState {
+    /// The client's address, where authentication is on.
+    pub(crate) fn address(&self) -> IpAddr {
+        let address = self.address.get().copied();
+        address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+
     fn new(clock: Arc<AtomicU64>) -> Self {
         let now = clock.load(Ordering::Relaxed);
         Self {
@@ -488,6 +497,8 @@ where
 pub(super) async fn serve(stream: TcpStream, worker: Arc<WorkerHandle>, handle: &Handle) {
     let state = &handle.state;
     let replay = [0; HTTP2_PREFACE.len()];
+    let peer = worker.state.auth().and_then(|_| stream.peer_addr().ok());
+    let _ = peer.map(|peer| state.address.set(peer.ip()));
     let mut socket = Socket {
         stream: TokioIo::new(stream),
         state: Arc::clone(state),

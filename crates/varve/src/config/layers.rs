@@ -52,6 +52,9 @@ const NOT_OPTIONS: &[&str] = &[
     // Cargo sets it for tests of this crate: what `build.rs` found.
     "BUILT_COMMIT",
     "CASSANDRA_DIR",
+    "ADMIN_PASSWORD",
+    "PASSWORD",
+    "USER",
     "CASSANDRA_EXTRA",
     "CASSANDRA_HEAP",
     "CASSANDRA_JIT",

@@ -38,6 +38,7 @@ pub(super) use time::scope_of;
 pub(crate) use time::{commit_version, instant, scope};
 pub(super) use timed::Timed;
 
+use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 
 const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];
@@ -62,10 +63,12 @@ const EDGE: &str = "graphs/{graph}/graph/edges/{id}";
 pub(crate) static ROUTES: &[Route] = &[
     Route::post(VERTICES, Handler::Async(|c| Box::pin(vertices::create(c))))
         .writes(Scope::Graph)
+        .needs(rights::WRITE_VERTICES)
         .of("graph", "VertexAPI")
         .with(&WRITE),
     Route::get(VERTICES, Handler::Pooled(listing::vertices))
         .reads(Scope::Graph)
+        .needs(rights::READ_VERTICES)
         .of("graph", "VertexAPI")
         .with(&[
             Parameter::text("label"),
@@ -83,6 +86,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Async(|c| Box::pin(vertices::create_batch(c))),
     )
     .writes(Scope::Graph)
+    .needs(rights::WRITE_VERTICES)
     .of("graph", "VertexAPI")
     .with(&WRITE)
     .batch(),
@@ -91,6 +95,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Async(|c| Box::pin(update::vertices(c))),
     )
     .writes(Scope::Graph)
+    .needs(rights::CHANGE_VERTICES)
     .of("graph", "VertexAPI")
     .with(&WRITE)
     .batch(),
@@ -102,14 +107,17 @@ pub(crate) static ROUTES: &[Route] = &[
         },
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_VERTICES)
     .of("graph", "VertexAPI")
     .with(&SCOPE),
     Route::put(VERTEX, Handler::Async(|c| Box::pin(update::vertex(c))))
         .writes(Scope::Graph)
+        .needs(rights::CHANGE_VERTICES)
         .of("graph", "VertexAPI")
         .with(&[Parameter::text("action"), WRITE[0], WRITE[1], WRITE[2]]),
     Route::delete(VERTEX, Handler::Async(|c| Box::pin(vertices::delete(c))))
         .writes(Scope::Graph)
+        .needs(rights::DELETE_VERTICES)
         .of("graph", "VertexAPI")
         .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
     Route::get(
@@ -117,6 +125,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::all_vertices),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_VERTICES)
     .of("graph", "HistoryAPI")
     .with(&ALL_HISTORIES),
     Route::get(
@@ -124,6 +133,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::all_edges),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_EDGES)
     .of("graph", "HistoryAPI")
     .with(&ALL_HISTORIES),
     Route::get(
@@ -131,6 +141,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::vertex),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_VERTICES)
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
     Route::get(
@@ -138,6 +149,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(timeline::vertex),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_VERTICES)
     .of("graph", "HistoryAPI")
     .with(&TIMELINE),
     Route::delete(
@@ -145,10 +157,12 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::purge_vertex),
     )
     .writes(Scope::Graph)
+    .needs(rights::DELETE_VERTICES)
     .of("graph", "HistoryAPI")
     .with(&[Parameter::text("confirm_message")]),
     Route::post(EDGES, Handler::Async(|c| Box::pin(edges::create(c))))
         .writes(Scope::Graph)
+        .needs(rights::WRITE_EDGES)
         .of("graph", "EdgeAPI")
         .with(&WRITE),
     Route::get(
@@ -159,6 +173,7 @@ pub(crate) static ROUTES: &[Route] = &[
         },
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_EDGES)
     .of("graph", "EdgeAPI")
     .with(&[
         Parameter::text("vertex_id"),
@@ -178,6 +193,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Async(|c| Box::pin(edges::create_batch(c))),
     )
     .writes(Scope::Graph)
+    .needs(rights::WRITE_EDGES)
     .of("graph", "EdgeAPI")
     .with(&[
         Parameter::new("check_vertex", BOOLEAN, "true"),
@@ -188,6 +204,7 @@ pub(crate) static ROUTES: &[Route] = &[
     .batch(),
     Route::put(EDGES_BATCH, Handler::Async(|c| Box::pin(update::edges(c))))
         .writes(Scope::Graph)
+        .needs(rights::CHANGE_EDGES)
         .of("graph", "EdgeAPI")
         .with(&WRITE)
         .batch(),
@@ -199,14 +216,17 @@ pub(crate) static ROUTES: &[Route] = &[
         },
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_EDGES)
     .of("graph", "EdgeAPI")
     .with(&SCOPE),
     Route::put(EDGE, Handler::Async(|c| Box::pin(update::edge(c))))
         .writes(Scope::Graph)
+        .needs(rights::CHANGE_EDGES)
         .of("graph", "EdgeAPI")
         .with(&[Parameter::text("action"), WRITE[0], WRITE[1], WRITE[2]]),
     Route::delete(EDGE, Handler::Async(|c| Box::pin(edges::delete(c))))
         .writes(Scope::Graph)
+        .needs(rights::DELETE_EDGES)
         .of("graph", "EdgeAPI")
         .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
     Route::get(
@@ -214,6 +234,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::edge),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_EDGES)
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
     Route::get(
@@ -221,6 +242,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(timeline::edge),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_EDGES)
     .of("graph", "HistoryAPI")
     .with(&TIMELINE),
     Route::delete(
@@ -228,6 +250,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::purge_edge),
     )
     .writes(Scope::Graph)
+    .needs(rights::DELETE_EDGES)
     .of("graph", "HistoryAPI")
     .with(&[Parameter::text("confirm_message")]),
     Route::post(
@@ -235,6 +258,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Async(|c| Box::pin(batch::create(c))),
     )
     .writes(Scope::Graph)
+    .needs(rights::WRITE_ELEMENTS)
     .of("graph", "BatchAPI")
     .with(&[
         Parameter::new("check_vertex", BOOLEAN, "true"),
@@ -248,6 +272,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(listing::vertices_by_id),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_VERTICES)
     .of("traversers", "VerticesAPI")
     .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
     .gzip(),
@@ -256,6 +281,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(listing::edges_by_id),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_EDGES)
     .of("traversers", "EdgesAPI")
     .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
     .gzip(),
@@ -264,6 +290,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Inline(scan::shards),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_META)
     .of("traversers", "VerticesAPI")
     .with(&[Parameter::new("split_size", LONG, "0")])
     .gzip(),
@@ -272,6 +299,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(scan::vertices),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_VERTICES)
     .of("traversers", "VerticesAPI")
     .with(&SCAN)
     .gzip(),
@@ -280,6 +308,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Inline(scan::shards),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_META)
     .of("traversers", "EdgesAPI")
     .with(&[Parameter::new("split_size", LONG, "0")])
     .gzip(),
@@ -288,6 +317,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(scan::edges),
     )
     .reads(Scope::Graph)
+    .needs(rights::READ_EDGES)
     .of("traversers", "EdgesAPI")
     .with(&SCAN)
     .gzip(),

@@ -20,6 +20,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::Response;
+use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 
 const NAMES: &[Parameter] = &[Parameter::text("names")];
@@ -58,75 +59,140 @@ const INDEX_LABEL: &str = "graphs/{graph}/schema/indexlabels/{name}";
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/schema", Handler::Pooled(whole))
         .reads(Scope::Graph)
+        .needs(rights::schema::READ_ALL)
         .of("schema", "SchemaAPI")
         .with(&[Parameter::text("format")]),
-    key_api(Route::post(KEYS, Handler::Pooled(create_key)).changes_schema(Scope::Graph)),
-    key_api(Route::get(KEYS, Handler::Pooled(list_keys)).reads(Scope::Graph)).with(NAMES),
-    key_api(Route::get(KEY, Handler::Inline(get_key)).reads(Scope::Graph)),
-    key_api(Route::put(KEY, Handler::Pooled(change_key)).changes_schema(Scope::Graph)).with(ACTION),
-    key_api(Route::delete(KEY, Handler::Pooled(remove_key)).changes_schema(Scope::Graph)),
+    key_api(
+        Route::post(KEYS, Handler::Pooled(create_key))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_KEYS),
+    ),
+    key_api(
+        Route::get(KEYS, Handler::Pooled(list_keys))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_KEYS),
+    )
+    .with(NAMES),
+    key_api(
+        Route::get(KEY, Handler::Inline(get_key))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_KEYS),
+    ),
+    key_api(
+        Route::put(KEY, Handler::Pooled(change_key))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_KEYS),
+    )
+    .with(ACTION),
+    key_api(
+        Route::delete(KEY, Handler::Pooled(remove_key))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::DELETE_KEYS),
+    ),
     vertex_api(
         Route::post(VERTEX_LABELS, Handler::Pooled(create_vertex_label))
-            .changes_schema(Scope::Graph),
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_VERTEX_LABELS),
     ),
-    vertex_api(Route::get(VERTEX_LABELS, Handler::Pooled(list_vertex_labels)).reads(Scope::Graph))
-        .with(NAMES),
-    vertex_api(Route::get(VERTEX_LABEL, Handler::Inline(get_vertex_label)).reads(Scope::Graph)),
     vertex_api(
-        Route::put(VERTEX_LABEL, Handler::Pooled(change_vertex_label)).changes_schema(Scope::Graph),
+        Route::get(VERTEX_LABELS, Handler::Pooled(list_vertex_labels))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_VERTEX_LABELS),
+    )
+    .with(NAMES),
+    vertex_api(
+        Route::get(VERTEX_LABEL, Handler::Inline(get_vertex_label))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_VERTEX_LABELS),
+    ),
+    vertex_api(
+        Route::put(VERTEX_LABEL, Handler::Pooled(change_vertex_label))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_VERTEX_LABELS),
     )
     .with(ACTION),
     vertex_api(
         Route::delete(VERTEX_LABEL, Handler::Pooled(remove_vertex_label))
-            .changes_schema(Scope::Graph),
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::DELETE_VERTEX_LABELS),
     ),
     edge_api(
-        Route::post(EDGE_LABELS, Handler::Pooled(create_edge_label)).changes_schema(Scope::Graph),
+        Route::post(EDGE_LABELS, Handler::Pooled(create_edge_label))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_EDGE_LABELS),
     ),
-    edge_api(Route::get(EDGE_LABELS, Handler::Pooled(list_edge_labels)).reads(Scope::Graph))
-        .with(NAMES),
-    edge_api(Route::get(EDGE_LABEL, Handler::Inline(get_edge_label)).reads(Scope::Graph)),
     edge_api(
-        Route::put(EDGE_LABEL, Handler::Pooled(change_edge_label)).changes_schema(Scope::Graph),
+        Route::get(EDGE_LABELS, Handler::Pooled(list_edge_labels))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_EDGE_LABELS),
+    )
+    .with(NAMES),
+    edge_api(
+        Route::get(EDGE_LABEL, Handler::Inline(get_edge_label))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_EDGE_LABELS),
+    ),
+    edge_api(
+        Route::put(EDGE_LABEL, Handler::Pooled(change_edge_label))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_EDGE_LABELS),
     )
     .with(ACTION),
     edge_api(
-        Route::delete(EDGE_LABEL, Handler::Pooled(remove_edge_label)).changes_schema(Scope::Graph),
+        Route::delete(EDGE_LABEL, Handler::Pooled(remove_edge_label))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::DELETE_EDGE_LABELS),
     ),
     index_api(
-        Route::post(INDEX_LABELS, Handler::Pooled(create_index_label)).changes_schema(Scope::Graph),
+        Route::post(INDEX_LABELS, Handler::Pooled(create_index_label))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_INDEX_LABELS),
     ),
-    index_api(Route::get(INDEX_LABELS, Handler::Pooled(list_index_labels)).reads(Scope::Graph))
-        .with(NAMES),
-    index_api(Route::get(INDEX_LABEL, Handler::Inline(get_index_label)).reads(Scope::Graph)),
     index_api(
-        Route::put(INDEX_LABEL, Handler::Pooled(change_index_label)).changes_schema(Scope::Graph),
+        Route::get(INDEX_LABELS, Handler::Pooled(list_index_labels))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_INDEX_LABELS),
+    )
+    .with(NAMES),
+    index_api(
+        Route::get(INDEX_LABEL, Handler::Inline(get_index_label))
+            .reads(Scope::Graph)
+            .needs(rights::schema::READ_INDEX_LABELS),
+    ),
+    index_api(
+        Route::put(INDEX_LABEL, Handler::Pooled(change_index_label))
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::WRITE_INDEX_LABELS),
     )
     .with(ACTION),
     index_api(
         Route::delete(INDEX_LABEL, Handler::Pooled(remove_index_label))
-            .changes_schema(Scope::Graph),
+            .changes_schema(Scope::Graph)
+            .needs(rights::schema::DELETE_INDEX_LABELS),
     ),
     rebuild_api(
         Route::put(
             "graphs/{graph}/jobs/rebuild/vertexlabels/{name}",
             Handler::Pooled(|context| rebuild(context, SchemaKind::VertexLabel)),
         )
-        .changes_schema(Scope::Graph),
+        .changes_schema(Scope::Graph)
+        .needs(rights::schema::WRITE_INDEX_LABELS),
     ),
     rebuild_api(
         Route::put(
             "graphs/{graph}/jobs/rebuild/edgelabels/{name}",
             Handler::Pooled(|context| rebuild(context, SchemaKind::EdgeLabel)),
         )
-        .changes_schema(Scope::Graph),
+        .changes_schema(Scope::Graph)
+        .needs(rights::schema::WRITE_INDEX_LABELS),
     ),
     rebuild_api(
         Route::put(
             "graphs/{graph}/jobs/rebuild/indexlabels/{name}",
             Handler::Pooled(|context| rebuild(context, SchemaKind::IndexLabel)),
         )
-        .changes_schema(Scope::Graph),
+        .changes_schema(Scope::Graph)
+        .needs(rights::schema::WRITE_INDEX_LABELS),
     ),
 ];
 

@@ -1,0 +1,183 @@
+//! The audit trail: a line of JSON for each request of a kind that the options name.
+//!
+//! It says who, from where, what kind of request on which graph, and how it ended. Bodies,
+//! parameters and secrets are not in it. The file is appended to, and rotated by the system: it is
+//! opened anew when it has been moved away.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http::StatusCode;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use crate::identity::is_refusal;
+use crate::json::JsonWriter;
+use crate::route::{Action, Route};
+
+/// Which requests the audit trail has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditLevel {
+    /// None.
+    Off,
+    /// Those that were refused, logins, and those that change users, rights, schemas, or whole
+    /// graphs, or the server.
+    #[default]
+    Security,
+    /// Those that change anything besides.
+    Writes,
+    /// All.
+    All,
+}
+
+impl AuditLevel {
+    fn has(self, route: Option<&Route>, status: StatusCode) -> bool {
+        let action = route.map(|route| route.access.action);
+        let is_security =
+            is_refusal(status) || matches!(action, Some(Action::Schema | Action::Administer));
+        match self {
+            Self::Off => false,
+            Self::Security => is_security,
+            Self::Writes => is_security || action.is_some_and(Action::may_change),
+            Self::All => true,
+        }
+    }
+}
+
+/// What a line tells of a request.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) user: Option<&'a str>,
+    pub(crate) address: IpAddr,
+    pub(crate) method: &'a str,
+    pub(crate) route: Option<&'static Route>,
+    pub(crate) graph: Option<&'a str>,
+    pub(crate) status: StatusCode,
+}
+
+/// Where lines go.
+#[derive(Debug)]
+pub(crate) struct Audit {
+    level: AuditLevel,
+    path: PathBuf,
+    file: Mutex<File>,
+    /// Whether the last line could not be written.
+    failing: AtomicBool,
+}
+
+impl Audit {
+    /// # Errors
+    /// When the file cannot be opened.
+    pub(crate) fn open(level: AuditLevel, path: &Path) -> std::io::Result<Self> {
+        Ok(Self {
+            level,
+            path: path.to_owned(),
+            file: Mutex::new(open(path)?),
+            failing: AtomicBool::new(false),
+        })
+    }
+
+    /// Writes a line if the level has such requests. A line that cannot be written is logged, and
+    /// the request goes on.
+    pub(crate) fn note(&self, entry: &Entry<'_>) {
+        if !self.level.has(entry.route, entry.status) {
+            return;
+        }
+        let mut line = line(entry);
+        line.push(b'\n');
+        let written = self.write(&line);
+        if let Err(error) = &written
+            && !self.failing.load(Ordering::Relaxed)
+        {
+            tracing::error!(%error, path = %self.path.display(), "the audit trail cannot be written");
+        }
+        self.failing.store(written.is_err(), Ordering::Relaxed);
+    }
+
+    fn write(&self, line: &[u8]) -> std::io::Result<()> {
+        let mut file = self.file.lock();
+        if !self.path.exists() {
+            *file = open(&self.path)?;
+        }
+        file.write_all(line)
+    }
+}
+
+fn open(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+}
+
+fn line(entry: &Entry<'_>) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(256);
+    json.begin_object();
+    json.key("time").string(&jiff::Timestamp::now().to_string());
+    if let Some(user) = entry.user {
+        json.key("user").string(user);
+    }
+    json.key("address").string(&entry.address.to_string());
+    json.key("method").string(entry.method);
+    if let Some(route) = entry.route {
+        json.key("route").string(route.pattern);
+        json.key("action").string(route.access.action.name());
+    }
+    if let Some(graph) = entry.graph {
+        json.key("graph").string(graph);
+    }
+    json.key("status")
+        .unsigned(u64::from(entry.status.as_u16()));
+    json.end_object();
+    json.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_who_did_what_and_the_file_is_private_and_may_be_rotated() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("audit.ndjson");
+        let audit = Audit::open(AuditLevel::Security, &path).expect("opened");
+        let entry = |status| Entry {
+            user: Some("ann\n"),
+            address: IpAddr::from([127, 0, 0, 1]),
+            method: "GET",
+            route: None,
+            graph: Some("g"),
+            status,
+        };
+        audit.note(&entry(StatusCode::OK));
+        audit.note(&entry(StatusCode::FORBIDDEN));
+        let text = std::fs::read_to_string(&path).expect("a file");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains(
+            r#""user":"ann\n","address":"127.0.0.1","method":"GET","graph":"g","status":403}"#
+        ));
+        let mode = std::fs::metadata(&path)
+            .expect("a file")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        std::fs::rename(&path, folder.path().join("old")).expect("moved");
+        audit.note(&entry(StatusCode::UNAUTHORIZED));
+        assert_eq!(
+            std::fs::read_to_string(&path)
+                .expect("a new file")
+                .lines()
+                .count(),
+            1
+        );
+    }
+}

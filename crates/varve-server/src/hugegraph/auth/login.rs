@@ -1,0 +1,67 @@
+//! Logins, and tokens.
+
+use serde::Deserialize;
+use serde_json::json;
+use varve_auth::{AuthError, Proof};
+
+use super::auth;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// The body of a login.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoginBody {
+    user_name: Option<String>,
+    user_password: Option<String>,
+    /// Seconds that the token is to count.
+    token_expire: Option<i64>,
+}
+
+/// A token for a name and a password.
+pub(super) fn login(context: &RequestContext) -> HandlerResult {
+    let auth = auth(context)?;
+    let body: LoginBody = context.json_object()?;
+    let missing =
+        |what| move || ApiError::illegal_argument(format!("The {what} of user can't be null"));
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let user = given(body.user_name).ok_or_else(missing("name"))?;
+    let password = given(body.user_password).ok_or_else(missing("password"))?;
+    let login = auth.login(&user, &password, context.address)?;
+    let principal = auth.finish(&login).map_err(|error| match error {
+        AuthError::Failed => ApiError::not_authorized("Incorrect username or password"),
+        other => other.into(),
+    })?;
+    let token = auth.token(&principal, body.token_expire)?;
+    Ok(Response::of(
+        http::StatusCode::OK,
+        &json!({ "token": token }),
+    ))
+}
+
+/// Whose token the request has.
+pub(super) fn verify(context: &RequestContext) -> HandlerResult {
+    let (principal, claims) = auth(context)?
+        .check_token(&token(context)?)
+        .ok_or(AuthError::Failed)?;
+    let shown = json!({ "user_name": principal.name, "user_id": claims.user_id });
+    Ok(Response::of(http::StatusCode::OK, &shown))
+}
+
+/// Ends the token that the request has.
+pub(super) fn logout(context: &RequestContext) -> HandlerResult {
+    auth(context)?.logout(&token(context)?)?;
+    Ok(Response::no_content())
+}
+
+/// The token in the header.
+fn token(context: &RequestContext) -> Result<String, ApiError> {
+    let header = context.headers().get(http::header::AUTHORIZATION);
+    match header.map(|header| Proof::parse(header.as_bytes())) {
+        Some(Ok(Proof::Token(token))) => Ok(token),
+        _ => Err(ApiError::bad_request(
+            "Only HTTP Bearer authentication is supported",
+        )),
+    }
+}

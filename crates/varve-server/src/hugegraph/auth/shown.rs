@@ -1,0 +1,161 @@
+//! Records as clients see them.
+
+use serde_json::{Map, Value as Json, json};
+use varve_auth::{Directory, Id, Kind, Record, Resource, ResourceType, Rights};
+
+/// The record with this id.
+pub(super) fn one(directory: &Directory, kind: Kind, id: &Id) -> Option<Json> {
+    match kind {
+        Kind::User => {
+            let user = directory.user(id)?;
+            let body = &user.body;
+            let mut shown = common(kind, user);
+            put(&mut shown, "user_name", Some(&body.name));
+            put(&mut shown, "user_phone", body.phone.as_ref());
+            put(&mut shown, "user_email", body.email.as_ref());
+            put(&mut shown, "user_avatar", body.avatar.as_ref());
+            put(&mut shown, "user_description", body.description.as_ref());
+            let stamp = directory
+                .credential(id)
+                .map(|credential| credential.stamp());
+            put(&mut shown, "user_password", stamp.as_ref());
+            Some(Json::Object(shown))
+        }
+        Kind::Group => {
+            let group = directory.group(id)?;
+            let mut shown = common(kind, group);
+            put(&mut shown, "group_name", Some(&group.body.name));
+            put(
+                &mut shown,
+                "group_description",
+                group.body.description.as_ref(),
+            );
+            Some(Json::Object(shown))
+        }
+        Kind::Target => {
+            let target = directory.target(id)?;
+            let mut shown = common(kind, target);
+            put(&mut shown, "target_name", Some(&target.body.name));
+            put(&mut shown, "target_graph", Some(&target.body.graph));
+            put(&mut shown, "target_url", Some(&target.body.url));
+            if let Some(resources) = &target.body.resources {
+                shown.insert("target_resources".to_owned(), json!(resources));
+            }
+            Some(Json::Object(shown))
+        }
+        Kind::Belong => {
+            let belong = directory.belong(id)?;
+            let mut shown = common(kind, belong);
+            shown.insert("user".to_owned(), json!(belong.body.user));
+            shown.insert("group".to_owned(), json!(belong.body.group));
+            put(
+                &mut shown,
+                "belong_description",
+                belong.body.description.as_ref(),
+            );
+            Some(Json::Object(shown))
+        }
+        Kind::Access => {
+            let access = directory.access(id)?;
+            let mut shown = common(kind, access);
+            shown.insert("group".to_owned(), json!(access.body.group));
+            shown.insert("target".to_owned(), json!(access.body.target));
+            shown.insert(
+                "access_permission".to_owned(),
+                json!(access.body.permission),
+            );
+            put(
+                &mut shown,
+                "access_description",
+                access.body.description.as_ref(),
+            );
+            Some(Json::Object(shown))
+        }
+        Kind::Project => {
+            let project = directory.project(id)?;
+            let body = &project.body;
+            let mut shown = common(kind, project);
+            put(&mut shown, "project_name", Some(&body.name));
+            put(&mut shown, "project_description", body.description.as_ref());
+            if !body.graphs.is_empty() {
+                shown.insert("project_graphs".to_owned(), json!(body.graphs));
+            }
+            shown.insert("project_admin_group".to_owned(), json!(body.admin_group));
+            shown.insert("project_op_group".to_owned(), json!(body.op_group));
+            shown.insert("project_target".to_owned(), json!(body.target));
+            Some(Json::Object(shown))
+        }
+    }
+}
+
+/// The rights of a user, by graph and permission. `is_newer` asks for the form of HugeGraph 1.7.
+pub(super) fn roles(rights: &Rights, is_newer: bool) -> Json {
+    let graphs = rights.by_graph();
+    let each = graphs.into_iter().map(|(graph, permissions)| {
+        let each = permissions.into_iter().map(|(permission, resources)| {
+            let shown = match is_newer {
+                true => by_type(&resources),
+                false => json!(resources),
+            };
+            (permission.name().to_owned(), shown)
+        });
+        (graph.to_owned(), Json::Object(each.collect()))
+    });
+    let graphs: Map<String, Json> = each.collect();
+    match is_newer && !graphs.is_empty() {
+        true => json!({ "roles": { "DEFAULT": graphs } }),
+        false => json!({ "roles": graphs }),
+    }
+}
+
+/// Resources by type, and by label where elements or schema have one.
+fn by_type(resources: &[&Resource]) -> Json {
+    let mut types: Map<String, Json> = Map::new();
+    for resource in resources {
+        use ResourceType as T;
+        let has_label = matches!(
+            resource.kind,
+            T::Vertex
+                | T::Edge
+                | T::VertexAggr
+                | T::EdgeAggr
+                | T::PropertyKey
+                | T::VertexLabel
+                | T::EdgeLabel
+                | T::IndexLabel
+                | T::Schema
+        );
+        let key = match has_label {
+            true => format!("{}#{}", resource.kind.name(), resource.label),
+            false => resource.kind.name().to_owned(),
+        };
+        let of_type = types.entry(key).or_insert_with(|| json!([]));
+        if let Json::Array(of_type) = of_type {
+            of_type.push(json!(resource));
+        }
+    }
+    Json::Object(types)
+}
+
+/// What all records have.
+fn common<T>(kind: Kind, record: &Record<T>) -> Map<String, Json> {
+    let name = kind.name();
+    let mut shown = Map::new();
+    shown.insert("id".to_owned(), json!(record.id));
+    shown.insert(format!("{name}_creator"), json!(record.creator));
+    shown.insert(format!("{name}_create"), json!(date(record.created)));
+    shown.insert(format!("{name}_update"), json!(date(record.updated)));
+    shown
+}
+
+fn put(shown: &mut Map<String, Json>, field: &str, value: Option<&String>) {
+    if let Some(value) = value {
+        shown.insert(field.to_owned(), Json::String(value.clone()));
+    }
+}
+
+/// A time as the original shows it, in UTC.
+fn date(milliseconds: i64) -> String {
+    let instant = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
+    instant.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string()
+}

@@ -1,0 +1,151 @@
+//! Who a client is, as far as the server knows, and what that allows.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, StatusCode};
+use varve_auth::{Auth, AuthError, DirectoryError, Login, Permission, Principal, Proved, Reach};
+
+use crate::errors::ApiError;
+use crate::rights::Right;
+use crate::state::AppState;
+
+/// Who a client is.
+#[derive(Debug, Clone)]
+pub(crate) enum Identity {
+    /// Anybody: authentication is off, and everything is allowed.
+    Anybody,
+    /// Somebody who did not say who it is: nothing is allowed but what needs nothing.
+    Unknown,
+    /// A user.
+    User(Arc<Principal>),
+}
+
+impl Identity {
+    /// The user, where authentication is on and the client has said who it is.
+    pub(crate) fn user(&self) -> Option<&Arc<Principal>> {
+        match self {
+            Self::User(principal) => Some(principal),
+            Self::Anybody | Self::Unknown => None,
+        }
+    }
+
+    /// Whether it may do everything.
+    pub(crate) fn is_administrator(&self) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Unknown => false,
+            Self::User(principal) => principal.rights.is_administrator(),
+        }
+    }
+
+    /// Whether it may know that the graph is there: it may read something of it.
+    pub(crate) fn sees(&self, graph: &str) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Unknown => false,
+            Self::User(principal) => principal.rights.reaches(graph, Permission::Read),
+        }
+    }
+
+    /// 403 if it lacks one of these rights on the graph.
+    pub(crate) fn check(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
+        match rights.iter().find(|right| !self.has(graph, **right)) {
+            None => Ok(()),
+            Some((permission, kind)) => Err(ApiError::forbidden(format!(
+                "Permission denied: {} Resource{{graph={graph},type={},operated=*}}",
+                permission.name().to_ascii_lowercase(),
+                kind.name()
+            ))),
+        }
+    }
+
+    fn has(&self, graph: &str, (permission, kind): Right) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Unknown => false,
+            // Rights by label or property are less than what routes need: they are not looked at
+            // element by element yet, so they allow nothing there.
+            Self::User(principal) => principal.rights.reach(graph, permission, kind) == Reach::All,
+        }
+    }
+}
+
+/// What the head of a request says of its client.
+pub(crate) enum Claimed {
+    /// Who it is.
+    Known(Identity),
+    /// A password that must be checked first.
+    Pending(Box<PendingLogin>),
+}
+
+/// A password that is yet to be checked.
+pub(crate) struct PendingLogin {
+    auth: Arc<Auth>,
+    login: Login,
+}
+
+impl PendingLogin {
+    /// Checks it. That takes some 20 ms of a core by design: so many run at once as there are cores,
+    /// on the pool.
+    pub(crate) async fn finish(self, state: &AppState) -> Result<Arc<Principal>, ApiError> {
+        let _turn = state.login_turn().await?;
+        let checked = state
+            .run_blocking(move || self.auth.finish(&self.login))
+            .await?;
+        Ok(checked?)
+    }
+}
+
+/// Who sends this head.
+pub(crate) fn claimed(
+    state: &AppState,
+    headers: &HeaderMap,
+    address: IpAddr,
+) -> Result<Claimed, ApiError> {
+    let Some(auth) = state.auth() else {
+        return Ok(Claimed::Known(Identity::Anybody));
+    };
+    let mut sent = headers.get_all(AUTHORIZATION).iter();
+    let header = sent.next().map(http::HeaderValue::as_bytes);
+    if sent.next().is_some() {
+        return Err(ApiError::bad_request(
+            "There is more than one Authorization header",
+        ));
+    }
+    match auth.prove(header, address)? {
+        Proved::Known(principal) => Ok(Claimed::Known(Identity::User(principal))),
+        Proved::Pending(login) => Ok(Claimed::Pending(Box::new(PendingLogin {
+            auth: Arc::clone(auth),
+            login,
+        }))),
+    }
+}
+
+impl From<AuthError> for ApiError {
+    fn from(error: AuthError) -> Self {
+        match error {
+            AuthError::Missing | AuthError::Failed => Self::not_authorized(error.to_string()),
+            AuthError::Header(_) => Self::bad_request(error.to_string()),
+            AuthError::Throttled(wait) => Self::too_many_requests(
+                error.to_string(),
+                u32::try_from(wait.as_secs().max(1)).unwrap_or(u32::MAX),
+            ),
+            AuthError::Directory(DirectoryError::Invalid(message)) => {
+                Self::illegal_argument(message)
+            }
+            AuthError::Directory(DirectoryError::Conflict(message)) => Self::huge(message),
+            AuthError::Directory(DirectoryError::NotFound(message)) => Self::not_found(message),
+            AuthError::Graph(error) => error.into(),
+        }
+    }
+}
+
+/// Whether an answer tells that the client was not let in or not allowed.
+pub(crate) fn is_refusal(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
+    )
+}

@@ -1,0 +1,145 @@
+//! What a client must have to use a route, where authentication is on.
+//!
+//! Each route says it with [`crate::Route`]'s `needs`; what says nothing is the administrator's.
+//! [`crate::access`] decides.
+
+use varve_auth::{Permission, ResourceType};
+
+/// A permission on all resources of a type.
+pub type Right = (Permission, ResourceType);
+
+/// What a route needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: it answers clients that do not say who they are.
+    Nothing,
+    /// Any user; the handler shows only what that user may see, or asks for rights itself.
+    User,
+    /// All of these rights on the route's graph.
+    Graph(&'static [Right]),
+    /// All of these rights on the graph of the metadata repository, and that the user in the path is
+    /// the client, or one that the client may act for.
+    Repository(&'static [Right]),
+    /// To read metrics.
+    Metrics,
+    /// To be the administrator.
+    Administrator,
+}
+
+use Permission::{Delete, Execute, Read, Write};
+use ResourceType as T;
+
+pub(crate) const READ_STATUS: Needs = Needs::Graph(&[(Read, T::Status)]);
+pub(crate) const WRITE_STATUS: Needs = Needs::Graph(&[(Write, T::Status)]);
+/// Shards and scans of the whole graph.
+pub(crate) const READ_META: Needs = Needs::Graph(&[(Execute, T::Meta)]);
+
+pub(crate) const READ_VERTICES: Needs = Needs::Graph(&[(Read, T::Vertex)]);
+pub(crate) const WRITE_VERTICES: Needs = Needs::Graph(&[(Write, T::Vertex)]);
+pub(crate) const CHANGE_VERTICES: Needs = Needs::Graph(&[(Read, T::Vertex), (Write, T::Vertex)]);
+pub(crate) const DELETE_VERTICES: Needs = Needs::Graph(&[(Read, T::Vertex), (Delete, T::Vertex)]);
+
+pub(crate) const READ_EDGES: Needs = Needs::Graph(&[(Read, T::Edge)]);
+pub(crate) const WRITE_EDGES: Needs = Needs::Graph(&[(Write, T::Edge)]);
+pub(crate) const CHANGE_EDGES: Needs = Needs::Graph(&[(Read, T::Edge), (Write, T::Edge)]);
+pub(crate) const DELETE_EDGES: Needs = Needs::Graph(&[(Read, T::Edge), (Delete, T::Edge)]);
+
+/// Traversers show vertices and edges.
+pub(crate) const READ_ELEMENTS: Needs = Needs::Graph(ELEMENTS_READ);
+pub(crate) const WRITE_ELEMENTS: Needs = Needs::Graph(&[(Write, T::Vertex), (Write, T::Edge)]);
+
+pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
+pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);
+pub(crate) const DELETE_VARIABLES: Needs = Needs::Graph(&[(Delete, T::Var)]);
+
+pub(crate) const READ_TASKS: Needs = Needs::Graph(&[(Read, T::Task)]);
+pub(crate) const WRITE_TASKS: Needs = Needs::Graph(&[(Write, T::Task)]);
+pub(crate) const DELETE_TASKS: Needs = Needs::Graph(&[(Delete, T::Task)]);
+
+/// An algorithm reads the whole graph and may write what it finds.
+pub(crate) const RUN_ALGORITHM: Needs = Needs::Graph(&[
+    (Execute, T::Task),
+    (Write, T::Task),
+    (Read, T::Vertex),
+    (Read, T::Edge),
+    (Write, T::Vertex),
+]);
+
+/// A script of a job may do anything to elements and schema.
+pub(crate) const RUN_GREMLIN_JOB: Needs = Needs::Graph(&[
+    (Execute, T::Gremlin),
+    (Execute, T::Task),
+    (Write, T::Task),
+    (Read, T::Vertex),
+    (Read, T::Edge),
+    (Write, T::Vertex),
+    (Write, T::Edge),
+    (Delete, T::Vertex),
+    (Delete, T::Edge),
+    (Read, T::Schema),
+    (Write, T::Schema),
+    (Delete, T::Schema),
+]);
+
+/// What a traversal that reads needs.
+pub(crate) const GREMLIN_READS: &[Right] =
+    &[(Execute, T::Gremlin), (Read, T::Vertex), (Read, T::Edge)];
+
+/// What a traversal that changes elements needs.
+pub(crate) const GREMLIN_WRITES: &[Right] = &[
+    (Execute, T::Gremlin),
+    (Read, T::Vertex),
+    (Read, T::Edge),
+    (Write, T::Vertex),
+    (Write, T::Edge),
+    (Delete, T::Vertex),
+    (Delete, T::Edge),
+];
+
+/// What a script that changes the schema needs.
+pub(crate) const GREMLIN_CHANGES_SCHEMA: &[Right] = &[
+    (Execute, T::Gremlin),
+    (Read, T::Schema),
+    (Write, T::Schema),
+    (Delete, T::Schema),
+];
+
+/// What calls of the metadata repository need that read.
+pub(crate) const REPOSITORY_READS: Needs = Needs::Repository(ELEMENTS_READ);
+
+/// Those that write. A call that purges is one of them, so it takes the right to delete.
+pub(crate) const REPOSITORY_WRITES: Needs = Needs::Repository(&[
+    (Read, T::Vertex),
+    (Read, T::Edge),
+    (Write, T::Vertex),
+    (Write, T::Edge),
+    (Delete, T::Vertex),
+    (Delete, T::Edge),
+]);
+
+/// Those that change types.
+pub(crate) const REPOSITORY_CHANGES_TYPES: Needs =
+    Needs::Repository(&[(Read, T::Schema), (Write, T::Schema), (Delete, T::Schema)]);
+
+const ELEMENTS_READ: &[Right] = &[(Read, T::Vertex), (Read, T::Edge)];
+
+/// The rights on one type of schema element: to read, write and delete it.
+pub(crate) mod schema {
+    use super::{Delete, Needs, Read, T, Write};
+
+    macro_rules! rights {
+        ($read:ident $write:ident $delete:ident $kind:ident) => {
+            pub(crate) const $read: Needs = Needs::Graph(&[(Read, T::$kind)]);
+            pub(crate) const $write: Needs = Needs::Graph(&[(Write, T::$kind)]);
+            pub(crate) const $delete: Needs = Needs::Graph(&[(Delete, T::$kind)]);
+        };
+    }
+
+    rights!(READ_KEYS WRITE_KEYS DELETE_KEYS PropertyKey);
+    rights!(READ_VERTEX_LABELS WRITE_VERTEX_LABELS DELETE_VERTEX_LABELS VertexLabel);
+    rights!(READ_EDGE_LABELS WRITE_EDGE_LABELS DELETE_EDGE_LABELS EdgeLabel);
+    rights!(READ_INDEX_LABELS WRITE_INDEX_LABELS DELETE_INDEX_LABELS IndexLabel);
+
+    /// The whole schema at once.
+    pub(crate) const READ_ALL: Needs = Needs::Graph(&[(Read, T::Schema)]);
+}

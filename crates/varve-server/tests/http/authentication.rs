@@ -1,0 +1,538 @@
+//! Who may do what, where authentication is on.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use varve_auth::{Author, Kind, User};
+use varve_server::rights::Needs;
+use varve_server::route::Verb;
+use varve_server::{AuthConfig, Route, ServerConfig};
+
+use crate::harness::{Answer, TestServer};
+
+const PASSWORD: &str = "correct horse";
+
+/// A server with the users `admin`, `nobody`, `reader`, `writer` and `owner`. The reader may read
+/// the graph `g`, the writer read and change its elements, and the owner do anything on the graph
+/// `h` alone.
+fn server() -> TestServer {
+    server_with(AuthConfig::default())
+}
+
+fn server_with(config: AuthConfig) -> TestServer {
+    let server = TestServer::start(ServerConfig {
+        auth: AuthConfig {
+            enabled: true,
+            ..config
+        },
+        ..ServerConfig::default()
+    });
+    let auth = server.state.auth().unwrap();
+    let author = Author {
+        name: "system",
+        now: 0,
+    };
+    // One hash for all: hashing takes a while.
+    let password = auth.new_password(PASSWORD).unwrap();
+    let admin = Kind::User.id_of("admin");
+    let set = password.clone();
+    auth.change(|all| Ok((admin, all.set_administrator(set, 0))))
+        .unwrap();
+    for name in ["nobody", "reader", "writer", "owner"] {
+        let user = User {
+            name: name.to_owned(),
+            ..User::default()
+        };
+        let password = password.clone();
+        auth.change(|all| all.add_user(user, password, author))
+            .unwrap();
+    }
+    grant(&server, "reader", "g", &["READ", "EXECUTE"], "ALL");
+    grant(
+        &server,
+        "writer",
+        "g",
+        &["READ", "WRITE", "DELETE", "EXECUTE"],
+        "ALL",
+    );
+    grant(&server, "owner", "h", &["ANY"], "ROOT");
+    server
+}
+
+fn grant(server: &TestServer, user: &str, graph: &str, permissions: &[&str], resource: &str) {
+    let (group, target) = (format!("{user}s"), format!("{user}_target"));
+    let post = |path: &str, body: Value| {
+        let answer = send(server, "admin", "POST", &format!("/auth/{path}"), &body);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    };
+    post("groups", json!({ "group_name": group }));
+    post(
+        "targets",
+        json!({"target_name": target, "target_graph": graph, "target_url": "u",
+               "target_resources": [{"type": resource}]}),
+    );
+    let group = format!("-36:{group}");
+    post(
+        "belongs",
+        json!({"user": format!("-30:{user}"), "group": group}),
+    );
+    for permission in permissions {
+        post(
+            "accesses",
+            json!({"group": group, "target": format!("-44:{target}"), "access_permission": permission}),
+        );
+    }
+}
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+/// Sends a request as this user.
+fn send(server: &TestServer, user: &str, verb: &str, path: &str, body: &Value) -> Answer {
+    send_as(server, Some(&basic(user, PASSWORD)), verb, path, body)
+}
+
+fn send_as(
+    server: &TestServer,
+    authorization: Option<&str>,
+    verb: &str,
+    path: &str,
+    body: &Value,
+) -> Answer {
+    server.exchange(&request(authorization, verb, path, body))
+}
+
+fn request(authorization: Option<&str>, verb: &str, path: &str, body: &Value) -> String {
+    let header =
+        authorization.map_or_else(String::new, |value| format!("authorization: {value}\r\n"));
+    let body = body.to_string();
+    let content = match verb {
+        "GET" => String::from("\r\n"),
+        _ => format!(
+            "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ),
+    };
+    format!("{verb} {path} HTTP/1.1\r\nhost: h\r\n{header}{content}")
+}
+
+fn token(server: &TestServer, user: &str) -> String {
+    let body = json!({"user_name": user, "user_password": PASSWORD});
+    let answer = send_as(server, None, "POST", "/auth/login", &body);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+    format!("Bearer {}", answer["token"].as_str().unwrap())
+}
+
+/// What the rules of the documentation say that a client gets at a route: 401, 403 or anything else
+/// (0). Knows the paths, and nothing of what the routes declare.
+fn expected(route: &Route, client: &str) -> u16 {
+    let path: Vec<&str> = route.pattern.split('/').collect();
+    let verb = route.verb.as_str();
+    let is_open = matches!(
+        path[..],
+        [""] | ["apis" | "versions" | "health" | "openapi.json"]
+    ) || path.ends_with(&["login"]);
+    if is_open {
+        return 0;
+    }
+    if ["none", "wrong", "forged", "ended"].contains(&client) {
+        return 401;
+    }
+    if client == "admin" {
+        return 0;
+    }
+    // What any user may ask, and be answered as far as its own rights go.
+    let is_of_any_user = matches!(
+        path[..],
+        ["graphs"]
+            | ["gremlin"]
+            | ["graphspaces", ..]
+            | ["auth", ..]
+            | ["graphs", "{graph}", "auth", ..]
+    );
+    if is_of_any_user {
+        return 0;
+    }
+    let level = match (&path[..], verb) {
+        (["graphs", "{graph}"], "GET") => "read",
+        (
+            [
+                "graphs",
+                "{graph}",
+                "schema" | "variables" | "graph" | "tasks",
+                ..,
+            ],
+            "GET",
+        ) => "read",
+        (["graphs", "{graph}", "traversers", .., "shards"], _) => "read",
+        (["graphs", "{graph}", "traversers", ..], _) => "read",
+        (["graphs", "{graph}", "mode" | "graph_read_mode"], "GET") => "read",
+        (
+            [
+                "graphs",
+                "{graph}",
+                "mode" | "snapshot_create" | "snapshot_resume",
+            ],
+            "PUT",
+        ) => "write",
+        (
+            [
+                "graphs",
+                "{graph}",
+                "schema" | "variables" | "graph" | "tasks" | "jobs",
+                ..,
+            ],
+            _,
+        ) => "write",
+        _ => "administer",
+    };
+    match (client, level) {
+        ("reader", "read") | ("writer", "read" | "write") => 0,
+        _ => 403,
+    }
+}
+
+#[test]
+fn each_route_answers_each_client_as_the_rules_say() {
+    let server = server();
+    let ended = token(&server, "admin");
+    assert_eq!(
+        send_as(&server, Some(&ended), "DELETE", "/auth/logout", &json!({})).status,
+        204
+    );
+    let mut forged = token(&server, "admin");
+    let at = forged.len() - 10;
+    let other = if forged.as_bytes()[at] == b'a' {
+        "b"
+    } else {
+        "a"
+    };
+    forged.replace_range(at..=at, other);
+    let mut clients = vec![
+        ("none", None),
+        ("wrong", Some(basic("admin", "wrong"))),
+        ("forged", Some(forged)),
+        ("ended", Some(ended)),
+    ];
+    for user in ["nobody", "reader", "writer", "owner", "admin"] {
+        clients.push((user, Some(token(&server, user))));
+    }
+    let mut looked_at = 0;
+    for route in server.state.router().routes() {
+        if route.pattern.contains("test/") {
+            continue;
+        }
+        // There is no such graph, so nothing is harmed by what is allowed.
+        let path = route
+            .pattern
+            .replace("{graph}", "g")
+            .replace("{kind}", "users");
+        let path = path.replace(['{', '}'], "");
+        for (client, header) in &clients {
+            // Wrong passwords are slowed down: one is enough for what all routes have in common.
+            let is_slow = *client == "wrong" && looked_at > 3;
+            // It switches the server's own errors over.
+            let is_switch = route.verb == Verb::Put && path == "exception/trace";
+            if is_slow || (is_switch && *client == "admin") {
+                continue;
+            }
+            // What is sent is no sensible body, so the API's description does not matter here.
+            let verb = route.verb.as_str();
+            let text = request(header.as_deref(), verb, &format!("/{path}"), &json!({}));
+            let mut connection = server.connect();
+            connection.send(text.as_bytes());
+            let answer = connection.receive();
+            let got = match answer.status {
+                status @ (401 | 403) => status,
+                _ => 0,
+            };
+            // The metadata repository and /admin have refusals of their own.
+            // A record is its user's and the administrator's, which the handler knows.
+            let is_own = ["servers/", "admin"]
+                .iter()
+                .any(|own| route.pattern.starts_with(own))
+                || route.pattern.contains("auth/{kind}/{id}");
+            let wanted = expected(route, client);
+            assert!(
+                got == wanted || (is_own && wanted != 401 && got != 401),
+                "{} /{path} as {client}: {} instead of {wanted}: {}",
+                route.verb.as_str(),
+                answer.status,
+                answer.text()
+            );
+        }
+        looked_at += 1;
+    }
+    assert!(looked_at > 100);
+}
+
+#[test]
+fn a_route_without_a_declaration_is_the_administrators() {
+    let undeclared = Route::get("x", varve_server::Handler::Inline(|_| unreachable!()));
+    let route = undeclared.reads(varve_server::Scope::Server);
+    assert_eq!(route.needs, Needs::Administrator);
+}
+
+#[test]
+fn tokens_end_with_logouts_passwords_and_users() {
+    let server = server();
+    let verify = |token: &str| send_as(&server, Some(token), "GET", "/auth/verify", &json!({}));
+    let first = token(&server, "reader");
+    verify(&first).is(200, r#"{"user_id":"-30:reader","user_name":"reader"}"#);
+    let second = token(&server, "reader");
+    let logout = send_as(
+        &server,
+        Some(&first),
+        "DELETE",
+        "/graphspaces/DEFAULT/auth/logout",
+        &json!({}),
+    );
+    assert_eq!(logout.status, 204, "{}", logout.text());
+    assert_eq!(verify(&first).status, 401);
+    assert_eq!(verify(&second).status, 200, "another token lives on");
+    // Both ways of proving it are cached by now.
+    assert_eq!(
+        send(&server, "reader", "GET", "/graphs", &json!({})).status,
+        200
+    );
+    let change = json!({"user_password": "battery staple"});
+    let path = "/auth/users/-30:reader";
+    assert_eq!(send(&server, "reader", "PUT", path, &change).status, 200);
+    assert_eq!(verify(&second).status, 401);
+    let old = send(&server, "reader", "GET", "/graphs", &json!({}));
+    assert_eq!(old.status, 401);
+    assert_eq!(
+        old.header("www-authenticate"),
+        Some(r#"Basic realm="varve", charset="UTF-8""#)
+    );
+    let third = token(&server, "writer");
+    assert_eq!(
+        send(
+            &server,
+            "admin",
+            "DELETE",
+            "/auth/users/-30:writer",
+            &json!({})
+        )
+        .status,
+        204
+    );
+    assert_eq!(verify(&third).status, 401);
+}
+
+#[test]
+fn a_user_sees_and_changes_itself_alone() {
+    let server = server();
+    let list = send(&server, "reader", "GET", "/auth/users", &json!({}));
+    let list: Value = serde_json::from_slice(&list.body).unwrap();
+    assert_eq!(list["users"].as_array().unwrap().len(), 1);
+    assert_eq!(list["users"][0]["user_name"], "reader");
+    let stamp = list["users"][0]["user_password"].as_str().unwrap();
+    assert!(stamp.len() == 9 && stamp.starts_with('*'), "{stamp}");
+    send(&server, "reader", "GET", "/auth/groups", &json!({})).is(200, r#"{"groups":[]}"#);
+    for (verb, path, body) in [
+        ("GET", "/auth/users/-30:admin", json!({})),
+        ("GET", "/auth/users/-30:admin/role", json!({})),
+        (
+            "PUT",
+            "/auth/users/-30:admin",
+            json!({"user_password": "taken over"}),
+        ),
+        ("DELETE", "/auth/users/-30:nobody", json!({})),
+        (
+            "POST",
+            "/auth/users",
+            json!({"user_name": "eve", "user_password": "long enough"}),
+        ),
+        (
+            "POST",
+            "/auth/belongs",
+            json!({"user": "-30:reader", "group": "-36:writers"}),
+        ),
+        (
+            "PUT",
+            "/auth/targets/-44:reader_target",
+            json!({"target_resources": [{"type": "ROOT"}]}),
+        ),
+    ] {
+        let answer = send(&server, "reader", verb, path, &body);
+        assert_eq!(answer.status, 403, "{verb} {path}: {}", answer.text());
+        assert!(
+            answer.text().contains("Permission denied: "),
+            "{}",
+            answer.text()
+        );
+    }
+    let own = send(
+        &server,
+        "reader",
+        "GET",
+        "/auth/users/-30:reader/role",
+        &json!({}),
+    );
+    let own: Value = serde_json::from_slice(&own.body).unwrap();
+    assert_eq!(own["roles"]["DEFAULT"]["g"]["READ"]["ALL"][0]["label"], "*");
+    // The stamp that is shown, sent back, changes nothing.
+    let change = json!({"user_password": stamp, "user_phone": "1"});
+    assert_eq!(
+        send(&server, "reader", "PUT", "/auth/users/-30:reader", &change).status,
+        200
+    );
+    assert_eq!(
+        send(&server, "reader", "GET", "/graphs", &json!({})).status,
+        200
+    );
+}
+
+#[test]
+fn graphs_that_a_user_may_not_read_are_not_listed() {
+    let server = server();
+    for graph in ["g", "h"] {
+        server.state.graphs().create(graph).unwrap();
+    }
+    let list = |user: &str| send(&server, user, "GET", "/graphs", &json!({}));
+    list("admin").is(200, r#"{"graphs":["g","h"]}"#);
+    list("reader").is(200, r#"{"graphs":["g"]}"#);
+    list("nobody").is(200, r#"{"graphs":[]}"#);
+    assert_eq!(
+        send(&server, "reader", "GET", "/graphs/h", &json!({})).status,
+        403
+    );
+    // No name of a graph leads to the users.
+    for path in ["/graphs/_system", "/graphs/_system/graph/vertices"] {
+        assert_eq!(send(&server, "admin", "GET", path, &json!({})).status, 404);
+    }
+}
+
+#[test]
+fn scripts_may_do_what_their_user_may() {
+    let server = server();
+    for graph in ["g", "h"] {
+        let path = format!("/graphs/{graph}");
+        assert_eq!(
+            send(&server, "admin", "POST", &path, &json!({"schema": "open"})).status,
+            201
+        );
+    }
+    let run = |user: &str, graph: &str, script: &str| {
+        let body = json!({"gremlin": script, "aliases": {"g": format!("__g_{graph}")}});
+        send(&server, user, "POST", "/gremlin", &body).status
+    };
+    assert_eq!(
+        run("writer", "g", "g.addV('person').property('name', 'ann')"),
+        200
+    );
+    assert_eq!(run("reader", "g", "g.V().count()"), 200);
+    for (user, graph, script) in [
+        ("reader", "g", "g.addV('person')"),
+        ("reader", "g", "g.V().drop()"),
+        ("reader", "h", "g.V()"),
+        ("writer", "h", "g.V()"),
+        ("nobody", "g", "g.V()"),
+        ("owner", "g", "g.V().count()"),
+    ] {
+        assert_eq!(run(user, graph, script), 403, "{user} {graph} {script}");
+    }
+    assert_eq!(run("owner", "h", "g.addV('x')"), 200);
+    let count = send(
+        &server,
+        "admin",
+        "POST",
+        "/gremlin",
+        &json!({"gremlin": "g.V().count()", "aliases": {"g": "__g_g"}}),
+    );
+    assert!(count.text().contains("[1]"), "{}", count.text());
+}
+
+#[test]
+fn failed_logins_are_slowed_down() {
+    let server = server();
+    let login = |password: &str| {
+        let body = json!({"user_name": "nobody", "user_password": password});
+        send_as(&server, None, "POST", "/auth/login", &body)
+    };
+    for _ in 0..10 {
+        assert_eq!(login("wrong").status, 401);
+    }
+    let answer = login(PASSWORD);
+    assert_eq!(answer.status, 429, "the right password has to wait too");
+    assert!(answer.header("retry-after").is_some());
+    // Who has come in before is not kept waiting by failures of others at its address.
+    let body = json!({"user_name": "reader", "user_password": PASSWORD});
+    let other = send_as(&server, None, "POST", "/auth/login", &body);
+    assert_eq!(other.status, 200);
+}
+
+#[test]
+fn who_could_do_what_can_be_asked_of_the_past() {
+    let server = server();
+    let role = |query: &str| {
+        let path = format!("/graphs/g/auth/users/-30:nobody/role{query}");
+        let answer = send(&server, "admin", "GET", &path, &json!({}));
+        answer.text().to_owned()
+    };
+    server.state.graphs().create("g").unwrap();
+    let before = jiff::Timestamp::now().to_string();
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    grant(&server, "nobody", "g", &["READ"], "VERTEX");
+    assert_eq!(
+        role(""),
+        r#"{"roles":{"g":{"READ":[{"label":"*","properties":null,"type":"VERTEX"}]}}}"#
+    );
+    assert_eq!(role(&format!("?as_of_tx={before}")), r#"{"roles":{}}"#);
+}
+
+#[test]
+fn the_audit_trail_says_who_was_refused_and_who_changed_rights_and_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.ndjson");
+    let server = server_with(AuthConfig {
+        audit_file: path.clone(),
+        ..AuthConfig::default()
+    });
+    send(
+        &server,
+        "reader",
+        "DELETE",
+        "/graphs/g/clear?confirm_message=x",
+        &json!({}),
+    );
+    send(&server, "reader", "GET", "/graphs", &json!({}));
+    send_as(
+        &server,
+        Some(&basic("admin", "a wrong secret")),
+        "GET",
+        "/graphs",
+        &json!({}),
+    );
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let refused = lines.iter().find(|line| line["status"] == 403).unwrap();
+    assert_eq!(refused["user"], "reader");
+    assert_eq!(
+        (&refused["graph"], &refused["route"]),
+        (&json!("g"), &json!("graphs/{graph}/clear"))
+    );
+    let failed = lines.iter().find(|line| line["status"] == 401).unwrap();
+    assert_eq!(
+        (&failed["user"], &failed["address"]),
+        (&Value::Null, &json!("127.0.0.1"))
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["route"] == "auth/{kind}" && line["user"] == "admin")
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["route"] != "graphs" || line["status"] == 401),
+        "reads are not in it"
+    );
+    assert!(!text.contains(PASSWORD) && !text.contains("wrong secret"));
+}
