@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs TinkerPop's own scenarios: all texts are parsed and printed, those that only read run on the
-# engine, and those that change a graph run on an open graph.
+# engine, and all run against a server over WebSockets and HTTP.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for tool in java mvn; do

@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct Scenario {
     pub(crate) name: String,
+    /// Its tags and those of its feature.
+    pub(crate) tags: Vec<String>,
+    /// Whether the suite itself gives it up.
+    pub(crate) given_up: bool,
     pub(crate) graph: String,
     /// Whether the scenario fills its graph itself.
     pub(crate) fills: bool,
@@ -45,6 +49,15 @@ impl Default for Outcome {
 }
 
 impl Scenario {
+    /// Why no remote server can pass it: it needs a graph computer or files of the server, or the
+    /// suite gives it up.
+    pub(crate) fn beyond_a_server(&self) -> Option<&str> {
+        const TAGS: [&str; 3] = ["@GraphComputerOnly", "@StepRead", "@StepWrite"];
+        let tag = self.tags.iter().find(|tag| TAGS.contains(&tag.as_str()));
+        tag.map(String::as_str)
+            .or(self.given_up.then_some("an unsupported test"))
+    }
+
     /// Whether its traversal writes.
     pub(crate) fn writes(&self) -> bool {
         let writes = [
@@ -88,10 +101,21 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 
 fn read(text: &str, all: &mut Vec<Scenario>) {
     let mut lines = text.lines().peekable();
+    let (mut of_feature, mut tags) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next().map(str::trim) {
+        if line.starts_with('@') {
+            tags.extend(line.split_whitespace().map(str::to_owned));
+            continue;
+        }
+        if line.starts_with("Feature:") {
+            of_feature = std::mem::take(&mut tags);
+            continue;
+        }
         if let Some(name) = line.strip_prefix("Scenario: ") {
+            tags.extend_from_slice(&of_feature);
             all.push(Scenario {
                 name: name.trim().to_owned(),
+                tags: std::mem::take(&mut tags),
                 ..Scenario::default()
             });
             continue;
@@ -108,6 +132,8 @@ fn read(text: &str, all: &mut Vec<Scenario>) {
             .and_then(|rest| rest.strip_suffix(" graph"))
         {
             scenario.graph = graph.to_owned();
+        } else if said == "an unsupported test" {
+            scenario.given_up = true;
         } else if let Some(rest) = said.strip_prefix("using the parameter ") {
             if let Some((name, value)) = rest.split_once(" defined as ") {
                 let value = value.trim().trim_matches('"').replace("\\\"", "\"");

@@ -32,7 +32,7 @@ fn values(arguments: &[Argument]) -> Option<Vec<Value>> {
     arguments.iter().map(value).collect()
 }
 
-fn value(argument: &Argument) -> Option<Value> {
+pub(crate) fn value(argument: &Argument) -> Option<Value> {
     Some(match argument {
         Argument::Variable(_) | Argument::Computed(_) | Argument::Range(_) => return None,
         Argument::List(members) => Value::List(values(members)?),
