@@ -7,6 +7,7 @@
 
 mod answer;
 mod brief;
+mod driver;
 mod evaluate;
 mod host;
 mod http;

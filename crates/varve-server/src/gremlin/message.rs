@@ -118,6 +118,7 @@ fn job(mut request: Request, operation: Operation, format: Format) -> Result<Job
             is_whole: false,
             traversers: operation == Operation::Bytecode,
             references: options.references.unwrap_or_default(),
+            plain_dates: false,
         },
         limit: options.timeout_ms.map(Duration::from_millis),
     })

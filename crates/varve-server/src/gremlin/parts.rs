@@ -44,6 +44,8 @@ pub(super) struct Form {
     pub(super) traversers: bool,
     /// Whether elements come without properties.
     pub(super) references: bool,
+    /// Whether dates come as milliseconds alone.
+    pub(super) plain_dates: bool,
 }
 
 /// Results that are not answered yet.
@@ -131,6 +133,7 @@ impl Answer {
         let shown = Shown {
             schema,
             references: self.form.references,
+            plain_dates: self.form.plain_dates,
         };
         let mut parts = Vec::new();
         let mut bytes = 0;

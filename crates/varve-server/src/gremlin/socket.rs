@@ -31,6 +31,7 @@ use varve_graphson::{
 use varve_gremlin::execute::Item;
 
 use self::metered::Metered;
+use super::driver;
 use super::evaluate::{Failure, Ran, evaluate};
 use super::host;
 use super::message::{self, Ask, Job};
@@ -76,6 +77,8 @@ struct Desk {
     sessions: Sessions,
     /// Who has it reads a message. They are read in the order in which they came.
     reading: Mutex<()>,
+    /// Whether the driver reads dates as milliseconds alone.
+    plain_dates: bool,
     /// Bytes of messages in work that have no share of the budget.
     uncharged: Cell<usize>,
 }
@@ -106,6 +109,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
     let (sender, mut parts) = mpsc::channel(PARTS_WAITING);
     let desk = Rc::new(Desk {
         sessions: Sessions::new(context.shared_state()),
+        plain_dates: driver::reads_no_offsets(context.headers()),
         context,
         connection,
         parts: sender,
@@ -311,7 +315,7 @@ impl Desk {
         // What is read has a share of its own.
         drop(incoming);
         let (ask, work_share) = read?;
-        let job = match ask {
+        let mut job = match ask {
             Ask::Run(job) => *job,
             Ask::Close(session) => {
                 self.sessions.close(&session);
@@ -319,6 +323,7 @@ impl Desk {
             }
             Ask::Authenticate => return self.nothing(format, id, is_text).await,
         };
+        job.form.plain_dates = self.plain_dates;
         if let Some((name, wanted)) = host::unknown_alias(state, &job.aliases) {
             return Err(Ended::Refused(Refusal::unknown_alias(name, wanted)));
         }

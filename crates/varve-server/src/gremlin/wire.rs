@@ -18,6 +18,8 @@ pub(super) struct Shown<'s> {
     pub(super) schema: &'s Schema,
     /// Whether elements come without their properties.
     pub(super) references: bool,
+    /// Whether dates are milliseconds alone.
+    pub(super) plain_dates: bool,
 }
 
 impl Shown<'_> {
@@ -38,6 +40,7 @@ impl Shown<'_> {
             Value::Text(text) => To::String(text.clone()),
             Value::Bytes(bytes) => To::Binary(bytes.to_vec()),
             Value::Uuid(uuid) => To::Uuid(*uuid),
+            Value::DateTime(instant) if self.plain_dates => To::Date(instant.millis()),
             Value::DateTime(instant) => To::DateTime(date_time(*instant)),
             Value::List(items) => To::List(self.all(items.iter())),
             Value::Set(items) => To::Set(self.all(items.iter())),

@@ -3,6 +3,7 @@
 use std::net::TcpStream;
 use std::time::Duration;
 
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Message, WebSocket, client};
 use varve_graphson::{
     Bytecode, Format, Instruction, Request, Response, Value, read_response, write_request,
@@ -51,11 +52,20 @@ impl Driver {
     }
 
     pub(crate) fn at(fixture: &Fixture, format: Format, path: &str) -> Self {
+        Self::named(fixture, format, path, "")
+    }
+
+    /// One that gives itself this name.
+    pub(crate) fn named(fixture: &Fixture, format: Format, path: &str, agent: &str) -> Self {
         let address = fixture.server.address();
         let stream = TcpStream::connect(address).unwrap();
         let patience = Some(Duration::from_secs(20));
         stream.set_read_timeout(patience).unwrap();
-        let (socket, _) = client(format!("ws://{address}{path}"), stream).unwrap();
+        let request = format!("ws://{address}{path}").into_client_request();
+        let mut request = request.unwrap();
+        let headers = request.headers_mut();
+        headers.insert("user-agent", agent.parse().unwrap());
+        let (socket, _) = client(request, stream).unwrap();
         Self {
             socket,
             format,

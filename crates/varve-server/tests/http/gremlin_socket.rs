@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
-use varve_graphson::{Format, Response, Value, read_response};
+use varve_graphson::{DateTime, Format, Response, Value, read_response};
 use varve_server::ServerConfig;
 
 use crate::driver::{Driver, FORMATS, map, results, step, steps, text};
@@ -360,6 +360,30 @@ fn the_handshake_names_what_is_missing_and_pages_of_other_sites_are_refused() {
     assert_eq!(accept, Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
     let foreign = send(&format!("{whole}origin: https://evil.example\r\n"));
     assert_eq!(foreign.status, 403);
+}
+
+#[test]
+fn drivers_before_3_8_get_dates_as_milliseconds() {
+    let fixture = people();
+    let script = "g.inject(datetime('2023-08-02T01:00:00.5+01:00')).fold()";
+    for format in FORMATS {
+        for (version, wanted) in [
+            ("3.7.3", Value::Date(1_690_934_400_500)),
+            (
+                "3.8.1",
+                Value::DateTime(DateTime {
+                    seconds: 1_690_934_400,
+                    nanoseconds: 500_000_000,
+                    offset: 3_600,
+                }),
+            ),
+        ] {
+            let agent = format!("NotAvailable Gremlin-Python.{version} 3.11.2 Linux.6.1 x86_64");
+            let mut driver = Driver::named(&fixture, format, "/gremlin", &agent);
+            let list = Value::List(vec![wanted]);
+            assert_eq!(driver.results(script), [list], "{version} {format:?}");
+        }
+    }
 }
 
 #[test]

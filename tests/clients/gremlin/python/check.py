@@ -1,6 +1,7 @@
 """gremlinpython against a server that fill.py has filled: check.py ws://host:port/gremlin"""
 import asyncio
 import concurrent.futures
+import datetime
 import sys
 import traceback
 
@@ -63,6 +64,7 @@ def traversals(g):
     check("bulk", lambda: same(sorted(g.V().has_label("person").label().barrier().to_list()), ["person"] * 4))
     check("vertex as argument", lambda: same(g.V(g.V(1).next()).out().count().next(), 3))
     check("numbers", lambda: same(g.inject(1, 2.5, True, None, "x").to_list(), [1, 2.5, True, None, "x"]))
+    check("dates", lambda: dates(g))
     check("iterate", lambda: g.V().iterate())
     check("nothing", lambda: same(g.V(99).to_list(), []))
     check("batches", lambda: same(len(g.V().has_label("item").to_list()), 1_000))
@@ -70,6 +72,15 @@ def traversals(g):
     check("tokens", lambda: same(g.with_("materializeProperties", "tokens").V(1).next().properties or [], []))
     check("timeout", lambda: refused(lambda: g.with_("evaluationTimeout", 50).V().repeat(__.both()).count().next(), 598, "evaluationTimeout"))
     check("error", lambda: refused(lambda: g.inject("a").math("_+1").next(), 500, ""))
+
+
+def dates(g):
+    """Generation 3.7 reads dates without an offset, 3.8 those with one; a date that is sent comes back."""
+    utc = datetime.timezone.utc
+    noon = datetime.datetime(2023, 8, 2, 12, 0, 0, 500_000)
+    aware = lambda date: date.replace(tzinfo=utc) if date.tzinfo is None else date
+    same(aware(g.inject(noon.replace(tzinfo=utc)).next()), noon.replace(tzinfo=utc))
+    same(aware(g.inject("2023-08-02T12:00:00.500Z").as_date().next()), noon.replace(tzinfo=utc))
 
 
 def vertex(v):
