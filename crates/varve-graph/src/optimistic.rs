@@ -10,7 +10,9 @@
 //! This is snapshot isolation: two transactions that read what the other changes, and change
 //! different elements, both commit (write skew).
 
+mod adjacent;
 mod commit;
+mod index;
 mod open;
 mod overlay;
 mod schema;
@@ -21,8 +23,8 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use varve_encoding::key;
 use varve_model::{
-    CommitVersion, Datum, Edge, EdgeId, Element, ElementId, Properties, TemporalScope, Value,
-    Vertex, VertexId,
+    CommitVersion, Datum, Direction, Edge, EdgeId, Element, ElementId, Properties, TemporalScope,
+    Value, Vertex, VertexId,
 };
 use varve_view::Search;
 
@@ -31,6 +33,8 @@ use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::read::View;
 use crate::schema::Schema;
+use adjacent::EdgesByKey;
+use index::ChangeIndex;
 use schema::GrowingSchema;
 
 /// What one transaction may change.
@@ -73,9 +77,10 @@ struct State {
     vertices: IdMap<VertexId, Changed<Vertex>>,
     edges: IdMap<EdgeId, Changed<Edge>>,
     /// The changed edges of vertices, by their vertex keys.
-    adjacent: IdMap<Vec<u8>, Vec<EdgeId>>,
+    adjacent: IdMap<Vec<u8>, EdgesByKey>,
     /// What was changed, in the order of its first change.
     order: Vec<ElementId>,
+    index: ChangeIndex,
     changes: u64,
     bytes: usize,
     expected: Vec<(Vec<u8>, Arc<Search>)>,
@@ -93,6 +98,8 @@ struct Changed<T> {
     /// [`State::changes`] after its first and its last change.
     first: u64,
     last: u64,
+    /// Its place in [`State::order`].
+    place: usize,
 }
 
 impl Graph {
@@ -187,24 +194,28 @@ impl OptimisticTransaction {
 
     /// Gives a vertex that was loaded, or is new, this state.
     fn change_vertex(&self, id: &VertexId, now: Option<Vertex>) -> Result<(), GraphError> {
-        let mut state = self.state.write();
+        let state = &mut *self.state.write();
         let bytes = now.as_ref().map_or(0, |vertex| size_of(&vertex.properties));
         state.admit(ElementId::Vertex(id.clone()), bytes, self.limits)?;
-        let changes = state.changes;
         if let Some(changed) = state.vertices.get_mut(id) {
-            changed.set(now, changes);
+            changed.set(now, state.changes, state.order.len());
+            if let Some(vertex) = &changed.now {
+                state.index.add_vertex(changed.place, vertex);
+            }
         }
         Ok(())
     }
 
     /// Gives an edge that was loaded, or is new, this state.
     fn change_edge(&self, id: &EdgeId, now: Option<Edge>) -> Result<(), GraphError> {
-        let mut state = self.state.write();
+        let state = &mut *self.state.write();
         let bytes = now.as_ref().map_or(0, |edge| size_of(&edge.properties));
         state.admit(ElementId::Edge(id.clone()), bytes, self.limits)?;
-        let changes = state.changes;
         if let Some(changed) = state.edges.get_mut(id) {
-            changed.set(now, changes);
+            changed.set(now, state.changes, state.order.len());
+            if let Some(edge) = &changed.now {
+                state.index.add_edge(changed.place, edge);
+            }
         }
         Ok(())
     }
@@ -228,15 +239,13 @@ impl State {
         self.bytes += base.as_ref().map_or(0, |edge| size_of(&edge.properties));
         self.edges
             .insert(id.clone(), Changed::unchanged(seen, base));
-        self.adjacent
-            .entry(key::vertex_id(&id.source))
-            .or_default()
-            .push(id.clone());
-        if id.source != id.target {
+        for direction in [Direction::Out, Direction::In] {
+            let owner = key::vertex_id(id.owner(direction));
+            let key = key::edge_clustering(id, direction);
             self.adjacent
-                .entry(key::vertex_id(&id.target))
+                .entry(owner)
                 .or_default()
-                .push(id.clone());
+                .insert(key, id.clone());
         }
     }
 
@@ -289,22 +298,27 @@ where
             base,
             first: 0,
             last: 0,
+            place: 0,
         }
     }
 
-    fn set(&mut self, now: Option<T>, changes: u64) {
+    /// `order`: how many elements were changed by now, with this one.
+    fn set(&mut self, now: Option<T>, changes: u64, order: usize) {
         self.now = now;
         self.last = changes;
         if self.first == 0 {
             self.first = changes;
+            self.place = order - 1;
         }
     }
 }
 
-/// Bytes of an element beside its properties, in memory.
-const ELEMENT_BYTES: usize = 256;
-/// Bytes of a property beside its value.
-const PROPERTY_BYTES: usize = 48;
+/// Bytes of an element beside its properties, in memory, with its places in indexes.
+const ELEMENT_BYTES: usize = 384;
+/// Bytes of a property beside its value, with its place in the index.
+const PROPERTY_BYTES: usize = 80;
+/// Bytes of a search that found nothing, which is repeated when the transaction commits.
+const SEARCH_BYTES: usize = 1_024;
 /// Bytes of a member of a value beside its text, and of its place in a collection.
 const MEMBER_BYTES: usize = 64;
 

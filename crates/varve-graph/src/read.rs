@@ -20,6 +20,7 @@ pub(crate) use derived::{Overlay, Source, derived_elements};
 pub use events::Event;
 pub(crate) use events::{visit_events, visit_events_of};
 pub use ever::{EVER_ROWS_MAX, EverPage};
+pub(crate) use graph_view::edge_ranges;
 pub use history::{HistoryPage, Version, VersionKind};
 pub(crate) use ordered::Ordered;
 pub(crate) use resolve::{Resolved, resolve, scan_events};

@@ -16,7 +16,9 @@ use varve_view::{
     ScannedEdge, SchemaView, VertexFound, ViewError,
 };
 
+use super::adjacent::Walk;
 use super::{OptimisticTransaction, State};
+use crate::read::edge_ranges;
 
 /// Where a scan goes on: in the view, or among the changes.
 const IN_VIEW: u8 = 0;
@@ -49,11 +51,12 @@ impl GraphView for OptimisticTransaction {
             drop(state);
             return self.base.neighbours(from, ask, meter, visit);
         }
-        let mut walk = Walk::new(&state, from, ask);
+        let ranges = edge_ranges(self.schema.current(), ask);
+        let mut walk = Walk::new(&state, from, ask, &ranges);
         let mut failed = None;
         self.base.neighbours(from, ask, meter, &mut |at, seen| {
             let before = walk.own_until(at, Some(seen.edge), meter, visit);
-            match before.and_then(|()| walk.is_changed(self, at, seen)) {
+            match before.and_then(|()| walk.is_changed(&self.base, at, seen)) {
                 _ if walk.ended => Flow::Break(()),
                 Ok(true) => Flow::Continue(()),
                 Ok(false) => {
@@ -164,7 +167,10 @@ impl GraphView for OptimisticTransaction {
         if changed > 0 && ask.order.is_some() {
             return Ok(None);
         }
-        let stored = self.base.estimate(ask, most, meter)?;
+        let stored = match self.base.estimate(ask, most, meter)? {
+            None if changed > 0 => self.base.estimate(&unconditional(ask), most, meter)?,
+            stored => stored,
+        };
         Ok(stored.map(|stored| stored.saturating_add(changed).min(most)))
     }
 
@@ -211,139 +217,20 @@ impl GraphView for OptimisticTransaction {
     }
 }
 
+/// The same elements, whatever their properties are.
+const fn unconditional<'a>(ask: &ScanAsk<'a>) -> ScanAsk<'a> {
+    ScanAsk {
+        conditions: &[],
+        ..*ask
+    }
+}
+
 /// Those of the properties that were asked for.
-fn picked(properties: &Properties, wanted: &[PropertyKeyId]) -> Properties {
+pub(super) fn picked(properties: &Properties, wanted: &[PropertyKeyId]) -> Properties {
     let each = properties.iter();
     each.filter(|(key, _)| wanted.binary_search(key).is_ok())
         .map(|(key, value)| (key, value.clone()))
         .collect()
-}
-
-/// A visit of the neighbours of many vertices, which puts the changed edges in their places.
-struct Walk<'w> {
-    state: &'w State,
-    from: &'w [&'w [u8]],
-    ask: &'w Expand<'w>,
-    /// The vertex that the visit has come to.
-    at: usize,
-    /// Its changed edges that were not shown yet, last first, by their keys at it.
-    own: Vec<(Vec<u8>, Direction, &'w Edge)>,
-    /// Whether the visitor wants no more of its edges.
-    ended: bool,
-}
-
-impl<'w> Walk<'w> {
-    fn new(state: &'w State, from: &'w [&'w [u8]], ask: &'w Expand<'w>) -> Self {
-        let mut walk = Self {
-            state,
-            from,
-            ask,
-            at: 0,
-            own: Vec::new(),
-            ended: false,
-        };
-        walk.load();
-        walk
-    }
-
-    /// Whether an edge that the view shows at a vertex was changed.
-    fn is_changed(
-        &self,
-        transaction: &OptimisticTransaction,
-        at: usize,
-        seen: &Neighbour<'_>,
-    ) -> Result<bool, ViewError> {
-        if !self.state.adjacent.contains_key(self.from[at]) {
-            return Ok(false);
-        }
-        let id = transaction.base.edge_id(self.from[at], seen.edge)?;
-        Ok(self.state.edges.contains_key(&id))
-    }
-
-    /// Shows the changed edges that come before an edge of the vertex `at`; before all of its edges
-    /// where there is no key.
-    fn own_until(
-        &mut self,
-        at: usize,
-        key: Option<&[u8]>,
-        meter: &Meter,
-        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
-    ) -> Result<(), ViewError> {
-        while self.at < at {
-            self.show(None, meter, visit)?;
-            self.at += 1;
-            self.load();
-        }
-        match key {
-            Some(key) => self.show(Some(key), meter, visit),
-            None => Ok(()),
-        }
-    }
-
-    /// Lists the changed edges of the vertex that the visit has come to.
-    fn load(&mut self) {
-        self.own.clear();
-        self.ended = false;
-        let Some(from) = self.from.get(self.at) else {
-            return;
-        };
-        let Some(edges) = self.state.adjacent.get(*from) else {
-            return;
-        };
-        let edges = edges.iter().filter_map(|id| self.state.edges.get(id));
-        for edge in edges.filter_map(|changed| changed.now.as_ref()) {
-            let (id, labels) = (&edge.id, self.ask.labels);
-            if !labels.is_empty() && !labels.contains(&id.label) && !labels.contains(&id.parent) {
-                continue;
-            }
-            for direction in [Direction::Out, Direction::In] {
-                let is_asked = self.ask.direction.is_none_or(|asked| asked == direction);
-                if is_asked && key::vertex_id(id.owner(direction)) == *from {
-                    let key = key::edge_clustering(id, direction);
-                    self.own.push((key, direction, edge));
-                }
-            }
-        }
-        self.own.sort_unstable_by(|one, other| other.0.cmp(&one.0));
-    }
-
-    /// Shows the changed edges that come before a key.
-    fn show(
-        &mut self,
-        before: Option<&[u8]>,
-        meter: &Meter,
-        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
-    ) -> Result<(), ViewError> {
-        let comes = |key: &[u8]| before.is_none_or(|before| key < before);
-        while self.own.last().is_some_and(|(key, ..)| comes(key)) {
-            let Some((clustering, direction, edge)) = self.own.pop() else {
-                break;
-            };
-            meter.row()?;
-            let (other, other_label) = match direction {
-                Direction::Out => (&edge.id.target, edge.target_label),
-                Direction::In => (&edge.id.source, edge.source_label),
-            };
-            let neighbour = Neighbour {
-                direction,
-                label: edge.id.label,
-                edge: &clustering,
-                other: &key::vertex_id(other),
-                other_label,
-                properties: &picked(&edge.properties, self.ask.properties),
-            };
-            if visit(self.at, &neighbour).is_break() {
-                self.end();
-            }
-        }
-        Ok(())
-    }
-
-    /// Shows no more edges of the vertex that the visit has come to.
-    fn end(&mut self) {
-        self.own.clear();
-        self.ended = true;
-    }
 }
 
 /// A place in the view, and how many changes there were when the scan began.
@@ -391,30 +278,63 @@ struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Shows what the view has, as it is now.
+    /// Shows what the view has, as it is now. Conditions that no index of the view serves are checked
+    /// here, since they do find what the transaction has changed.
     fn view(
         &self,
         from: Option<&Place>,
         demand: usize,
         visit: &mut dyn FnMut(&Found<'_>) -> Flow,
     ) -> Result<Option<Place>, ViewError> {
+        match self.view_by(self.ask, from, demand, visit) {
+            Err(ViewError::NoIndex(_)) if !self.ask.conditions.is_empty() => {
+                let needed = self.ask.conditions.iter().map(|condition| condition.key);
+                let mut properties: Vec<PropertyKeyId> =
+                    needed.chain(self.ask.properties.iter().copied()).collect();
+                properties.sort_unstable();
+                properties.dedup();
+                let ask = ScanAsk {
+                    properties: &properties,
+                    ..unconditional(self.ask)
+                };
+                self.view_by(&ask, from, demand, visit)
+            }
+            shown => shown,
+        }
+    }
+
+    fn view_by(
+        &self,
+        ask: &ScanAsk<'_>,
+        from: Option<&Place>,
+        demand: usize,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Result<Option<Place>, ViewError> {
         let base = &self.transaction.base;
+        let is_filtered = ask.conditions.is_empty() && !self.ask.conditions.is_empty();
         let failed = RefCell::new(None);
         let mut show = |found: &Found<'_>| {
             let shown = match found {
                 Found::Vertex { key, .. } => base.vertex_id(key).map(|id| {
                     let changed = self.state.vertices.get(&id)?;
-                    Some(changed.now.as_ref().map(|now| self.vertex(now, visit)))
+                    let was = changed.base.as_ref();
+                    let leads = !is_filtered || was.is_some_and(|was| self.asks_vertex(was));
+                    let now = changed.now.as_ref().filter(|_| leads);
+                    Some(now.map(|now| self.vertex(now, visit)))
                 }),
                 Found::Edge(edge) => base.edge_id(edge.source, edge.edge).map(|id| {
                     let changed = self.state.edges.get(&id)?;
-                    Some(changed.now.as_ref().map(|now| self.edge(now, visit)))
+                    let was = changed.base.as_ref();
+                    let leads = !is_filtered || was.is_some_and(|was| self.asks_edge(was));
+                    let now = changed.now.as_ref().filter(|_| leads);
+                    Some(now.map(|now| self.edge(now, visit)))
                 }),
             };
             match shown {
                 // Not changed.
+                Ok(None) if is_filtered => self.filtered(found, visit),
                 Ok(None) => visit(found),
-                // Gone.
+                // Gone, or it comes with the changes.
                 Ok(Some(None)) => Flow::Continue(()),
                 Ok(Some(Some(flow))) => flow,
                 Err(error) => {
@@ -423,8 +343,33 @@ impl Scan<'_> {
                 }
             }
         };
-        let next = base.scan(self.ask, from, demand, self.meter, &mut show)?;
+        let next = base.scan(ask, from, demand, self.meter, &mut show)?;
         failed.into_inner().map_or(Ok(next), Err)
+    }
+
+    /// Shows an element of the view, if its properties satisfy the conditions.
+    fn filtered(&self, found: &Found<'_>, visit: &mut dyn FnMut(&Found<'_>) -> Flow) -> Flow {
+        let all = match found {
+            Found::Vertex { vertex, .. } => vertex.properties,
+            Found::Edge(edge) => edge.properties,
+        };
+        if !self.transaction.satisfies(self.ask.conditions, all) {
+            return Flow::Continue(());
+        }
+        let properties = &picked(all, self.ask.properties);
+        visit(&match found {
+            Found::Vertex { key, vertex } => Found::Vertex {
+                key,
+                vertex: VertexFound {
+                    properties,
+                    ..*vertex
+                },
+            },
+            Found::Edge(edge) => Found::Edge(ScannedEdge {
+                properties,
+                ..*edge
+            }),
+        })
     }
 
     /// Shows the changed elements that the view does not lead to.
@@ -439,18 +384,13 @@ impl Scan<'_> {
             .first_chunk::<8>()
             .map_or(0, |next| u64::from_be_bytes(*next));
         let start = usize::try_from(next).unwrap_or(usize::MAX);
-        for (at, id) in self
-            .state
-            .order
-            .iter()
-            .enumerate()
-            .skip(start)
-            .take(demand.max(1))
-        {
-            if at % CHECK_EVERY == 0 {
+        let most = demand.max(1);
+        let places = self.state.index.candidates(self.ask, start, most);
+        for (looked, at) in places.iter().enumerate() {
+            if looked % CHECK_EVERY == 0 {
                 self.meter.check()?;
             }
-            let flow = match id {
+            let flow = match &self.state.order[*at] {
                 ElementId::Vertex(id) => match self.own_vertex(id, changes) {
                     Some(vertex) => {
                         self.meter.row()?;
@@ -467,11 +407,11 @@ impl Scan<'_> {
                 },
             };
             if flow.is_break() {
-                return Ok(Some(own_place(changes, at as u64 + 1)));
+                return Ok(Some(own_place(changes, *at as u64 + 1)));
             }
         }
-        let end = start.saturating_add(demand.max(1));
-        Ok((end < self.state.order.len()).then(|| own_place(changes, end as u64)))
+        let last = places.last().filter(|_| places.len() == most);
+        Ok(last.map(|last| own_place(changes, *last as u64 + 1)))
     }
 
     /// A changed vertex that the view does not lead to, and that is asked for.

@@ -10,7 +10,7 @@ use varve_view::{
     VertexAddition, ViewError,
 };
 
-use super::OptimisticTransaction;
+use super::{OptimisticTransaction, SEARCH_BYTES};
 use crate::element::{
     EdgeForm, EdgeInput, RawProperty, RawValue, Rules, UpdateAction, VertexInput, change,
     check_link, not_there,
@@ -145,7 +145,9 @@ impl GraphWriter for OptimisticTransaction {
     }
 
     fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>) {
-        self.state.write().expected.push((name, search));
+        let mut state = self.state.write();
+        state.bytes += SEARCH_BYTES + name.len();
+        state.expected.push((name, search));
     }
 }
 

@@ -21,6 +21,7 @@ use super::view::View;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::tokenizer;
 use crate::query::{self, FoundRow, Resolver, RowKey, pick};
+use crate::schema::Schema;
 
 impl From<GraphError> for ViewError {
     fn from(error: GraphError) -> Self {
@@ -195,7 +196,7 @@ impl View {
         meter: &Meter,
         show: &mut dyn FnMut(usize, Adjacent<'_>) -> Result<Flow, DecodeError>,
     ) -> Result<(), ViewError> {
-        let ranges = self.edge_ranges(ask);
+        let ranges = edge_ranges(self.schema(), ask);
         let each = from.iter().flat_map(|partition| {
             let of = |range| PartitionRange { partition, range };
             ranges.iter().map(of)
@@ -231,40 +232,40 @@ impl View {
         self.adjacent_ranges(&scans, &mut looked, &mut look_at)?;
         failed.into_inner().map_or(Ok(()), Err)
     }
+}
 
-    /// The ranges of clustering keys that hold the edges asked for and no others, ascending.
-    fn edge_ranges(&self, ask: &Expand<'_>) -> Vec<ClusteringRange> {
-        let directions = match ask.direction {
-            None if ask.labels.is_empty() => return vec![ClusteringRange::all()],
-            None => vec![Direction::Out, Direction::In],
-            Some(direction) => vec![direction],
-        };
-        let of_direction = |direction: Direction| -> Vec<Vec<u8>> {
-            match ask.labels {
-                [] => vec![key::direction_prefix(direction)],
-                labels => {
-                    let prefix = |label: &EdgeLabelId| self.label_prefix(direction, *label);
-                    labels.iter().map(prefix).collect()
-                }
+/// The ranges of clustering keys that hold the edges asked for and no others, ascending.
+pub(crate) fn edge_ranges(schema: &Schema, ask: &Expand<'_>) -> Vec<ClusteringRange> {
+    let directions = match ask.direction {
+        None if ask.labels.is_empty() => return vec![ClusteringRange::all()],
+        None => vec![Direction::Out, Direction::In],
+        Some(direction) => vec![direction],
+    };
+    let of_direction = |direction: Direction| -> Vec<Vec<u8>> {
+        match ask.labels {
+            [] => vec![key::direction_prefix(direction)],
+            labels => {
+                let prefix = |label: &EdgeLabelId| label_prefix(schema, direction, *label);
+                labels.iter().map(prefix).collect()
             }
-        };
-        let mut prefixes: Vec<Vec<u8>> = directions.into_iter().flat_map(of_direction).collect();
-        prefixes.sort_unstable();
-        // A parent label's range holds those of its sub labels.
-        prefixes.dedup_by(|next, before| next.starts_with(before));
-        let range = |prefix: &Vec<u8>| ClusteringRange::prefix(prefix);
-        prefixes.iter().map(range).collect()
-    }
+        }
+    };
+    let mut prefixes: Vec<Vec<u8>> = directions.into_iter().flat_map(of_direction).collect();
+    prefixes.sort_unstable();
+    // A parent label's range holds those of its sub labels.
+    prefixes.dedup_by(|next, before| next.starts_with(before));
+    let range = |prefix: &Vec<u8>| ClusteringRange::prefix(prefix);
+    prefixes.iter().map(range).collect()
+}
 
-    fn label_prefix(&self, direction: Direction, label: EdgeLabelId) -> Vec<u8> {
-        match self.schema().edge_label(label) {
-            Some(parent) if parent.label_type == EdgeLabelType::Parent => {
-                key::edge_label_prefix(direction, label, None)
-            }
-            known => {
-                let parent = known.and_then(|known| known.parent).unwrap_or(label);
-                key::edge_label_prefix(direction, parent, Some(label))
-            }
+fn label_prefix(schema: &Schema, direction: Direction, label: EdgeLabelId) -> Vec<u8> {
+    match schema.edge_label(label) {
+        Some(parent) if parent.label_type == EdgeLabelType::Parent => {
+            key::edge_label_prefix(direction, label, None)
+        }
+        known => {
+            let parent = known.and_then(|known| known.parent).unwrap_or(label);
+            key::edge_label_prefix(direction, parent, Some(label))
         }
     }
 }

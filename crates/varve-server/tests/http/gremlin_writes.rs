@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
+use varve_server::ServerConfig;
 
 use crate::fixture::Fixture;
 
@@ -208,6 +209,25 @@ fn what_the_schema_does_not_allow_is_refused() {
         refused(&fixture, script, 400, message);
     }
     assert_eq!(data(&fixture, "g.V().count()"), json!([4]));
+}
+
+/// Rows that are looked at are counted: merges that searched all changes would be a million.
+#[test]
+fn a_merge_looks_at_what_it_finds_whatever_its_transaction_has_changed() {
+    let fixture = Fixture::with(ServerConfig {
+        max_traversal_rows: 100_000,
+        ..ServerConfig::default()
+    });
+    fixture.done("POST", "/graphs/open", r#"{"schema":"open"}"#);
+    let script = "graph = open; g = graph.traversal(); g.addV('hub').property(T.id, 'hub').iterate()
+        for (int i = 0; i < 1000; i++) {
+            g.mergeV([(T.label): 'leaf', number: i]).iterate()
+            g.mergeV([(T.label): 'end', (T.id): i]).iterate()
+            g.mergeE([(T.label): 'leads', (Direction.OUT): 'hub', (Direction.IN): i]).iterate()
+            g.mergeE([(T.label): 'led', (Direction.OUT): i, (Direction.IN): 'hub']).iterate()
+        }
+        [g.V().hasLabel('leaf').count().next(), g.V('hub').out().count().next(), g.E().count().next()]";
+    assert_eq!(data(&fixture, script), json!([1_000, 1_000, 2_000]));
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub(super) fn merge(
 ) -> Result<Vec<Value>, QueryError> {
     let mut wanted = Wanted::edge(&parts.search(cx, row)?)?;
     resolve(cx, parts, row, &mut wanted)?;
-    let plan = search::edges(&wanted);
+    let plan = search::edges(&wanted, search::nearer_end(cx, &wanted)?);
     let found = search::run(cx, &plan)?;
     if !found.is_empty() {
         parts.matched(cx, writer, row, &found)?;

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use varve_model::{Direction, ElementId, VertexId};
-use varve_view::{Flow, GraphView, Meter, SchemaView, Search, ViewError};
+use varve_model::{Direction, EdgeLabelId, ElementId, VertexId};
+use varve_view::{Expand, Flow, GraphView, Meter, SchemaView, Search, ViewError};
 
+use super::super::analysis::edge_labels;
 use super::super::build::{self, Builder};
 use super::super::context::Context;
 use super::super::each::drain;
 use super::super::query::{Query, QueryOptions};
 use super::super::row::Track;
 use super::merge::Wanted;
-use crate::plan::{ElementKind, End, Expanded, Op, Plan};
+use crate::plan::{ElementKind, End, Expanded, Name, Op, Plan};
 use crate::predicate::{Predicate, Test};
 use crate::value::{Token, VertexHandle};
 use crate::{QueryError, Value, rules};
@@ -23,8 +24,8 @@ pub(super) fn vertices(wanted: &Wanted) -> Plan {
     Plan::new(ops)
 }
 
-/// The plan that finds edges.
-pub(super) fn edges(wanted: &Wanted) -> Plan {
+/// The plan that finds edges, walked from the `nearer` end where both are given.
+pub(super) fn edges(wanted: &Wanted, nearer: Direction) -> Plan {
     let vertex = |value: &Value| Op::Source {
         kind: ElementKind::Vertex,
         ids: Some(vec![value.clone()]),
@@ -37,6 +38,9 @@ pub(super) fn edges(wanted: &Wanted) -> Plan {
         to: Expanded::Edges,
     };
     let mut ops = match (&wanted.id, &wanted.source, &wanted.target) {
+        (None, Some(_), Some(target)) if nearer == Direction::In => {
+            vec![vertex(target), expand(Direction::In)]
+        }
         (None, Some(source), _) => vec![vertex(source), expand(Direction::Out)],
         (None, None, Some(target)) => vec![vertex(target), expand(Direction::In)],
         _ => vec![source(ElementKind::Edge, wanted)],
@@ -53,6 +57,62 @@ pub(super) fn edges(wanted: &Wanted) -> Plan {
     }
     filters(wanted, &mut ops);
     Plan::new(ops)
+}
+
+/// Edges that are looked at first of each end.
+const FIRST_EDGES: usize = 16;
+
+/// The end of the edges that are looked for which has fewer of their label: OUT, their source, where
+/// not both ends are given. Costs about as much as walking from that end.
+pub(super) fn nearer_end(cx: &Context<'_>, wanted: &Wanted) -> Result<Direction, QueryError> {
+    let end = |value: &Option<Value>| value.as_ref().and_then(Value::as_vertex_id);
+    let (None, Some(source), Some(target)) = (&wanted.id, end(&wanted.source), end(&wanted.target))
+    else {
+        return Ok(Direction::Out);
+    };
+    let names: Vec<Name> = wanted.label.iter().cloned().collect();
+    let known = match cx.writer {
+        Some(writer) => edge_labels(writer, &names),
+        None => edge_labels(cx.schema, &names),
+    };
+    let Some(labels) = known else {
+        return Ok(Direction::Out);
+    };
+    let mut most = FIRST_EDGES;
+    loop {
+        for (id, direction) in [(&source, Direction::Out), (&target, Direction::In)] {
+            if count_edges(cx, id, direction, &labels, most)? < most {
+                return Ok(direction);
+            }
+        }
+        most = most.saturating_mul(2);
+    }
+}
+
+/// How many edges a vertex has, counted to `most`.
+fn count_edges(
+    cx: &Context<'_>,
+    id: &VertexId,
+    direction: Direction,
+    labels: &[EdgeLabelId],
+    most: usize,
+) -> Result<usize, QueryError> {
+    let mut key = Vec::new();
+    cx.view.put_vertex_key(id, &mut key);
+    let ask = Expand {
+        direction: Some(direction),
+        labels,
+        properties: &[],
+    };
+    let mut count = 0;
+    cx.view.neighbours(&[&key], &ask, cx.meter, &mut |_, _| {
+        count += 1;
+        match count < most {
+            true => Flow::Continue(()),
+            false => Flow::Break(()),
+        }
+    })?;
+    Ok(count)
 }
 
 fn source(kind: ElementKind, wanted: &Wanted) -> Op {
