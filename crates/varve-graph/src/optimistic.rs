@@ -11,6 +11,7 @@
 //! different elements, both commit (write skew).
 
 mod adjacent;
+mod budget;
 mod commit;
 mod index;
 mod open;
@@ -34,16 +35,19 @@ use crate::hash::IdMap;
 use crate::read::View;
 use crate::schema::Schema;
 use adjacent::EdgesByKey;
+pub use budget::{HeldBytes, HeldShare};
 use index::ChangeIndex;
 use schema::GrowingSchema;
 
 /// What one transaction may change.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct OptimisticLimits {
     /// Elements, those that go with a vertex included.
     pub elements_max: usize,
     /// Bytes of the elements changed, as they were and as they are.
     pub bytes_max: usize,
+    /// What all transactions together may hold; `None` = no limit.
+    pub all: Option<Arc<HeldBytes>>,
 }
 
 impl OptimisticLimits {
@@ -58,6 +62,7 @@ impl Default for OptimisticLimits {
         Self {
             elements_max: Self::ELEMENTS_MAX,
             bytes_max: Self::BYTES_MAX,
+            all: None,
         }
     }
 }
@@ -83,6 +88,8 @@ struct State {
     index: ChangeIndex,
     changes: u64,
     bytes: usize,
+    /// The share of `bytes` in what all transactions hold.
+    share: Option<HeldShare>,
     expected: Vec<(Vec<u8>, Arc<Search>)>,
 }
 
@@ -126,12 +133,16 @@ impl Graph {
         base: View,
         limits: OptimisticLimits,
     ) -> OptimisticTransaction {
+        let state = State {
+            share: limits.all.clone().map(HeldBytes::share),
+            ..State::default()
+        };
         OptimisticTransaction {
             graph: Arc::clone(self),
             schema: GrowingSchema::new(self.schema()),
             base,
             limits,
-            state: RwLock::default(),
+            state: RwLock::new(state),
         }
     }
 }
@@ -196,7 +207,7 @@ impl OptimisticTransaction {
     fn change_vertex(&self, id: &VertexId, now: Option<Vertex>) -> Result<(), GraphError> {
         let state = &mut *self.state.write();
         let bytes = now.as_ref().map_or(0, |vertex| size_of(&vertex.properties));
-        state.admit(ElementId::Vertex(id.clone()), bytes, self.limits)?;
+        state.admit(ElementId::Vertex(id.clone()), bytes, &self.limits)?;
         if let Some(changed) = state.vertices.get_mut(id) {
             changed.set(now, state.changes, state.order.len());
             if let Some(vertex) = &changed.now {
@@ -210,7 +221,7 @@ impl OptimisticTransaction {
     fn change_edge(&self, id: &EdgeId, now: Option<Edge>) -> Result<(), GraphError> {
         let state = &mut *self.state.write();
         let bytes = now.as_ref().map_or(0, |edge| size_of(&edge.properties));
-        state.admit(ElementId::Edge(id.clone()), bytes, self.limits)?;
+        state.admit(ElementId::Edge(id.clone()), bytes, &self.limits)?;
         if let Some(changed) = state.edges.get_mut(id) {
             changed.set(now, state.changes, state.order.len());
             if let Some(edge) = &changed.now {
@@ -254,7 +265,7 @@ impl State {
         &mut self,
         id: ElementId,
         bytes: usize,
-        limits: OptimisticLimits,
+        limits: &OptimisticLimits,
     ) -> Result<(), GraphError> {
         let is_first = match &id {
             ElementId::Vertex(id) => self.vertices.get(id).is_some_and(|known| known.last == 0),
@@ -264,7 +275,8 @@ impl State {
             return Err(GraphError::new(
                 ErrorKind::LimitExceeded,
                 format!(
-                    "A transaction may change {} elements; change them in several",
+                    "A transaction may change {} elements (gremlin.transaction_elements_max): commit \
+                     in between",
                     limits.elements_max
                 ),
             ));
@@ -273,10 +285,14 @@ impl State {
             return Err(GraphError::new(
                 ErrorKind::LimitExceeded,
                 format!(
-                    "A transaction may change elements of {} bytes; change them in several",
+                    "A transaction may change elements of {} bytes (gremlin.transaction_bytes_max): \
+                     commit in between",
                     limits.bytes_max
                 ),
             ));
+        }
+        if let Some(share) = &mut self.share {
+            share.resize(self.bytes + bytes)?;
         }
         self.bytes += bytes;
         self.changes += 1;

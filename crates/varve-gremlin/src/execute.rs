@@ -43,6 +43,24 @@ const CHECK_EVERY: u64 = 1_024;
 /// How long a sleeping script does not look whether it is cancelled.
 const SLEEP_SLICE: Duration = Duration::from_millis(20);
 
+/// Waits, unless `check` fails, which is called every 20 ms.
+///
+/// # Errors
+/// As `check`.
+pub fn sleep(time: Duration, check: impl Fn() -> Result<(), QueryError>) -> Result<(), QueryError> {
+    let until = Instant::now().checked_add(time);
+    loop {
+        check()?;
+        let left = until.map_or(SLEEP_SLICE, |until| {
+            until.saturating_duration_since(Instant::now())
+        });
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(SLEEP_SLICE));
+    }
+}
+
 /// What a traversal starts from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
@@ -116,17 +134,7 @@ pub trait Host {
     /// # Errors
     /// As [`Host::check`].
     fn sleep(&self, time: Duration) -> Result<(), QueryError> {
-        let until = Instant::now().checked_add(time);
-        loop {
-            self.check()?;
-            let left = until.map_or(SLEEP_SLICE, |until| {
-                until.saturating_duration_since(Instant::now())
-            });
-            if left.is_zero() {
-                return Ok(());
-            }
-            std::thread::sleep(left.min(SLEEP_SLICE));
-        }
+        sleep(time, || self.check())
     }
 
     /// Ends the transaction of a source; the next write begins another one.

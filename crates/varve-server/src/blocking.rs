@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::config::ServerConfig;
@@ -54,6 +54,21 @@ pub fn yield_to_others() {
         });
         SLICE_BEGAN.set(Some(Instant::now()));
     }
+}
+
+/// Runs `wait`, which only waits, while others of the lane run in its place. `None`: so much work
+/// waits already that no thread would be left for what is to begin. On other threads it just runs.
+pub(crate) fn aside<T>(wait: impl FnOnce() -> T) -> Option<T> {
+    let queue = SERVED.with_borrow(Clone::clone);
+    let (Some(queue), Some(_)) = (queue, SLICE_BEGAN.get()) else {
+        return Some(wait());
+    };
+    let place = queue.leave()?;
+    SLICE_BEGAN.set(None);
+    let done = wait();
+    drop(place);
+    SLICE_BEGAN.set(Some(Instant::now()));
+    Some(done)
 }
 
 /// Which queue a piece of work waits in.
@@ -374,15 +389,36 @@ impl Queue {
     /// once that no thread is left for what is to begin.
     fn yield_turn(&self) {
         let mut state = self.state.lock();
-        let waiting_max = self.running_max * (THREADS_FOR_ONE - 1);
-        if state.next.is_empty() || state.waiting >= waiting_max {
+        if state.next.is_empty() || state.waiting >= self.waiting_max() {
             return;
         }
+        state.running -= 1;
+        state.waiting += 1;
+        self.go_on(state);
+    }
+
+    const fn waiting_max(&self) -> usize {
+        self.running_max * (THREADS_FOR_ONE - 1)
+    }
+
+    /// Lets others run in the place of the work at hand, until what is given is dropped.
+    fn leave(self: &Arc<Self>) -> Option<Left> {
+        let mut state = self.state.lock();
+        if state.waiting >= self.waiting_max() {
+            return None;
+        }
+        state.running -= 1;
+        state.waiting += 1;
+        self.wake(&state);
+        drop(state);
+        Some(Left(Arc::clone(self)))
+    }
+
+    /// Waits for a turn, behind all that waits.
+    fn go_on(&self, mut state: MutexGuard<'_, QueueState>) {
         let number = state.number;
         state.number += 1;
         state.next.push_back(Next::GoOn(number));
-        state.running -= 1;
-        state.waiting += 1;
         self.wake(&state);
         loop {
             let may_run = state.running < self.running_max;
@@ -396,6 +432,15 @@ impl Queue {
         state.running += 1;
         state.waiting -= 1;
         self.wake(&state);
+    }
+}
+
+/// Work that has left its place to others.
+struct Left(Arc<Queue>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.go_on(self.0.state.lock());
     }
 }
 

@@ -152,6 +152,18 @@ section! {
         sessions_max: usize = 1_000,
         /// Time that a session may be without a request. Then it ends, and its variables are gone.
         session_idle_ms: u64 = 600_000,
+        /// Time that the transaction of a session may be open. Then it is rolled back: it keeps old
+        /// states of its graph in memory.
+        transaction_ms: u64 = 60_000,
+        /// Elements that one transaction may change, those that go with a vertex included. Over it
+        /// the script fails, and nothing of the transaction is written.
+        transaction_elements_max: usize = 100_000,
+        /// Bytes that the changes of one transaction may hold, about. Over it the script fails, and
+        /// nothing of the transaction is written.
+        transaction_bytes_max: usize = 64 * MIB,
+        /// Bytes that the changes of all open transactions and the variables of all sessions may
+        /// hold together, about. Over it: 503, or the code 596. Jobs hold as much again at most.
+        held_bytes_max: usize = 256 * MIB,
         /// Labels and property keys of an open graph. Over it a script that uses another one for
         /// the first time fails, and nothing is written.
         open_schema_max: usize = 10_000,

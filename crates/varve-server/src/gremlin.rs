@@ -34,6 +34,7 @@ use request::GremlinRequest;
 use varve_gremlin::execute::Environment;
 
 pub(crate) use job::GremlinJobs;
+pub(crate) use transaction::TransactionLimits;
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[

@@ -91,6 +91,8 @@ pub struct AppState {
     pub(crate) open_connections: std::sync::atomic::AtomicUsize,
     /// Open sessions of `/gremlin`.
     pub(crate) gremlin_sessions: std::sync::atomic::AtomicUsize,
+    /// What the transactions of `/gremlin` may change, and hold with the variables of its sessions.
+    pub(crate) transactions: crate::gremlin::TransactionLimits,
 }
 
 impl AppState {
@@ -170,6 +172,7 @@ impl AppState {
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
             gremlin_sessions: std::sync::atomic::AtomicUsize::new(0),
+            transactions: crate::gremlin::TransactionLimits::new(&config.gremlin),
             is_shared: graphs.is_shared(),
             graphs,
             reads_wait,
@@ -319,6 +322,11 @@ impl AppState {
     /// Sessions of `/gremlin` open now.
     pub fn gremlin_sessions(&self) -> usize {
         self.gremlin_sessions.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that open transactions and the variables of sessions of `/gremlin` hold now.
+    pub fn gremlin_held_bytes(&self) -> usize {
+        self.transactions.held.held()
     }
 
     /// Bytes of answers that are held until clients have taken them.

@@ -85,7 +85,8 @@ pub(super) fn evaluate(
         host.may_write = true;
         host.work = kept.take();
         if let Some(work) = &mut host.work {
-            work.check_age().map_err(Failure::Query)?;
+            work.check_age(context.state().transactions.age_max)
+                .map_err(Failure::Query)?;
         }
         let ran = run(&script, environment, &mut host);
         *kept = host.work.take();

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use varve_graph::registry::Leased;
 use varve_gremlin::bind::Bound;
-use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, TransactionEnd};
+use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, TransactionEnd, sleep};
 use varve_model::TemporalScope;
 use varve_query::{QueryError, Value};
 use varve_view::{Meter, MeterLimits, ViewError};
 
 use super::scripting;
 use super::transaction::Work;
-use crate::blocking::yield_to_others;
+use crate::blocking::{aside, yield_to_others};
 use crate::errors::ApiError;
 use crate::hugegraph::graph_scope;
 use crate::request::RequestContext;
@@ -143,7 +143,11 @@ impl<'c> GraphHost<'c> {
                 return Err(ApiError::not_supported("A script works on one graph"));
             }
             Some(_) => {}
-            None => self.work = Some(Work::new(Arc::clone(&leased.graph), self.may_write)),
+            None => {
+                let limits = &self.context.state().transactions;
+                let graph = Arc::clone(&leased.graph);
+                self.work = Some(Work::new(graph, self.may_write, limits));
+            }
         }
         self.graph = Some(leased);
         Ok(())
@@ -265,6 +269,17 @@ impl Host for GraphHost<'_> {
 
     fn hold(&self, bytes: usize) -> Result<(), QueryError> {
         Ok(self.meter.hold(bytes)?)
+    }
+
+    fn sleep(&self, time: Duration) -> Result<(), QueryError> {
+        let slept = aside(|| sleep(time, || self.check()));
+        slept.unwrap_or_else(|| {
+            Err(QueryError::Limit(
+                "Too many scripts and long reads wait for sleep() to hold one more thread: try \
+                 again later, or run the script as a job"
+                    .to_owned(),
+            ))
+        })
     }
 
     fn named(&self, name: &str) -> Option<Named> {

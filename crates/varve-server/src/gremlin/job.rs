@@ -22,7 +22,7 @@ use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
 
 use super::host::{SOURCE_PREFIX, SPACE_PREFIX};
 use super::request::value_of;
-use super::transaction::{self, Work};
+use super::transaction::{self, TransactionLimits, Work};
 use super::{answer, scripting};
 use crate::config::ServerConfig;
 use crate::errors::{ApiError, HandlerResult};
@@ -98,6 +98,7 @@ fn first_line(script: &str) -> &str {
 pub(crate) struct GremlinJobs {
     /// Bytes that one may hold.
     bytes_max: u64,
+    transactions: TransactionLimits,
 }
 
 impl GremlinJobs {
@@ -105,6 +106,7 @@ impl GremlinJobs {
     pub(crate) fn new(config: &ServerConfig) -> Self {
         Self {
             bytes_max: config.max_traversal_bytes as u64,
+            transactions: TransactionLimits::new(&config.gremlin),
         }
     }
 
@@ -130,6 +132,7 @@ impl GremlinJobs {
             .iter()
             .map(|(name, value)| (CompactString::new(name), value_of(value)))
             .collect();
+        let may_write = transaction::may_write(&input.gremlin);
         let run = || {
             let watched = progress.clone();
             let cancel = CancelToken::watching(move || watched.should_end());
@@ -137,7 +140,7 @@ impl GremlinJobs {
                 graph,
                 progress,
                 meter: Meter::new(limits, cancel),
-                work: Work::new(Arc::clone(graph), transaction::may_write(&input.gremlin)),
+                work: Work::new(Arc::clone(graph), may_write, &self.transactions),
             };
             let mut environment = Environment::from(bindings.clone());
             let outcome = execute_in(&script, &mut environment, &mut host);

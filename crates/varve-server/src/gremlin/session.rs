@@ -12,8 +12,10 @@ use std::time::Duration;
 use compact_str::CompactString;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use varve_graph::optimistic::HeldShare;
 use varve_gremlin::execute::Environment;
 use varve_query::QueryError;
+use varve_view::ViewError;
 
 use super::status::Refusal;
 use super::transaction::Work;
@@ -23,6 +25,12 @@ use crate::state::AppState;
 /// Bytes that the variables of one session may hold, about.
 const VARIABLES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// The sessions of a connection are looked through for old transactions so many times within the
+/// time that one may be open,
+const LOOKS: u32 = 10;
+/// and no more often than this.
+const LOOK_MIN: Duration = Duration::from_millis(10);
+
 /// What a session keeps. The request in work has it alone.
 #[derive(Default)]
 pub(super) struct Session {
@@ -30,19 +38,29 @@ pub(super) struct Session {
     pub(super) environment: Environment,
     /// What its requests have changed and not committed: they are one transaction.
     pub(super) work: Option<Work>,
+    /// What the variables take of what all sessions may hold.
+    share: Option<HeldShare>,
 }
 
 impl Session {
     /// Whether the variables are within their limit. If not, they are as they were before.
     pub(super) fn keep(&mut self, before: Environment) -> Result<(), QueryError> {
-        let measured = weight::check_variables(&self.environment, VARIABLES_BYTES_MAX);
-        measured.map_err(|TooLarge| {
-            self.environment = before;
-            QueryError::Limit(format!(
+        let measured = weight::of_variables(&self.environment, VARIABLES_BYTES_MAX);
+        let kept = match (measured, &mut self.share) {
+            (Err(TooLarge), _) => Err(QueryError::Limit(format!(
                 "The variables of the session would hold more than {VARIABLES_BYTES_MAX} bytes: \
                  forget some first"
-            ))
-        })
+            ))),
+            (Ok(bytes), Some(share)) => {
+                let held = share.resize(bytes);
+                held.map_err(|error| QueryError::View(ViewError::from(error)))
+            }
+            (Ok(_), None) => Ok(()),
+        };
+        if kept.is_err() {
+            self.environment = before;
+        }
+        kept
     }
 }
 
@@ -50,6 +68,8 @@ impl Session {
 pub(super) struct Sessions {
     state: Arc<AppState>,
     open: RefCell<HashMap<CompactString, Open>>,
+    /// When old transactions are looked for next.
+    next_look: Cell<Instant>,
 }
 
 struct Open {
@@ -85,6 +105,7 @@ impl Sessions {
         Self {
             state,
             open: RefCell::default(),
+            next_look: Cell::new(Instant::now()),
         }
     }
 
@@ -102,7 +123,11 @@ impl Sessions {
                  again later"
             )));
         };
-        let session = Arc::default();
+        let held = Arc::clone(&self.state.transactions.held);
+        let session = Arc::new(Mutex::new(Session {
+            share: Some(held.share()),
+            ..Session::default()
+        }));
         let begun = Open {
             session: Arc::clone(&session),
             used: Cell::new(Instant::now()),
@@ -129,7 +154,8 @@ impl Sessions {
         self.open.borrow().is_empty()
     }
 
-    /// Waits until a session has been without a request for too long, and ends it.
+    /// Waits until a session has been without a request, or a transaction open, for too long, and
+    /// ends it.
     pub(super) async fn end_idle(&self) {
         let idle = Duration::from_millis(self.state.config().gremlin.session_idle_ms);
         let first = self
@@ -138,8 +164,21 @@ impl Sessions {
             .values()
             .map(|open| open.used.get())
             .min();
-        tokio::time::sleep_until(first.unwrap_or_else(Instant::now) + idle).await;
+        let idle_at = first.unwrap_or_else(Instant::now) + idle;
+        tokio::time::sleep_until(idle_at.min(self.next_look.get())).await;
         let now = Instant::now();
+        if now >= self.next_look.get() {
+            let age_max = self.state.transactions.age_max;
+            self.next_look.set(now + (age_max / LOOKS).max(LOOK_MIN));
+            for open in self.open.borrow().values() {
+                // A request in work has its own time.
+                if let Ok(mut session) = open.session.try_lock()
+                    && let Some(work) = &mut session.work
+                {
+                    work.end_late(age_max);
+                }
+            }
+        }
         self.open.borrow_mut().retain(|_, open| {
             // A request in work, or one that waits for it, has the session too.
             let is_in_use = Arc::strong_count(&open.session) > 1;

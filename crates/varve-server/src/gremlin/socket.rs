@@ -17,6 +17,7 @@ use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
 use hyper::upgrade::Upgraded;
+use tokio::io::AsyncWrite as _;
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard, OwnedSemaphorePermit, mpsc};
 use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
@@ -119,6 +120,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
     let mut tasks = JoinSet::new();
     let mut reads = true;
     while reads || !tasks.is_empty() || !parts.is_empty() {
+        let in_work = tasks.len();
         tokio::select! {
             biased;
             Some(outgoing) = parts.recv() => {
@@ -129,7 +131,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
             Some(_) = tasks.join_next() => {}
             () = desk.sessions.end_idle(), if !desk.sessions.is_empty() => {}
             () = stop(&desk.connection), if reads => reads = false,
-            message = socket.next(), if reads && desk.has_room(tasks.len()) => {
+            message = next_message(&mut socket, &desk, in_work), if reads => {
                 match message {
                     Some(Ok(message)) => {
                         let (bytes, is_text) = match message {
@@ -160,6 +162,27 @@ async fn stop(connection: &ConnectionState) {
         false => Poll::Pending,
     })
     .await;
+}
+
+/// The next message. While there is no room for one, it watches whether the client is there.
+async fn next_message(
+    socket: &mut WebSocketStream<Metered>,
+    desk: &Desk,
+    in_work: usize,
+) -> Option<Result<Message, Error>> {
+    if desk.has_room(in_work) {
+        return socket.next().await;
+    }
+    desk.connection.reads_no_more();
+    std::future::poll_fn(|context| {
+        // The sweeper wakes the connection; a flush of what is sent shows how its client is.
+        let flushed = Pin::new(socket.get_mut()).poll_flush(context);
+        match matches!(flushed, Poll::Ready(Err(_))) || desk.connection.is_gone() {
+            true => Poll::Ready(None),
+            false => Poll::Pending,
+        }
+    })
+    .await
 }
 
 /// A ping, a pong or a close has come. Its answer is taken by the client before more is read.

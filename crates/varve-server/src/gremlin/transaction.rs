@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use varve_graph::optimistic::{OptimisticLimits, OptimisticTransaction};
+use varve_graph::optimistic::{HeldBytes, OptimisticLimits, OptimisticTransaction};
 use varve_graph::read::View;
 use varve_graph::write::WritePeriod;
 use varve_graph::{ErrorKind, Graph, GraphError};
@@ -21,6 +21,7 @@ use varve_query::{Query, QueryError};
 use varve_view::{Meter, ViewError};
 
 use super::reading;
+use crate::config::GremlinConfig;
 use crate::errors::ApiError;
 use crate::hugegraph::{scope_instant, scope_version};
 
@@ -28,8 +29,33 @@ use crate::hugegraph::{scope_instant, scope_version};
 const RUNS_MAX: u32 = 8;
 /// The longest wait before a script runs again; short ones come first.
 const WAIT_MAX: Duration = Duration::from_millis(64);
-/// How long the transaction of a session may be open.
-pub(super) const TRANSACTION_MAX: Duration = Duration::from_secs(60);
+
+/// What transactions may change and hold.
+#[derive(Debug)]
+pub(crate) struct TransactionLimits {
+    /// What one transaction may change.
+    one: OptimisticLimits,
+    /// What all of them and the variables of sessions hold.
+    pub(crate) held: Arc<HeldBytes>,
+    /// How long the transaction of a session may be open.
+    pub(super) age_max: Duration,
+}
+
+impl TransactionLimits {
+    /// The limits that a server is configured with, with a budget of their own.
+    pub(crate) fn new(config: &GremlinConfig) -> Self {
+        let held = Arc::new(HeldBytes::new(config.held_bytes_max));
+        Self {
+            one: OptimisticLimits {
+                elements_max: config.transaction_elements_max,
+                bytes_max: config.transaction_bytes_max,
+                all: Some(Arc::clone(&held)),
+            },
+            held,
+            age_max: Duration::from_millis(config.transaction_ms),
+        }
+    }
+}
 
 /// What a script does with one graph.
 pub(super) struct Work {
@@ -46,10 +72,13 @@ pub(super) struct Work {
     pub(super) has_committed: bool,
     /// When the view was taken.
     begun: Instant,
+    limits: OptimisticLimits,
+    /// Whether changes were forgotten because the transaction was open for too long.
+    is_late: bool,
 }
 
 impl Work {
-    pub(super) fn new(graph: Arc<Graph>, may_write: bool) -> Self {
+    pub(super) fn new(graph: Arc<Graph>, may_write: bool, limits: &TransactionLimits) -> Self {
         Self {
             graph,
             may_write,
@@ -58,6 +87,8 @@ impl Work {
             period: WritePeriod::default(),
             has_committed: false,
             begun: Instant::now(),
+            limits: limits.one.clone(),
+            is_late: false,
         }
     }
 
@@ -128,7 +159,7 @@ impl Work {
         self.may_write = true;
         self.period = period;
         let view = self.view()?;
-        self.changes = Some(self.graph.begin_on(view, OptimisticLimits::default()));
+        self.changes = Some(self.graph.begin_on(view, self.limits.clone()));
         Ok(())
     }
 
@@ -151,24 +182,28 @@ impl Work {
         Ok(())
     }
 
-    /// Ends a transaction of a session that is open for too long: its view keeps the past in
-    /// memory.
+    /// Ends a transaction that is open for too long: its view keeps the past in memory.
+    pub(super) fn end_late(&mut self, age_max: Duration) {
+        if self.view.is_some() && self.begun.elapsed() >= age_max {
+            self.is_late |= self.is_changed();
+            self.roll_back();
+        }
+    }
+
+    /// As [`Work::end_late`], before the next request.
     ///
     /// # Errors
-    /// Where something was changed: it is forgotten.
-    pub(super) fn check_age(&mut self) -> Result<(), QueryError> {
-        if self.view.is_none() || self.begun.elapsed() < TRANSACTION_MAX {
-            return Ok(());
-        }
-        let was_changed = self.is_changed();
-        self.roll_back();
-        match was_changed {
+    /// Where something was changed and is forgotten.
+    pub(super) fn check_age(&mut self, age_max: Duration) -> Result<(), QueryError> {
+        self.end_late(age_max);
+        match std::mem::take(&mut self.is_late) {
             false => Ok(()),
             true => Err(QueryError::View(ViewError::from(GraphError::new(
                 ErrorKind::Conflict,
                 format!(
-                    "The transaction was open for more than {} s and is rolled back",
-                    TRANSACTION_MAX.as_secs()
+                    "The transaction was open for more than {} ms (gremlin.transaction_ms) and is \
+                     rolled back",
+                    age_max.as_millis()
                 ),
             )))),
         }

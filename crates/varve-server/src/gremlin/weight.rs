@@ -29,13 +29,14 @@ pub(super) fn of(value: &Value, bytes_max: usize) -> Result<usize, TooLarge> {
     Ok(bytes_max - scale.left)
 }
 
-/// Whether variables hold no more than so many bytes.
-pub(super) fn check_variables(environment: &Environment, bytes_max: usize) -> Measured {
+/// The bytes that variables hold, unless there are more than so many.
+pub(super) fn of_variables(environment: &Environment, bytes_max: usize) -> Result<usize, TooLarge> {
     let mut scale = Scale { left: bytes_max };
     environment.iter().try_for_each(|(name, item)| {
         scale.text(name)?;
         scale.item(item)
-    })
+    })?;
+    Ok(bytes_max - scale.left)
 }
 
 /// Counts down.

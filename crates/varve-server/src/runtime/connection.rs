@@ -36,7 +36,7 @@ const LINGER_MS: u64 = 2_000;
 
 /// How long a read goes on for a client that has closed its side of an HTTP/1 connection. It may
 /// have closed only its sending side, and still wait for the answer.
-const GONE_MS: u64 = 2_000;
+const GONE_MS: u64 = 500;
 
 /// How long a WebSocket may stay open without a message. Pools of drivers keep theirs, and not all
 /// of them send pings.
@@ -195,6 +195,18 @@ impl ConnectionState {
     /// A read has begun that may take long, over HTTP/1.
     pub(crate) fn read_began(&self) {
         self.read_since.store(self.now().max(1), Ordering::Relaxed);
+    }
+
+    /// A WebSocket reads no more messages for now: its client is looked after.
+    pub(crate) fn reads_no_more(&self) {
+        if self.read_since.load(Ordering::Relaxed) == 0 {
+            self.read_began();
+        }
+    }
+
+    /// Whether the client of a WebSocket that reads no more has closed its side.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone_since.load(Ordering::Relaxed) != 0
     }
 
     /// Whether a read has been in work since before the clock moved on last.

@@ -14,6 +14,7 @@ mod graphs;
 mod gremlin;
 mod gremlin_bounds;
 mod gremlin_formats;
+mod gremlin_held;
 mod gremlin_jobs;
 mod gremlin_scripts;
 mod gremlin_sessions;

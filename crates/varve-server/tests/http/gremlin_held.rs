@@ -1,0 +1,147 @@
+//! What scripts and sessions hold while they wait: memory, old states of a graph, threads.
+
+use varve_graphson::{Format, Response, Value};
+use varve_server::{GremlinConfig, ServerConfig};
+
+use crate::driver::{Driver, map, results, text};
+use crate::fixture::Fixture;
+use crate::memory::await_that;
+
+/// A traversal that takes many times longer than any test.
+const ENDLESS: &str = "g.V().repeat(both()).count()";
+/// More requests than a connection has in work at a time.
+const REQUESTS: usize = 70;
+
+fn with(gremlin: GremlinConfig) -> Fixture {
+    let fixture = Fixture::with(ServerConfig {
+        gremlin,
+        ..ServerConfig::default()
+    });
+    fixture.done("POST", "/graphs/open", r#"{"schema":"open"}"#);
+    fixture
+}
+
+/// One thread for long reads, and hardly a limit.
+fn narrow() -> Fixture {
+    let fixture = Fixture::with(ServerConfig {
+        blocking_threads: 1,
+        request_timeout_ms: 3_600_000,
+        max_traversal_rows: 1 << 60,
+        max_traversal_bytes: 1 << 40,
+        ..ServerConfig::default()
+    });
+    fixture.people();
+    fixture
+}
+
+fn eval(driver: &mut Driver, session: &str, script: &str) -> Vec<Response> {
+    let arguments = [("gremlin", text(script)), ("session", text(session))];
+    driver.ask("session", "eval", &arguments)
+}
+
+fn refused(parts: &[Response], code: i32, message: &str) {
+    assert_eq!(parts[0].code, code, "{parts:?}");
+    assert!(parts[0].message.contains(message), "{parts:?}");
+}
+
+/// A script that adds a vertex with a long text.
+fn long_text(bytes: usize) -> String {
+    format!("open.traversal().addV('a').property('t', 'x' * {bytes}).iterate(); 1")
+}
+
+#[test]
+fn transactions_and_variables_of_all_sessions_hold_no_more_than_their_budget() {
+    let fixture = with(GremlinConfig {
+        held_bytes_max: 100_000,
+        ..GremlinConfig::default()
+    });
+    let state = &fixture.server.state;
+    let mut one = Driver::connect(&fixture, Format::GraphBinary);
+    let mut other = Driver::connect(&fixture, Format::GraphSon);
+    results(eval(&mut one, "a", &long_text(60_000)));
+    assert!(state.gremlin_held_bytes() > 60_000);
+    // Neither another transaction nor variables have room, and nothing of them stays.
+    let limit = "(gremlin.held_bytes_max)";
+    refused(&eval(&mut other, "b", &long_text(60_000)), 596, limit);
+    let bound = [
+        ("gremlin", text("1")),
+        ("bindings", map(&[("x", text(&"x".repeat(60_000)))])),
+        ("session", text("c")),
+    ];
+    refused(&other.ask("session", "eval", &bound), 596, limit);
+    assert_eq!(eval(&mut other, "c", "x")[0].code, 597);
+    // A script of its own is refused, too.
+    refused(&other.eval(&long_text(60_000)), 596, limit);
+    results(eval(&mut one, "a", "open.traversal().tx().rollback(); 1"));
+    results(other.ask("session", "eval", &bound));
+    drop((one, other));
+    await_that("all is given back", || state.gremlin_held_bytes() == 0);
+}
+
+#[test]
+fn a_transaction_that_is_open_for_too_long_ends_without_a_further_request() {
+    let fixture = with(GremlinConfig {
+        transaction_ms: 50,
+        ..GremlinConfig::default()
+    });
+    let state = &fixture.server.state;
+    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    results(eval(&mut driver, "s", &long_text(1_000)));
+    let used = || state.gremlin_held_bytes();
+    await_that("the transaction has ended", || used() < 1_000);
+    let count = "open.traversal().V().count()";
+    let late = eval(&mut driver, "s", count);
+    refused(&late, 596, "(gremlin.transaction_ms)");
+    assert_eq!(results(eval(&mut driver, "s", count)), [Value::Long(0)]);
+}
+
+#[test]
+fn a_transaction_changes_no_more_than_its_limits() {
+    let fixture = with(GremlinConfig {
+        transaction_elements_max: 3,
+        transaction_bytes_max: 10_000,
+        ..GremlinConfig::default()
+    });
+    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let many = |count: usize| {
+        format!("for (int i = 0; i < {count}; i++) {{ open.traversal().addV().iterate() }}; 1")
+    };
+    driver.results(&many(3));
+    driver.refuses(&many(4), 597, "(gremlin.transaction_elements_max)");
+    let limit = "(gremlin.transaction_bytes_max)";
+    driver.refuses(&long_text(20_000), 597, limit);
+    let count = driver.results("open.traversal().V().count()");
+    assert_eq!(count, [Value::Long(3)]);
+}
+
+#[test]
+fn requests_end_when_their_client_is_gone_also_while_no_more_of_them_are_read() {
+    let fixture = narrow();
+    let pool = fixture.server.state.pool();
+    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    for _ in 0..REQUESTS {
+        driver.send("", "eval", &[("gremlin", text(ENDLESS))]);
+    }
+    await_that("one connection's share is in work", || pool.in_work() >= 60);
+    drop(driver);
+    await_that("nothing is in work", || pool.in_work() == 0);
+}
+
+#[test]
+fn scripts_that_sleep_leave_their_thread_to_others_and_too_many_are_refused() {
+    let fixture = narrow();
+    let pool = fixture.server.state.pool();
+    let mut sleepers = Driver::connect(&fixture, Format::GraphSon);
+    let mut other = Driver::connect(&fixture, Format::GraphSon);
+    for count in 1..=3 {
+        sleepers.send("", "eval", &[("gremlin", text("sleep(3600000)"))]);
+        await_that("it sleeps", || pool.in_work() == count);
+        // The one thread is free: what runs on it reads the graph, one after the other.
+        let names = other.results("g.V().has('name', 'marko').values('age')");
+        assert_eq!(names, [Value::Int(29)]);
+    }
+    other.refuses("sleep(1)", 597, "sleep()");
+    assert_eq!(other.results("g.V().count()"), [Value::Long(4)]);
+    drop(sleepers);
+    await_that("all have ended", || pool.in_work() == 0);
+}
