@@ -3,6 +3,7 @@
 mod arguments;
 mod branches;
 mod by;
+mod calls;
 mod conversions;
 mod filters;
 mod lists;

@@ -1,7 +1,11 @@
 //! Valid time and transaction time: instants, periods, commit versions, and the point of both times that a
 //! read is asked for.
 
+mod text;
+
 use std::fmt;
+
+pub use text::{parse_instant, parse_version};
 
 /// Microseconds since 1970-01-01T00:00:00Z, in valid time. Negative before 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

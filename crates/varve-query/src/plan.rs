@@ -1,6 +1,7 @@
 //! What a query does, step by step: the form that languages bind to and rules rewrite.
 
 mod bounded;
+pub mod call;
 mod children;
 mod fused;
 pub mod write;
@@ -421,6 +422,8 @@ pub enum Op {
     Function(Function),
     /// A change of the graph.
     Write(Box<write::Write>),
+    /// Results of a service.
+    Call(Box<call::Call>),
     /// A function of one value and of the first result of each child.
     Combine {
         children: Vec<Plan>,

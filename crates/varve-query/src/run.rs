@@ -3,6 +3,7 @@
 mod analysis;
 mod branch;
 mod build;
+mod call;
 mod child;
 mod context;
 mod each;

@@ -6,6 +6,7 @@
 
 mod error;
 mod meter;
+mod past;
 mod scan;
 mod schema;
 mod view;
@@ -13,6 +14,7 @@ mod writer;
 
 pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits};
+pub use past::PastVersion;
 pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
 pub use schema::SchemaView;
 pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};

@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 
 use varve_model::{
-    Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
+    Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
+    TemporalScope, VertexId, VertexLabelId,
 };
 
-use crate::{Found, Meter, Place, ScanAsk, ViewError};
+use crate::{Found, Meter, PastVersion, Place, ScanAsk, ViewError};
 
 /// What a visitor answers: go on, or stop here.
 pub type Flow = ControlFlow<()>;
@@ -152,6 +153,30 @@ pub trait GraphView: Send + Sync {
         meter: &Meter,
         found: &mut dyn FnMut(usize, EdgeFound<'_>),
     ) -> Result<(), ViewError>;
+
+    /// Visits the versions of an element that this view's transaction time shows, newest first; of
+    /// a view that asks for a valid time those that speak of it.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn versions(
+        &self,
+        id: &ElementId,
+        meter: &Meter,
+        visit: &mut dyn FnMut(PastVersion) -> Flow,
+    ) -> Result<(), ViewError>;
+
+    /// The state of an element at another point of both times. A time that is `None` is this
+    /// view's; commits that this view does not show are not seen.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn element_at(
+        &self,
+        id: &ElementId,
+        at: TemporalScope,
+        meter: &Meter,
+    ) -> Result<Option<Element>, ViewError>;
 
     /// Whether properties that this view has read satisfy all conditions.
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool;

@@ -8,12 +8,12 @@ use std::cell::RefCell;
 use varve_encoding::key;
 use varve_model::schema::EdgeLabelType;
 use varve_model::{
-    Condition, Direction, Edge, EdgeId, EdgeLabelId, ElementId, Properties, PropertyKeyId, Vertex,
-    VertexId,
+    Condition, Direction, Edge, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
+    TemporalScope, Vertex, VertexId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk,
-    ScannedEdge, SchemaView, VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
+    ScanAsk, ScannedEdge, SchemaView, VertexFound, ViewError,
 };
 
 use super::adjacent::Walk;
@@ -210,6 +210,25 @@ impl GraphView for OptimisticTransaction {
         drop(state);
         let mut show = |at: usize, edge: EdgeFound<'_>| found(places[at], edge);
         self.base.edges(&rest, properties, meter, &mut show)
+    }
+
+    /// What the transaction has changed is no part of the past yet.
+    fn versions(
+        &self,
+        id: &ElementId,
+        meter: &Meter,
+        visit: &mut dyn FnMut(PastVersion) -> Flow,
+    ) -> Result<(), ViewError> {
+        self.base.versions(id, meter, visit)
+    }
+
+    fn element_at(
+        &self,
+        id: &ElementId,
+        at: TemporalScope,
+        meter: &Meter,
+    ) -> Result<Option<Element>, ViewError> {
+        self.base.element_at(id, at, meter)
     }
 
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {

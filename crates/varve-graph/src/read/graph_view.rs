@@ -8,11 +8,12 @@ use varve_encoding::{key, row};
 use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::schema::EdgeLabelType;
 use varve_model::{
-    Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, TemporalScope, VertexId,
+    Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
+    TemporalScope, VertexId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk,
-    ScannedEdge, VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
+    ScanAsk, ScannedEdge, VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;
@@ -178,6 +179,44 @@ impl GraphView for View {
             Err(ViewError::NoIndex(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn versions(
+        &self,
+        id: &ElementId,
+        meter: &Meter,
+        visit: &mut dyn FnMut(PastVersion) -> Flow,
+    ) -> Result<(), ViewError> {
+        let valid = self.scope().valid;
+        let mut counted = Ok(());
+        self.visit_history(id, None, &mut |past| {
+            counted = meter.row();
+            match counted {
+                Err(_) => Flow::Break(()),
+                Ok(()) if valid.is_some_and(|at| !past.period.covers(at)) => Flow::Continue(()),
+                Ok(()) => visit(PastVersion {
+                    version: past.version,
+                    period: past.period,
+                    element: past.element,
+                    superseded: past.superseded,
+                }),
+            }
+        })?;
+        counted
+    }
+
+    fn element_at(
+        &self,
+        id: &ElementId,
+        at: TemporalScope,
+        meter: &Meter,
+    ) -> Result<Option<Element>, ViewError> {
+        meter.row()?;
+        let then = self.moved_to(at);
+        Ok(match id {
+            ElementId::Vertex(id) => then.vertex(id)?.map(Element::Vertex),
+            ElementId::Edge(id) => then.edge(id)?.map(Element::Edge),
+        })
     }
 
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {

@@ -102,6 +102,22 @@ impl View {
         }
     }
 
+    /// The same committed state at another point. A time that is `None` is this view's, and no later
+    /// commit is seen than this view sees.
+    pub(crate) fn moved_to(&self, at: TemporalScope) -> Self {
+        let asked = at.transaction.filter(|asked| *asked < self.version());
+        // Where reads see newer commits, the last whole one bounds the past too.
+        let within = asked.map(|asked| self.last.map_or(asked, |last| asked.min(last)));
+        let scope = TemporalScope {
+            valid: at.valid.or(self.scope.valid),
+            transaction: within.or(self.scope.transaction),
+        };
+        Self {
+            scope,
+            ..self.clone()
+        }
+    }
+
     /// Calls `found` with the content of the vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.
     ///
     /// # Errors

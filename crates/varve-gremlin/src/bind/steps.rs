@@ -7,7 +7,7 @@ use varve_query::{QueryError, Value};
 
 use super::arguments::{first, scoped};
 use super::by::modulators;
-use super::{Binder, math, source, writes};
+use super::{Binder, calls, math, source, writes};
 use crate::tree::{self, Argument, Column, Step, StepName};
 
 impl Binder<'_> {
@@ -383,6 +383,7 @@ impl Binder<'_> {
                 local: step.name == StepName::Local,
             },
             StepName::SideEffect => Op::SideEffect(child()?),
+            StepName::Call => self.call(step, behind)?,
             StepName::Sack => match arguments {
                 [Argument::Operator(operator)] => Op::SackWith {
                     operator: source::join(*operator),
@@ -484,6 +485,7 @@ const fn modulators_of(name: StepName) -> &'static [StepName] {
         StepName::AddE => writes::ADD_EDGE,
         StepName::MergeV | StepName::MergeE => writes::MERGE,
         StepName::Property => writes::SET,
+        StepName::Call => calls::CALL,
         _ => &[],
     }
 }

@@ -240,7 +240,15 @@ impl Generator<'_> {
             "'wrote', 'edited'",
         ]);
         let name = self.pick(&["out", "in", "both"]);
-        match self.number(16) {
+        match self.number(18) {
+            16 => {
+                let year = 1969 + self.number(5);
+                (
+                    format!("call('varve.as_of', [as_of: '{year}-06-01'])"),
+                    Vertex,
+                )
+            }
+            17 => self.called(),
             0..=3 => (format!("{name}({labels})"), Vertex),
             4 => (format!("{name}E({labels})"), Walked),
             5 | 6 => {
@@ -276,6 +284,26 @@ impl Generator<'_> {
                 1 => ("sack(sum).by(out().count())".into(), Vertex),
                 _ => ("valueMap('name')".into(), Any),
             },
+        }
+    }
+
+    /// A service and what is asked of it.
+    fn called(&mut self) -> (String, Flow) {
+        let direction = self.pick(&["IN", "OUT"]);
+        match self.number(3) {
+            0 => {
+                let limit = 1 + self.number(3);
+                let history = format!("call('varve.history').with('limit', constant({limit}))");
+                (format!("{history}.select('element').is(neq(null))"), Vertex)
+            }
+            1 => (
+                "call('varve.history', [limit: 1]).select('kind')".into(),
+                Text,
+            ),
+            _ => {
+                let degree = "call('tinker.degree.centrality')";
+                (format!("{degree}.with('direction', {direction})"), Number)
+            }
         }
     }
 

@@ -6,13 +6,14 @@ use varve_model::schema::{
     AggregateType, EdgeLabelType, Frequency, IdStrategy, Retention, SchemaStatus, WriteType,
 };
 use varve_model::{
-    Cardinality, DataType, Datum, Edge, EdgeId, EdgeLabel, EdgeLabelId, Properties, PropertyKey,
-    PropertyKeyId, Value as Stored, Vertex, VertexId, VertexLabel, VertexLabelId,
+    Cardinality, CommitVersion, DataType, Datum, Edge, EdgeId, EdgeLabel, EdgeLabelId, Element,
+    ElementId, Instant, Period, Properties, PropertyKey, PropertyKeyId, Value as Stored, Vertex,
+    VertexId, VertexLabel, VertexLabelId,
 };
 use varve_query::Value;
 use varve_query::value::{EdgeHandle, VertexHandle, Walked};
 use varve_testkit::model::ModelView;
-use varve_view::SchemaView;
+use varve_view::{PastVersion, SchemaView};
 
 use crate::expected::Wanted;
 use crate::generate::Random;
@@ -118,7 +119,8 @@ impl Modern {
                 properties: properties.into_iter().collect(),
             }
         };
-        let vertices = (1..=count).map(|id| vertex(id, random)).collect();
+        let vertices: Vec<Vertex> = (1..=count).map(|id| vertex(id, random)).collect();
+        let past = past_of(&vertices, random);
         let mut edges: std::collections::BTreeMap<String, Edge> = std::collections::BTreeMap::new();
         for _ in 0..10 + random.below(30) {
             let mut end = || i64::from(random.below(15)) % count + 1;
@@ -136,7 +138,7 @@ impl Modern {
             edges.insert(id.to_string(), edge);
         }
         Self {
-            view: ModelView::of(vertices, edges.into_values().collect()),
+            view: ModelView::of(vertices, edges.into_values().collect()).with_past(past),
             schema: Names::new(),
         }
     }
@@ -178,6 +180,33 @@ impl Modern {
     pub(crate) fn parameter(&self, text: &str) -> Option<Value> {
         Wanted::read(text, self)?.value()
     }
+}
+
+/// What was said of some vertices: their ages in the years from 1970 on, and that they are not
+/// there.
+pub(crate) fn past_of(vertices: &[Vertex], random: &mut Random) -> Vec<(ElementId, PastVersion)> {
+    let mut past = Vec::new();
+    for vertex in vertices {
+        let count = random.below(4);
+        for version in (1..=count).rev() {
+            let mut then = vertex.clone();
+            let age = 20 + i32::try_from(random.below(20)).expect("small");
+            then.properties.set(PropertyKeyId(2), Stored::Int(age));
+            let year = |year: u32| Instant(i64::from(year) * 365 * 86_400_000_000);
+            let from = random.below(3);
+            let version = PastVersion {
+                version: CommitVersion(u64::from(version)),
+                period: Period {
+                    from: year(from),
+                    to: year(from + 2),
+                },
+                element: random.chance(4).then_some(Element::Vertex(then)),
+                superseded: (version < count).then_some(CommitVersion(u64::from(version) + 1)),
+            };
+            past.push((ElementId::Vertex(vertex.id.clone()), version));
+        }
+    }
+    past
 }
 
 fn number_of(name: &str) -> Option<i64> {

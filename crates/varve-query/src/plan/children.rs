@@ -103,6 +103,11 @@ macro_rules! children {
                     all
                 }
                 Self::Write(write) => write.$children(),
+                Self::Call(call) => {
+                    let call = &$($mut)? **call;
+                    let with = call.with.$iter().map(|(_, plan)| plan);
+                    call.computed.$iter().chain(with).collect()
+                }
                 other => {
                     let readers = other.$readers().into_iter();
                     readers.filter_map(By::$child).collect()

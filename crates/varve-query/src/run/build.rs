@@ -15,7 +15,7 @@ use super::repeat::Rounds;
 use super::row::{Row, Track};
 use super::source::{Inject, Nothing, Source, Start};
 use super::write::{Eager, Writing};
-use super::{BoxedOperator, map, math};
+use super::{BoxedOperator, call, map, math};
 use crate::plan::{Expanded, Fused, Name, Op, Plan, Reduce};
 use crate::{QueryError, Value};
 
@@ -178,6 +178,7 @@ fn operator(
         | Op::IfThenElse { .. }
         | Op::Branch { .. }
         | Op::Repeat(_) => branching::branching(op, input, builder)?,
+        Op::Call(own) => call::operator(own, input, builder)?,
         Op::Fused(fused) => fused::operator(fused, merges(rest, builder), input, builder)?,
         _ => map::operator(op, input, builder)?,
     })

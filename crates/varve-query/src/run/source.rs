@@ -330,7 +330,8 @@ impl Operator for Source {
     }
 }
 
-fn value_of(cx: &Context<'_>, found: &Found<'_>) -> Result<Value, QueryError> {
+/// An element that a scan shows.
+pub(crate) fn value_of(cx: &Context<'_>, found: &Found<'_>) -> Result<Value, QueryError> {
     let view = cx.view;
     Ok(match found {
         Found::Vertex { key, vertex } => {

@@ -9,8 +9,11 @@ use varve_model::{
 
 use super::{Value, Walked};
 
+/// The number of a change that comes after all others: what was read then stays.
+const DETACHED: u64 = u64::MAX;
+
 /// Label and properties of a vertex, as far as the query reads them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct VertexContent {
     /// The label.
     pub label: VertexLabelId,
@@ -72,6 +75,23 @@ impl VertexHandle {
         let handle = Self::new(id, Some(content.label));
         handle.fill(Some(content));
         handle
+    }
+
+    /// A vertex as it is at another point of time than that of the query: it is never read again.
+    #[must_use]
+    pub fn detached(id: VertexId, content: VertexContent) -> Self {
+        let then = Arc::new(Self::read(id.clone(), content));
+        let handle = Self::new(id, None);
+        let _ = handle.newer.set((DETACHED, then));
+        handle
+    }
+
+    /// The state of a detached vertex.
+    pub(super) fn other_state(&self) -> Option<&VertexContent> {
+        match self.newer.get() {
+            Some((DETACHED, then)) => then.content()?,
+            _ => None,
+        }
     }
 
     /// The id.
@@ -145,6 +165,28 @@ pub struct EdgeHandle {
 pub struct NewerEdge(OnceLock<(u64, Arc<EdgeHandle>)>);
 
 impl EdgeHandle {
+    /// The same edge, which is as it is at another point of time than that of the query.
+    #[must_use]
+    pub fn detached(self) -> Self {
+        let then = Arc::new(Self {
+            id: self.id.clone(),
+            label_name: self.label_name.clone(),
+            newer: NewerEdge::default(),
+            properties: self.properties.clone(),
+            ..self
+        });
+        let _ = self.newer.0.set((DETACHED, then));
+        self
+    }
+
+    /// The properties of a detached edge.
+    pub(super) fn other_state(&self) -> Option<&Properties> {
+        match self.newer.0.get() {
+            Some((DETACHED, then)) => Some(&then.properties),
+            _ => None,
+        }
+    }
+
     fn latest(&self) -> (u64, &Self) {
         let (mut known, mut latest) = (0, self);
         while let Some((own, newer)) = latest.newer.0.get() {

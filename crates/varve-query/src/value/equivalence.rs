@@ -26,10 +26,15 @@ impl PartialEq for Value {
             (Self::Set(a), Self::Set(b)) => a == b,
             (Self::Map(a), Self::Map(b)) => a == b,
             (Self::Entry(a), Self::Entry(b)) => a == b,
-            (Self::Vertex(a), Self::Vertex(b)) => a.id() == b.id(),
-            (Self::Edge(a, _), Self::Edge(b, _)) => a.id == b.id,
+            (Self::Vertex(a), Self::Vertex(b)) => {
+                a.id() == b.id() && a.other_state() == b.other_state()
+            }
+            (Self::Edge(a, _), Self::Edge(b, _)) => {
+                a.id == b.id && a.other_state() == b.other_state()
+            }
             (Self::VertexProperty(a), Self::VertexProperty(b)) => {
                 a.vertex.id() == b.vertex.id()
+                    && a.vertex.other_state() == b.vertex.other_state()
                     && (a.key, a.number) == (b.key, b.number)
                     && a.value == b.value
             }

@@ -39,6 +39,9 @@ impl Value {
                 a.len() == b.len() && a.iter().all(same)
             }
             (Self::Entry(a), Self::Entry(b)) => a.0.equals(&b.0) && a.1.equals(&b.1),
+            // An element is the same in all its states.
+            (Self::Vertex(a), Self::Vertex(b)) => a.id() == b.id(),
+            (Self::Edge(a, _), Self::Edge(b, _)) => a.id == b.id,
             _ => match (Number::of(self), Number::of(other)) {
                 (Some(a), Some(b)) => a.compare(&b) == Some(Ordering::Equal),
                 (None, None) => self == other,

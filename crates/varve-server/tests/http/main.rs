@@ -13,6 +13,7 @@ mod gone;
 mod graphs;
 mod gremlin;
 mod gremlin_bounds;
+mod gremlin_calls;
 mod gremlin_formats;
 mod gremlin_held;
 mod gremlin_jobs;

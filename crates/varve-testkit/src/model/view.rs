@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 
 use varve_model::{
-    Condition, Direction, Edge, EdgeId, Properties, PropertyKeyId, Vertex, VertexId,
+    CommitVersion, Condition, Direction, Edge, EdgeId, Element, ElementId, Properties,
+    PropertyKeyId, TemporalScope, Vertex, VertexId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk,
-    ScannedEdge, VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
+    ScanAsk, ScannedEdge, VertexFound, ViewError,
 };
 
 use super::{Model, Point};
@@ -17,6 +18,7 @@ use super::{Model, Point};
 pub struct ModelView {
     vertices: Vec<Vertex>,
     edges: Vec<Edge>,
+    past: Vec<(ElementId, PastVersion)>,
 }
 
 /// A key that is none of this view's.
@@ -38,7 +40,17 @@ impl ModelView {
     /// A graph of these elements.
     #[must_use]
     pub const fn of(vertices: Vec<Vertex>, edges: Vec<Edge>) -> Self {
-        Self { vertices, edges }
+        Self {
+            vertices,
+            edges,
+            past: Vec::new(),
+        }
+    }
+
+    /// The same view, in which these versions are the past, newest first.
+    #[must_use]
+    pub fn with_past(self, past: Vec<(ElementId, PastVersion)>) -> Self {
+        Self { past, ..self }
     }
 
     /// The vertices that exist.
@@ -319,6 +331,37 @@ impl GraphView for ModelView {
             }
         }
         Ok(())
+    }
+
+    fn versions(
+        &self,
+        id: &ElementId,
+        meter: &Meter,
+        visit: &mut dyn FnMut(PastVersion) -> Flow,
+    ) -> Result<(), ViewError> {
+        for (_, version) in self.past.iter().filter(|(own, _)| own == id) {
+            meter.row()?;
+            if visit(version.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The newest version that speaks of the point.
+    fn element_at(
+        &self,
+        id: &ElementId,
+        at: TemporalScope,
+        meter: &Meter,
+    ) -> Result<Option<Element>, ViewError> {
+        meter.row()?;
+        let newest = at.transaction.unwrap_or(CommitVersion::MAX);
+        let mut own = self.past.iter().filter(|(own, version)| {
+            let covers = at.valid.is_none_or(|valid| version.period.covers(valid));
+            own == id && version.version <= newest && covers
+        });
+        Ok(own.next().and_then(|(_, version)| version.element.clone()))
     }
 
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {

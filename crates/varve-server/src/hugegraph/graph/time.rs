@@ -1,68 +1,19 @@
-//! Instants in text, and the query parameters that ask for a point of both times or say a valid period.
-//!
-//! Read: RFC 3339 (`2024-05-01T12:00:00.000001+02:00`), the same without offset or with a space for the `T` (UTC), a
-//! plain date (its first instant, UTC); up to the end of the year 9999. Written: RFC 3339 in UTC with six decimals.
+//! The query parameters that ask for a point of both times or say a valid period, and instants as text: RFC 3339 in UTC
+//! with six decimals.
 
 use jiff::SignedDuration;
-use jiff::civil::{Date, DateTime, Time, date};
+use jiff::civil::{DateTime, date};
 use varve_graph::write::WritePeriod;
 use varve_model::{CommitVersion, Instant, TemporalScope};
+
+pub use varve_model::time::parse_instant;
+use varve_model::time::parse_version;
 
 use crate::request::RequestContext;
 use crate::{ApiError, Query};
 
-/// Reads an instant. Every door and tool reads instants with it.
-#[must_use]
-pub fn parse_instant(text: &str) -> Option<Instant> {
-    if offset_hours(text).is_some_and(|hours| hours > OFFSET_HOURS_MAX) {
-        return None;
-    }
-    let nanos = text
-        .parse::<jiff::Timestamp>()
-        .ok()
-        .map(jiff::Timestamp::as_nanosecond)
-        .or_else(|| civil(text))
-        // A `Timestamp` ends a day before the year 9999 does, so that every offset has room.
-        .or_else(|| civil(text.strip_suffix(['Z', 'z'])?))
-        .or_else(|| {
-            // A `+` that was not percent-encoded arrives as a space.
-            let (rest, offset) = text.rsplit_once(' ')?;
-            let timestamp: jiff::Timestamp = format!("{rest}+{offset}").parse().ok()?;
-            Some(timestamp.as_nanosecond())
-        })?;
-    // Of nanoseconds, the part below a microsecond is cut towards the past.
-    i64::try_from(nanos.div_euclid(1_000)).ok().map(Instant)
-}
-
-/// The hours of an offset in RFC 3339; the parser takes more.
-const OFFSET_HOURS_MAX: u8 = 23;
-
-/// The hours of the offset after the time of day: two digits after its sign, which arrives as a space if a `+` was not
-/// percent-encoded.
-fn offset_hours(text: &str) -> Option<u8> {
-    let (_, time) = text.split_once(['T', 't', ' '])?;
-    let (_, offset) = time.split_once(['+', '-', ' '])?;
-    offset.get(..2)?.parse().ok()
-}
-
 /// Where the instants are counted from.
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
-
-/// Nanoseconds since 1970 when a clock in UTC shows this date, or date and time. Looked at first, for the parser
-/// overlooks an offset.
-fn civil(text: &str) -> Option<i128> {
-    let of = |text: &str, marks: &[u8]| {
-        let mut bytes = text.bytes();
-        bytes.all(|byte| byte.is_ascii_digit() || marks.contains(&byte))
-    };
-    let shown = match text.split_once(['T', 't', ' ']) {
-        Some((_, time)) => of(time, b":.").then(|| text.parse::<DateTime>().ok())?,
-        None => of(text, b"-")
-            .then(|| text.parse::<Date>().ok())?
-            .map(|day| day.to_datetime(Time::midnight())),
-    };
-    Some(shown?.duration_since(EPOCH).as_nanos())
-}
 
 /// Writes an instant; `None` for the ends of time and what is outside the years -9999 to 9999, which have no text.
 pub(crate) fn instant_text(instant: Instant) -> Option<String> {
@@ -117,13 +68,7 @@ pub(crate) fn instant(name: &str, text: &str) -> Result<Instant, ApiError> {
 
 /// A commit version, or the last one of an instant; `now` is [`CommitVersion::MAX`], which no number and no instant is.
 pub(crate) fn commit_version(text: &str) -> Result<CommitVersion, ApiError> {
-    if text == "now" {
-        return Ok(CommitVersion::MAX);
-    }
-    let number = text.parse().ok().map(CommitVersion);
-    let version = number.or_else(|| parse_instant(text).map(CommitVersion::last_at));
-    let greatest = CommitVersion(u64::MAX - 1);
-    version.map(|version| version.min(greatest)).ok_or_else(|| {
+    parse_version(text).ok_or_else(|| {
         ApiError::illegal_argument(format!(
             "The as_of_tx must be a commit version, an RFC 3339 instant such as '2024-05-01T12:00:00Z', or 'now', but got '{text}'"
         ))
