@@ -45,7 +45,7 @@ impl Plan {
         let mut has = false;
         self.walk(&mut |op| {
             has |= match op {
-                Op::Aggregate { .. } => true,
+                Op::Aggregate { .. } | Op::Subgraph { .. } => true,
                 Op::Group { into, .. } | Op::GroupCount { into, .. } | Op::Tree { into, .. } => {
                     into.is_some()
                 }
@@ -350,6 +350,8 @@ pub enum Op {
     },
     /// The tree of all paths.
     Tree { by: Vec<By>, into: Option<Name> },
+    /// Adds edges and the vertices that they join to a side effect.
+    Subgraph { into: Name },
     /// What a collection holds.
     Unfold,
     /// What is made of all values.
@@ -538,6 +540,7 @@ impl Op {
             | Self::Group { .. }
             | Self::GroupCount { .. }
             | Self::Tree { .. }
+            | Self::Subgraph { .. }
             | Self::FoldWith { .. } => true,
             Self::Union(plans) => plans.iter().any(Plan::gathers),
             Self::IfThenElse {

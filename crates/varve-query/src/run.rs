@@ -23,6 +23,7 @@ mod repeat;
 mod row;
 mod sack;
 mod source;
+mod subgraph;
 mod write;
 
 use context::Context;

@@ -91,6 +91,8 @@ pub enum Value {
     Path(Arc<Path>),
     /// A tree of values.
     Tree(Arc<Tree>),
+    /// A part of the graph.
+    Graph(Arc<Subgraph>),
     /// A name with a meaning: `id`, `label`, `IN`, `OUT`.
     Token(Token),
 }
@@ -143,6 +145,15 @@ pub struct Path {
     pub objects: Vec<Value>,
     /// The labels of each object.
     pub labels: Vec<Vec<CompactString>>,
+}
+
+/// Edges, and the vertices that they join, in the order in which they came.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Subgraph {
+    /// The vertices.
+    pub vertices: ValueSet,
+    /// The edges.
+    pub edges: ValueSet,
 }
 
 /// Values, each with the values that followed it.
@@ -242,6 +253,7 @@ impl Value {
             Self::Property(_) => "Property",
             Self::Path(_) => "Path",
             Self::Tree(_) => "Tree",
+            Self::Graph(_) => "Graph",
             Self::Token(_) => "T",
         }
     }
@@ -307,6 +319,9 @@ impl Value {
                 objects.try_for_each(|object| object.look_through(depth, members))
             }
             Self::Tree(tree) => tree.look_through(depth, members),
+            Self::Graph(graph) => graph
+                .members()
+                .try_for_each(|member| member.look_through(depth, members)),
             _ => Ok(()),
         }
     }
@@ -403,6 +418,13 @@ impl Value {
                     .map(|(name, value)| (Self::text(name), Self::of_datum(value))),
             ),
         }
+    }
+}
+
+impl Subgraph {
+    /// Its vertices, then its edges.
+    pub fn members(&self) -> impl Iterator<Item = &Value> {
+        self.vertices.iter().chain(&self.edges)
     }
 }
 

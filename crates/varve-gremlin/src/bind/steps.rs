@@ -344,6 +344,9 @@ impl Binder<'_> {
                 by: self.bys(behind)?,
                 into: name()?,
             },
+            StepName::Subgraph => Op::Subgraph {
+                into: self.name(first(step)?)?,
+            },
             StepName::ValueMap => self.value_map(step, behind)?,
             StepName::Group => {
                 let mut bys = self.bys(behind)?;

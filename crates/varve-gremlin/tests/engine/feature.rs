@@ -38,6 +38,8 @@ pub(crate) enum Outcome {
     },
     /// The nodes of a tree, each with its level.
     Tree(Vec<(usize, String)>),
+    /// The edges and the vertices of a subgraph.
+    Subgraph(Vec<String>),
     Error(Option<String>),
     Other(String),
 }
@@ -220,6 +222,12 @@ fn outcome<'l>(
             ordered: said.ends_with(" ordered"),
             of: false,
         },
+        "the result should be a subgraph with the following" => {
+            if let Outcome::Subgraph(before) = &mut scenario.outcome {
+                rows.append(before);
+            }
+            Outcome::Subgraph(rows)
+        }
         "the result should be of" => Outcome::Rows {
             rows,
             ordered: false,

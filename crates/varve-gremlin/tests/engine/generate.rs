@@ -132,6 +132,9 @@ impl Generator<'_> {
         let mut ends: Vec<String> = vec![".count()".into(), ".fold()".into(), String::new()];
         ends.push(".groupCount()".into());
         ends.push(".aggregate('z').cap('z')".into());
+        if matches!(flow, Edge | Walked) {
+            ends.push(".subgraph('g').cap('g')".into());
+        }
         ends.push(".tail(100000)".into());
         if source.ends_with("withSack(1)") {
             ends.push(".sack()".into());

@@ -76,6 +76,19 @@ fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), 
                 _ => Err(told()),
             }
         }
+        Outcome::Subgraph(rows) => {
+            let wanted: Option<Vec<Wanted>> =
+                rows.iter().map(|row| Wanted::read(row, graph)).collect();
+            let wanted = wanted.ok_or_else(|| format!("cannot read {rows:?}"))?;
+            let Some(Value::Graph(graph)) = values.first() else {
+                return Err(told());
+            };
+            let members: Vec<Value> = graph.members().cloned().collect();
+            match same_bag(&members, &wanted) {
+                true => Ok(()),
+                false => Err(format!("got {members:?}")),
+            }
+        }
         Outcome::Error(_) => Err("no error".to_owned()),
         Outcome::Other(what) => Err(format!("outcome {what}")),
     }

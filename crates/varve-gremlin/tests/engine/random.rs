@@ -43,6 +43,12 @@ fn canonical(value: &Value) -> String {
             };
             format!("tree({})", sorted(tree.0.iter().map(entry).collect()))
         }
+        Value::Graph(graph) => {
+            format!(
+                "graph({})",
+                sorted(graph.members().map(canonical).collect())
+            )
+        }
         other => format!("{}:{other}", other.type_name()),
     }
 }

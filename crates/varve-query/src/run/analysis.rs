@@ -183,6 +183,7 @@ pub(crate) fn effects(plan: &Plan) -> IndexMap<Name, Effect> {
             Op::Tree {
                 into: Some(into), ..
             } => (into, Value::Tree(Arc::default())),
+            Op::Subgraph { into } => (into, Value::Graph(Arc::default())),
             _ => return,
         };
         let operator = None;

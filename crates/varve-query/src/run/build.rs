@@ -169,7 +169,8 @@ fn operator(
         | Op::GroupCount { .. }
         | Op::Aggregate { .. }
         | Op::Cap(_)
-        | Op::Tree { .. } => gathering::gathering(op, input, builder)?,
+        | Op::Tree { .. }
+        | Op::Subgraph { .. } => gathering::gathering(op, input, builder)?,
         Op::FlatMap { .. }
         | Op::SideEffect(_)
         | Op::Union(_)

@@ -153,6 +153,9 @@ fn gather_vertices<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
             .iter()
             .for_each(|item| gather_vertices(item, out)),
         Value::Tree(tree) => gather_tree(tree, out),
+        Value::Graph(graph) => graph
+            .members()
+            .for_each(|member| gather_vertices(member, out)),
         _ => {}
     }
 }

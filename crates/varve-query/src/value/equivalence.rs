@@ -41,6 +41,7 @@ impl PartialEq for Value {
             (Self::Property(a), Self::Property(b)) => a.name == b.name && a.value == b.value,
             (Self::Path(a), Self::Path(b)) => a == b,
             (Self::Tree(a), Self::Tree(b)) => a == b,
+            (Self::Graph(a), Self::Graph(b)) => a == b,
             (Self::Token(a), Self::Token(b)) => a == b,
             _ => false,
         }
@@ -84,6 +85,7 @@ impl Hash for Value {
             }
             Self::Path(path) => path.objects.hash(state),
             Self::Tree(tree) => sum_of_hashes(tree.0.keys()).hash(state),
+            Self::Graph(graph) => sum_of_hashes(graph.edges.iter()).hash(state),
             Self::Token(token) => token.hash(state),
         }
     }

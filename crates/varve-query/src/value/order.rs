@@ -97,6 +97,7 @@ impl Value {
             Self::Map(_) => 13,
             Self::Entry(_) => 14,
             Self::Tree(_) => 15,
+            Self::Graph(_) => 16,
             Self::Token(_) => 4,
             Self::Bytes(_) => 17,
         }

@@ -80,6 +80,7 @@ impl Value {
             | Self::Property(_)
             | Self::Path(_)
             | Self::Tree(_)
+            | Self::Graph(_)
             | Self::Token(_) => return Err(self.not_storable()),
         })
     }

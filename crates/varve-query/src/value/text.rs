@@ -55,6 +55,10 @@ impl fmt::Display for Value {
                 bracketed(path.objects.iter(), f)
             }
             Self::Tree(tree) => write_tree(tree, f),
+            Self::Graph(graph) => {
+                let (vertices, edges) = (graph.vertices.len(), graph.edges.len());
+                write!(f, "graph[vertices:{vertices} edges:{edges}]")
+            }
             Self::Token(token) => token.fmt(f),
         }
     }

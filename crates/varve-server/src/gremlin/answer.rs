@@ -167,6 +167,13 @@ pub(super) fn value(
             growing.json.end_object();
         }
         Value::Tree(tree) => self::tree(growing, schema, tree)?,
+        Value::Graph(graph) => {
+            json.begin_object().key("vertices");
+            list(growing, schema, graph.vertices.iter())?;
+            growing.json.key("edges");
+            list(growing, schema, graph.edges.iter())?;
+            growing.json.end_object();
+        }
         Value::Token(token) => {
             json.string(&token.to_string());
         }

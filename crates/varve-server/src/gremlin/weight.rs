@@ -102,6 +102,7 @@ impl Scale {
                 self.all(path.objects.iter())
             }
             Value::Tree(tree) => self.tree(tree),
+            Value::Graph(graph) => self.all(graph.members()),
             _ => self.take(VALUE_BYTES),
         }
     }

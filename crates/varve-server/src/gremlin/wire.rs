@@ -9,7 +9,7 @@ use varve_graphson as wire;
 use varve_gremlin::{bind, bytecode};
 use varve_model::{Properties, VertexId};
 use varve_query::Value;
-use varve_query::value::{DateTime, EdgeHandle, Path, Token, Tree, VertexHandle};
+use varve_query::value::{DateTime, EdgeHandle, Path, Subgraph, Token, Tree, VertexHandle};
 
 /// How values are shown.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +60,7 @@ impl Shown<'_> {
             })),
             Value::Path(path) => To::Path(self.path(path)),
             Value::Tree(tree) => To::Tree(self.tree(tree)),
+            Value::Graph(graph) => To::Graph(Box::new(self.graph(graph))),
             Value::Token(token) => self::token(*token),
         }
     }
@@ -85,6 +86,21 @@ impl Shown<'_> {
             branches: branches
                 .map(|(key, below)| (self.value(key), self.tree(below)))
                 .collect(),
+        }
+    }
+
+    fn graph(self, graph: &Subgraph) -> wire::Graph {
+        let vertex = |value: &Value| match value {
+            Value::Vertex(vertex) => Some(self.vertex(vertex)),
+            _ => None,
+        };
+        let edge = |value: &Value| match value {
+            Value::Edge(edge, _) => Some(self.edge(edge)),
+            _ => None,
+        };
+        wire::Graph {
+            vertices: graph.vertices.iter().filter_map(vertex).collect(),
+            edges: graph.edges.iter().filter_map(edge).collect(),
         }
     }
 

@@ -17,6 +17,7 @@ mod gremlin_calls;
 mod gremlin_formats;
 mod gremlin_held;
 mod gremlin_jobs;
+mod gremlin_results;
 mod gremlin_scripts;
 mod gremlin_sessions;
 mod gremlin_socket;

@@ -10,7 +10,7 @@ use super::super::effect::{self, Cap, Observe, Whole};
 use super::super::group::{self, Gathered};
 use super::super::reduce::{self, Reduce};
 use super::super::row::Row;
-use super::super::{BoxedOperator, map};
+use super::super::{BoxedOperator, map, subgraph};
 use super::{Builder, each};
 use crate::plan::{By, Name, Op, Scope};
 use crate::value::ValueMap;
@@ -62,6 +62,11 @@ pub(super) fn gathering(
             done,
         }),
         Op::Tree { by, into } => tree(&by, into, input, builder)?,
+        Op::Subgraph { into } => Box::new(Observe {
+            input,
+            done,
+            observe: move |cx: &mut Context<'_>, rows: &[Row]| subgraph::add(cx, &into, rows),
+        }),
         _ => input,
     })
 }

@@ -1,0 +1,76 @@
+//! `/gremlin`: results that are neither plain values nor elements, in every format.
+
+use serde_json::{Value as Json, json};
+use varve_graphson::{Format, Value, read_response};
+
+use crate::fixture::Fixture;
+use crate::harness::Client;
+
+fn people() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.people();
+    fixture
+}
+
+fn flat(fixture: &Fixture, script: &str) -> Json {
+    let body = json!({"gremlin": script}).to_string();
+    let answer = fixture.done("POST", "/gremlin", &body);
+    assert_eq!(answer["status"]["code"], 200, "{answer}");
+    answer["result"]["data"].clone()
+}
+
+/// The results in GraphSON 3 and in GraphBinary.
+fn typed(fixture: &Fixture, script: &str) -> [Vec<Value>; 2] {
+    let body = json!({"gremlin": script}).to_string();
+    [
+        "application/vnd.gremlin-v3.0+json",
+        "application/vnd.graphbinary-v1.0",
+    ]
+    .map(|mime| {
+        let mut client = Client::connect(fixture.server.address());
+        let length = body.len();
+        let head = format!(
+            "POST /gremlin HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
+             accept: {mime}\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        client.send(head.as_bytes());
+        let answer = client.receive();
+        assert_eq!(answer.status, 200, "{script}");
+        let format = Format::from_mime(mime).expect("a format");
+        let response = read_response(format, &answer.body).expect("a response");
+        match response.data {
+            Value::List(items) => items,
+            other => panic!("{other:?}"),
+        }
+    })
+}
+
+#[test]
+fn a_subgraph_has_edges_and_what_they_join_in_every_format() {
+    let fixture = people();
+    let script = "g.V('1:marko').outE('created').subgraph('x').cap('x')";
+    let shown = flat(&fixture, script);
+    assert_eq!(shown[0]["edges"][0]["label"], "created");
+    let vertices = shown[0]["vertices"].as_array().expect("vertices");
+    let names: Vec<&Json> = vertices
+        .iter()
+        .map(|vertex| &vertex["properties"]["name"])
+        .collect();
+    assert_eq!(names, [&json!("marko"), &json!("lop")]);
+    for results in typed(&fixture, script) {
+        let [Value::Graph(graph)] = results.as_slice() else {
+            panic!("{results:?}");
+        };
+        assert_eq!((graph.vertices.len(), graph.edges.len()), (2, 1));
+        assert!(
+            graph
+                .vertices
+                .iter()
+                .all(|vertex| !vertex.properties.is_empty())
+        );
+    }
+    assert_eq!(
+        flat(&fixture, "g.V('1:nobody').outE().subgraph('x').cap('x')"),
+        json!([{"vertices": [], "edges": []}])
+    );
+}
