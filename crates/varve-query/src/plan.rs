@@ -46,13 +46,22 @@ impl Plan {
         self.walk(&mut |op| {
             has |= match op {
                 Op::Aggregate { .. } | Op::Subgraph { .. } => true,
-                Op::Group { into, .. } | Op::GroupCount { into, .. } | Op::Tree { into, .. } => {
-                    into.is_some()
-                }
+                Op::Profile { into }
+                | Op::Group { into, .. }
+                | Op::GroupCount { into, .. }
+                | Op::Tree { into, .. } => into.is_some(),
                 _ => false,
             };
         });
         has
+    }
+
+    /// Whether a step tells what others did.
+    #[must_use]
+    pub(crate) fn profiles(&self) -> bool {
+        let mut profiles = false;
+        self.walk(&mut |op| profiles |= matches!(op, Op::Profile { .. }));
+        profiles
     }
 
     /// Whether a step changes the graph.
@@ -439,6 +448,8 @@ pub enum Op {
     Bind { label: Name, equal: bool },
     /// What has a label; with `map` a map of those labels that something has.
     Bound { labels: Vec<Name>, map: bool },
+    /// What the steps before it did, once they have done it: as the result, or as a side effect.
+    Profile { into: Option<Name> },
     /// Several steps in one; only rules make it.
     Fused(Fused),
 }
@@ -537,6 +548,7 @@ impl Op {
             | Self::Barrier
             | Self::NormSack
             | Self::Cap(_)
+            | Self::Profile { .. }
             | Self::Group { .. }
             | Self::GroupCount { .. }
             | Self::Tree { .. }

@@ -7,6 +7,7 @@ mod element;
 mod equivalence;
 pub mod number;
 mod order;
+mod profile;
 mod stored;
 mod text;
 
@@ -24,6 +25,7 @@ pub use element::{
     EdgeHandle, NewerEdge, Owner, Property, VertexContent, VertexHandle, VertexProperty,
 };
 pub use order::Comparison;
+pub use profile::{Profile, StepMetrics};
 pub use stored::STORED_DEPTH_MAX;
 
 /// How deep a value may nest.
@@ -93,6 +95,8 @@ pub enum Value {
     Tree(Arc<Tree>),
     /// A part of the graph.
     Graph(Arc<Subgraph>),
+    /// What the steps of a query did.
+    Profile(Arc<Profile>),
     /// A name with a meaning: `id`, `label`, `IN`, `OUT`.
     Token(Token),
 }
@@ -254,6 +258,7 @@ impl Value {
             Self::Path(_) => "Path",
             Self::Tree(_) => "Tree",
             Self::Graph(_) => "Graph",
+            Self::Profile(_) => "TraversalMetrics",
             Self::Token(_) => "T",
         }
     }

@@ -386,6 +386,7 @@ impl Binder<'_> {
                 local: step.name == StepName::Local,
             },
             StepName::SideEffect => Op::SideEffect(child()?),
+            StepName::Profile => Op::Profile { into: name()? },
             StepName::Call => self.call(step, behind)?,
             StepName::Sack => match arguments {
                 [Argument::Operator(operator)] => Op::SackWith {

@@ -131,9 +131,16 @@ impl Run<'_> {
                 let count = count.as_long().and_then(|count| u64::try_from(count).ok());
                 Some(count.unwrap_or(0))
             }
-            Terminal::Explain => return Err(QueryError::Unsupported("explain()".to_owned())),
             _ => None,
         };
+        if matches!(terminal, Terminal::Explain) {
+            let mut bound = bind::bind(traversal, &*self.environment)?;
+            bound.options.explain = true;
+            let results = self.host.run(&source, &bound, Some(1))?.into_iter();
+            // A list of one: a map would be given entry by entry.
+            let explained = results.map(|(value, _)| value).collect();
+            return Ok(Item::Value(Value::list(explained)));
+        }
         let results = self.run(source, traversal, most)?;
         Ok(match terminal {
             Terminal::ToList | Terminal::ToBulkSet | Terminal::NextMany(_) => {

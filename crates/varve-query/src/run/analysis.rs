@@ -84,6 +84,7 @@ fn gives_elements(ops: &[Op]) -> bool {
             | Op::Tail { .. }
             | Op::Order { .. }
             | Op::As(_)
+            | Op::Profile { .. }
             | Op::Barrier => {}
             Op::Reduce {
                 reduce: Reduce::Fold | Reduce::Min | Reduce::Max,

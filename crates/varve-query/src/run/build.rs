@@ -11,6 +11,7 @@ use super::context::{Segments, SharedSegments};
 use super::each::{Batch, Each, Gather, OneByOne};
 use super::expand::{self, Expand};
 use super::fused;
+use super::profile::{Measures, Profiling, Watched};
 use super::repeat::Rounds;
 use super::row::{Row, Track};
 use super::source::{Inject, Nothing, Source, Start};
@@ -35,6 +36,8 @@ pub(crate) struct Builder<'b> {
     begins: bool,
     /// Loops around the plan that is built, innermost last.
     loops: Vec<(Option<Name>, Rounds)>,
+    /// Where the steps of the plan that is built are measured, if they are.
+    pub(crate) measures: Option<Measures>,
 }
 
 impl<'b> Builder<'b> {
@@ -53,6 +56,7 @@ impl<'b> Builder<'b> {
             first: true,
             begins: false,
             loops: Vec::new(),
+            measures: None,
         }
     }
 
@@ -115,7 +119,21 @@ pub(crate) fn chain(
         // A union that begins a query hands its children nothing that is a value.
         let begins = at == 0 && matches!(op, Op::Union(_) | Op::Inject(_));
         let own = if begins { builder } else { &later };
-        input = operator(op, rest, input, own)?;
+        input = match &own.measures {
+            Some(measures) if !matches!(op, Op::Profile { .. }) => {
+                let (at, nested) = measures.step(op);
+                let mut within = own.clone();
+                within.measures = Some(nested);
+                let input = operator(op, rest, input, &within)?;
+                let measures = measures.clone();
+                Box::new(Watched {
+                    input,
+                    measures,
+                    at,
+                })
+            }
+            _ => operator(op, rest, input, own)?,
+        };
         if builder.one_by_one {
             input = Box::new(OneByOne::new(input));
         }
@@ -179,6 +197,12 @@ fn operator(
         | Op::IfThenElse { .. }
         | Op::Branch { .. }
         | Op::Repeat(_) => branching::branching(op, input, builder)?,
+        Op::Profile { into } => Box::new(Profiling {
+            input,
+            into: into.clone(),
+            measures: builder.measures.clone().unwrap_or_default(),
+            done: false,
+        }),
         Op::Call(own) => call::operator(own, input, builder)?,
         Op::Fused(fused) => fused::operator(fused, merges(rest, builder), input, builder)?,
         _ => map::operator(op, input, builder)?,

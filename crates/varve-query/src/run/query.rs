@@ -4,9 +4,10 @@ use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
 use super::build::{self, Builder};
 use super::context::{Context, Effect, Random};
+use super::profile::{Measures, explained};
 use super::row::Track;
 use super::{BATCH_MAX, BoxedOperator, analysis};
-use crate::plan::{Name, Operator, Plan};
+use crate::plan::{Name, Op, Operator, Plan};
 use crate::{QueryError, Value, rules};
 
 /// What a query begins with.
@@ -24,6 +25,8 @@ pub struct QueryOptions {
     pub paths: bool,
     /// What chance begins with; `None` = something else each time.
     pub seed: Option<u64>,
+    /// Does not run the plan: the only result says what it is, as bound and as it would run.
+    pub explain: bool,
     /// Leaves the plan as it is, hands on one row at a time, and makes no equal rows one: for tests
     /// that compare.
     pub as_written: bool,
@@ -84,8 +87,15 @@ impl<'q> Query<'q> {
             false => rules::rewritten(plan, schema, track == Track::Path),
         };
         let sack = options.sack.map(Box::new);
-        let builder = Builder::new(schema, track, sack, options.as_written);
-        let chain = build::query(&rewritten, &builder)?;
+        let mut builder = Builder::new(schema, track, sack, options.as_written);
+        builder.measures = rewritten.profiles().then(Measures::default);
+        let chain = match options.explain {
+            true => {
+                let explained = Op::Inject(vec![explained(plan, &rewritten)]);
+                build::query(&Plan::new(vec![explained]), &builder)?
+            }
+            false => build::query(&rewritten, &builder)?,
+        };
         let effect = |(name, value, operator)| (name, Effect { value, operator });
         let mut effects = analysis::effects(&rewritten);
         effects.extend(options.side_effects.into_iter().map(effect));

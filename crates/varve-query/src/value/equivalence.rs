@@ -42,6 +42,7 @@ impl PartialEq for Value {
             (Self::Path(a), Self::Path(b)) => a == b,
             (Self::Tree(a), Self::Tree(b)) => a == b,
             (Self::Graph(a), Self::Graph(b)) => a == b,
+            (Self::Profile(a), Self::Profile(b)) => a == b,
             (Self::Token(a), Self::Token(b)) => a == b,
             _ => false,
         }
@@ -54,7 +55,7 @@ impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         discriminant(self).hash(state);
         match self {
-            Self::Null => {}
+            Self::Null | Self::Profile(_) => {}
             Self::Bool(value) => value.hash(state),
             Self::Byte(value) => value.hash(state),
             Self::Short(value) => value.hash(state),

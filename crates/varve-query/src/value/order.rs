@@ -100,6 +100,7 @@ impl Value {
             Self::Graph(_) => 16,
             Self::Token(_) => 4,
             Self::Bytes(_) => 17,
+            Self::Profile(_) => 18,
         }
     }
 

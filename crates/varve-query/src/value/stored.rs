@@ -81,6 +81,7 @@ impl Value {
             | Self::Path(_)
             | Self::Tree(_)
             | Self::Graph(_)
+            | Self::Profile(_)
             | Self::Token(_) => return Err(self.not_storable()),
         })
     }

@@ -55,6 +55,7 @@ impl fmt::Display for Value {
                 bracketed(path.objects.iter(), f)
             }
             Self::Tree(tree) => write_tree(tree, f),
+            Self::Profile(profile) => profile.fmt(f),
             Self::Graph(graph) => {
                 let (vertices, edges) = (graph.vertices.len(), graph.edges.len());
                 write!(f, "graph[vertices:{vertices} edges:{edges}]")

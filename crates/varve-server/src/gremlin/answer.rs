@@ -7,7 +7,7 @@ use varve_graph::registry::Leased;
 use varve_graph::schema::Schema;
 use varve_model::value::{Uuid, date_text};
 use varve_query::Value;
-use varve_query::value::{DateTime, Tree, VertexHandle};
+use varve_query::value::{DateTime, StepMetrics, Tree, VertexHandle};
 
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::output;
@@ -167,6 +167,13 @@ pub(super) fn value(
             growing.json.end_object();
         }
         Value::Tree(tree) => self::tree(growing, schema, tree)?,
+        Value::Profile(profile) => {
+            json.begin_object().key("dur");
+            milliseconds(json, profile.nanoseconds());
+            json.key("metrics");
+            steps(json, &profile.steps, "");
+            json.end_object();
+        }
         Value::Graph(graph) => {
             json.begin_object().key("vertices");
             list(growing, schema, graph.vertices.iter())?;
@@ -179,6 +186,37 @@ pub(super) fn value(
         }
     }
     Ok(())
+}
+
+fn milliseconds(json: &mut JsonWriter, nanoseconds: u64) {
+    #[allow(clippy::cast_precision_loss, reason = "a time in milliseconds")]
+    let milliseconds = nanoseconds as f64 / 1e6;
+    let _ = output::value(json, &varve_model::Value::Double(milliseconds));
+}
+
+/// What steps did, as TinkerPop shows it: see [`super::wire::metrics`].
+fn steps(json: &mut JsonWriter, steps: &[StepMetrics], within: &str) {
+    json.begin_array();
+    for (at, step) in steps.iter().enumerate() {
+        let id = match within {
+            "" => at.to_string(),
+            within => format!("{within}.{at}"),
+        };
+        json.begin_object().key("id").string(&id);
+        json.key("name").string(&step.name);
+        json.key("dur");
+        milliseconds(json, step.nanoseconds);
+        json.key("counts").begin_object();
+        json.key("traverserCount").unsigned(step.traversers);
+        json.key("elementCount").unsigned(step.elements);
+        json.end_object();
+        if !step.nested.is_empty() {
+            json.key("metrics");
+            self::steps(json, &step.nested, &id);
+        }
+        json.end_object();
+    }
+    json.end_array();
 }
 
 fn list<'v>(

@@ -9,7 +9,7 @@ use varve_gremlin::execute::{Environment, Item};
 use varve_model::value::Value as Stored;
 use varve_model::{Datum, Properties};
 use varve_query::Value;
-use varve_query::value::{Tree, VertexHandle};
+use varve_query::value::{StepMetrics, Tree, VertexHandle};
 
 /// Bytes of a value without its text and members, about, in memory and in messages alike.
 const VALUE_BYTES: usize = 40;
@@ -103,6 +103,7 @@ impl Scale {
             }
             Value::Tree(tree) => self.tree(tree),
             Value::Graph(graph) => self.all(graph.members()),
+            Value::Profile(profile) => self.steps(&profile.steps),
             _ => self.take(VALUE_BYTES),
         }
     }
@@ -122,6 +123,14 @@ impl Scale {
         tree.0.iter().try_for_each(|(key, below)| {
             self.value(key)?;
             self.tree(below)
+        })
+    }
+
+    fn steps(&mut self, steps: &[StepMetrics]) -> Measured {
+        steps.iter().try_for_each(|step| {
+            self.take(8 * VALUE_BYTES)?;
+            self.text(&step.name)?;
+            self.steps(&step.nested)
         })
     }
 

@@ -9,7 +9,37 @@ use varve_graphson as wire;
 use varve_gremlin::{bind, bytecode};
 use varve_model::{Properties, VertexId};
 use varve_query::Value;
-use varve_query::value::{DateTime, EdgeHandle, Path, Subgraph, Token, Tree, VertexHandle};
+use varve_query::value::{
+    DateTime, EdgeHandle, Path, StepMetrics, Subgraph, Token, Tree, VertexHandle,
+};
+
+/// What steps did, each with its place as its id. `total`: nanoseconds of all steps of the query.
+pub(super) fn metrics(steps: &[StepMetrics], total: u64, within: &str) -> Vec<wire::Metrics> {
+    let each = steps.iter().enumerate().map(|(at, step)| {
+        let id = match within {
+            "" => at.to_string(),
+            within => format!("{within}.{at}"),
+        };
+        #[allow(clippy::cast_precision_loss, reason = "a share in percent")]
+        let percent = step.nanoseconds as f64 * 100.0 / (total.max(1)) as f64;
+        wire::Metrics {
+            nested: metrics(&step.nested, total, &id),
+            id: id.into(),
+            name: CompactString::new(&step.name),
+            nanoseconds: whole(step.nanoseconds),
+            counts: vec![
+                ("traverserCount".into(), whole(step.traversers)),
+                ("elementCount".into(), whole(step.elements)),
+            ],
+            annotations: vec![("percentDur".into(), wire::Value::Double(percent))],
+        }
+    });
+    each.collect()
+}
+
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
 
 /// How values are shown.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +91,10 @@ impl Shown<'_> {
             Value::Path(path) => To::Path(self.path(path)),
             Value::Tree(tree) => To::Tree(self.tree(tree)),
             Value::Graph(graph) => To::Graph(Box::new(self.graph(graph))),
+            Value::Profile(profile) => To::TraversalMetrics {
+                nanoseconds: whole(profile.nanoseconds()),
+                metrics: metrics(&profile.steps, profile.nanoseconds(), ""),
+            },
             Value::Token(token) => self::token(*token),
         }
     }

@@ -74,3 +74,53 @@ fn a_subgraph_has_edges_and_what_they_join_in_every_format() {
         json!([{"vertices": [], "edges": []}])
     );
 }
+
+#[test]
+fn a_profile_counts_what_each_step_gave() {
+    let fixture = people();
+    let script = "g.V('1:marko').out('knows').where(__.values('age')).profile()";
+    let shown = &flat(&fixture, script)[0];
+    let steps = shown["metrics"].as_array().expect("steps");
+    let counts: Vec<&Json> = steps
+        .iter()
+        .map(|step| &step["counts"]["elementCount"])
+        .collect();
+    assert_eq!(counts, [&json!(1), &json!(2), &json!(2)]);
+    let last = steps.last().expect("a step");
+    assert_eq!(last["metrics"][0]["counts"]["elementCount"], 2);
+    assert_eq!(last["metrics"][0]["id"], "2.0");
+    for results in typed(&fixture, script) {
+        let [Value::TraversalMetrics { metrics, .. }] = results.as_slice() else {
+            panic!("{results:?}");
+        };
+        let count = |at: usize| {
+            metrics[at]
+                .counts
+                .iter()
+                .find(|(name, _)| name == "elementCount")
+        };
+        assert_eq!(count(1).map(|(_, count)| *count), Some(2));
+        assert_eq!(metrics[2].nested[0].id, "2.0");
+    }
+    let kept = flat(&fixture, "g.V('1:marko').out('knows').profile('p').count()");
+    assert_eq!(kept, json!([2]));
+}
+
+#[test]
+fn an_explanation_has_the_steps_as_bound_and_as_they_run() {
+    let fixture = people();
+    let explained = flat(&fixture, "g.V().hasLabel('person').outE().inV().explain()");
+    let steps = |which: &str| -> Vec<String> {
+        let all = explained[0][which].as_array().expect("steps").iter();
+        all.map(|step| step.as_str().expect("a text").to_owned())
+            .collect()
+    };
+    let (original, last) = (steps("original"), steps("final"));
+    assert_eq!(original.len(), 4, "{original:?}");
+    assert!(last.len() < original.len(), "{last:?}");
+    assert!(original[0].starts_with("Source"), "{original:?}");
+    // Nothing runs.
+    let writes = "g.addV('person').property('name','new').explain()";
+    assert!(flat(&fixture, writes)[0]["final"].is_array());
+    assert_eq!(flat(&fixture, "g.V('1:new').count()"), json!([0]));
+}
