@@ -120,6 +120,8 @@ struct Binder<'b> {
     members: Cell<u64>,
     /// Regular expressions that may still come.
     expressions: Cell<u32>,
+    /// Whether `and()` and `or()` without arguments join what stands on both sides of them.
+    infix: Cell<bool>,
     /// Labels that steps so far give.
     labels: RefCell<HashSet<Name>>,
 }
@@ -130,6 +132,7 @@ impl<'b> Binder<'b> {
             variables,
             members: Cell::new(RANGE_MEMBERS_MAX),
             expressions: Cell::new(EXPRESSIONS_MAX),
+            infix: Cell::new(true),
             labels: RefCell::default(),
         }
     }

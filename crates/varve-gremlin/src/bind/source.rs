@@ -39,6 +39,9 @@ impl Binder<'_> {
                 for name in names {
                     if let Argument::Strategy(strategy) = name {
                         strategies.remove(&strategy.name);
+                        if strategy.name == "ConnectiveStrategy" {
+                            self.infix.set(false);
+                        }
                     }
                 }
             }

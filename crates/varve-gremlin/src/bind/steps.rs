@@ -16,7 +16,7 @@ impl Binder<'_> {
         let is_infix = |step: &Step| {
             matches!(step.name, StepName::And | StepName::Or) && step.arguments.is_empty()
         };
-        if steps.iter().any(is_infix) {
+        if self.infix.get() && steps.iter().any(is_infix) {
             return self.infix(steps);
         }
         let mut ops = Vec::with_capacity(steps.len());

@@ -121,8 +121,8 @@ impl Value {
             (Self::Vertex(a), Self::Vertex(b)) => a.id().cmp(b.id()),
             (Self::Edge(a, _), Self::Edge(b, _)) => a.id.cmp(&b.id),
             (Self::VertexProperty(a), Self::VertexProperty(b)) => {
-                let own = (a.vertex.id(), &a.name).cmp(&(b.vertex.id(), &b.name));
-                own.then_with(|| a.value.order(&b.value))
+                let own = (a.vertex.id(), a.key, a.number);
+                own.cmp(&(b.vertex.id(), b.key, b.number))
             }
             (Self::Property(a), Self::Property(b)) => {
                 a.name.cmp(&b.name).then_with(|| a.value.order(&b.value))
