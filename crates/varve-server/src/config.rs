@@ -148,6 +148,9 @@ section! {
         /// `127.0.0.1:8182`. HTTP answers there as TinkerPop's server does; WebSockets are served
         /// at the main address, too. Port 0 takes a free one. Empty: there is none.
         listen: String = String::new(),
+        /// Further names of traversal sources, each with its graph, as in `gmodern=modern`. A graph
+        /// goes by its own names, too; one that is called as a source here is meant by its name.
+        sources: Vec<String> = Vec::new(),
         /// Sessions open at once, over all connections. One more is refused with the code 596.
         sessions_max: usize = 1_000,
         /// Time that a session may be without a request. Then it ends, and its variables are gone.
@@ -308,6 +311,21 @@ impl ServerConfig {
     fn validate_names(&self) -> Result<(), ConfigError> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         let is_name = |name: &&String| !name.is_empty() && name.bytes().all(is_part);
+        let is_source = |source: &&String| {
+            let (name, graph) = source.split_once('=').unwrap_or_default();
+            let starts = name.starts_with(|first: char| first.is_ascii_alphabetic());
+            let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            starts && name.bytes().all(is_word) && !graph.is_empty()
+        };
+        let sources = &self.gremlin.sources;
+        if let Some(source) = sources.iter().find(|source| !is_source(source)) {
+            return Err(ConfigError {
+                option: "gremlin.sources",
+                reason: format!(
+                    "must be names with graphs, as in gmodern=modern, but is '{source}'"
+                ),
+            });
+        }
         match self.public_names.iter().find(|name| !is_name(name)) {
             None => Ok(()),
             Some(name) => Err(ConfigError {
@@ -330,6 +348,12 @@ impl ServerConfig {
     /// The address to bind for TinkerPop's drivers alone, if there is to be one.
     pub fn gremlin_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
         optional_address("gremlin.listen", &self.gremlin.listen, "127.0.0.1:8182")
+    }
+
+    /// The further names of traversal sources, each with its graph.
+    pub fn gremlin_sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        let sources = self.gremlin.sources.iter();
+        sources.filter_map(|source| source.split_once('='))
     }
 
     /// The number of serving threads, with 0 resolved to the number of cores.
@@ -429,6 +453,25 @@ mod tests {
                 ..ServerConfig::default()
             };
             assert_eq!(config.validate().unwrap_err().option, "public_names");
+        }
+        for source in [
+            "",
+            "gmodern",
+            "=modern",
+            "gmodern=",
+            "g m=modern",
+            "1=modern",
+        ] {
+            let gremlin = GremlinConfig {
+                sources: vec!["g=modern".to_owned(), source.to_owned()],
+                ..GremlinConfig::default()
+            };
+            let config = ServerConfig {
+                gremlin,
+                ..ServerConfig::default()
+            };
+            let refused = config.validate().unwrap_err();
+            assert_eq!(refused.option, "gremlin.sources", "{source}");
         }
         let config = ServerConfig {
             admin_listen: "8081".to_owned(),

@@ -229,7 +229,14 @@ fn global(state: &AppState, name: &str) -> Option<String> {
     let inner = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
     let mut meant = [name, plain, inner].into_iter();
     let found = meant.find(|name| state.graphs().has(name));
-    found.map(str::to_owned)
+    found.or_else(|| source(state, name)).map(str::to_owned)
+}
+
+/// The graph that the configuration gives a name, if the graph is there.
+fn source<'s>(state: &'s AppState, name: &str) -> Option<&'s str> {
+    let mut sources = state.config().gremlin_sources();
+    let (_, graph) = sources.find(|(source, _)| *source == name)?;
+    Some(graph).filter(|graph| state.graphs().has(graph))
 }
 
 /// The graph that a name in a script means: an alias or a global name.
@@ -285,7 +292,8 @@ impl Host for GraphHost<'_> {
     fn named(&self, name: &str) -> Option<Named> {
         let wanted = self.aliases.get(name).map_or(name, String::as_str);
         graph_named(self.context.state(), &self.aliases, name).ok()?;
-        match name == "g" || wanted.starts_with(SOURCE_PREFIX) {
+        let is_source = source(self.context.state(), wanted).is_some();
+        match name == "g" || is_source || wanted.starts_with(SOURCE_PREFIX) {
             true => Some(Named::Source),
             false => Some(Named::Graph),
         }

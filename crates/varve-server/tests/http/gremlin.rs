@@ -2,7 +2,7 @@
 //! steps mean is the business of `varve-gremlin`, whose tests run TinkerPop's scenarios.
 
 use serde_json::{Value, json};
-use varve_server::ServerConfig;
+use varve_server::{GremlinConfig, ServerConfig};
 
 use crate::fixture::Fixture;
 
@@ -126,6 +126,32 @@ fn a_script_has_variables_and_statements() {
         "",
     );
     assert_eq!(answer["result"]["data"], json!([32]));
+}
+
+#[test]
+fn graphs_have_the_further_names_that_the_configuration_gives_them() {
+    let sources = ["gother=other", "gone=missing", "hugegraph=other"];
+    let fixture = Fixture::with(ServerConfig {
+        gremlin: GremlinConfig {
+            sources: sources.map(str::to_owned).to_vec(),
+            ..GremlinConfig::default()
+        },
+        ..ServerConfig::default()
+    });
+    fixture.people();
+    fixture.server.state.graphs().create("other").unwrap();
+    assert_eq!(data(&fixture, "gother.V().count()"), json!([0]));
+    let body = json!({"gremlin": "g.V().count()", "aliases": {"g": "gother"}});
+    assert_eq!(post(&fixture, &body), json!([0]));
+    // A graph's own name stays its own.
+    assert_eq!(data(&fixture, "g.V().count()"), json!([4]));
+    refuses(
+        &fixture,
+        "gone.V()",
+        400,
+        "groovy.lang.MissingPropertyException",
+        "No such property: gone",
+    );
 }
 
 #[test]
