@@ -107,7 +107,14 @@ struct Changed<T> {
     last: u64,
     /// Its place in [`State::order`].
     place: usize,
+    /// What was done to its properties: a commit with a period does it to every state in it.
+    steps: Vec<Step>,
+    /// Whether it is written as a whole: it was added over another one, or was gone in between.
+    is_replaced: bool,
 }
+
+/// A change of an element's properties.
+type Step = Arc<dyn Fn(Option<Element>) -> Result<Element, GraphError> + Send + Sync>;
 
 impl Graph {
     /// Begins a transaction on the committed state of this moment.
@@ -260,6 +267,28 @@ impl State {
         }
     }
 
+    /// Keeps what was done to an element that is changed.
+    fn keep_step(&mut self, id: &ElementId, step: Step) {
+        let steps = match id {
+            ElementId::Vertex(id) => self.vertices.get_mut(id).map(|own| &mut own.steps),
+            ElementId::Edge(id) => self.edges.get_mut(id).map(|own| &mut own.steps),
+        };
+        if let Some(steps) = steps {
+            steps.push(step);
+        }
+    }
+
+    /// Says that an element is written as a whole.
+    fn replace(&mut self, id: &ElementId) {
+        let is_replaced = match id {
+            ElementId::Vertex(id) => self.vertices.get_mut(id).map(|own| &mut own.is_replaced),
+            ElementId::Edge(id) => self.edges.get_mut(id).map(|own| &mut own.is_replaced),
+        };
+        if let Some(is_replaced) = is_replaced {
+            *is_replaced = true;
+        }
+    }
+
     /// Counts a change, unless it is one too many.
     fn admit(
         &mut self,
@@ -315,11 +344,14 @@ where
             first: 0,
             last: 0,
             place: 0,
+            steps: Vec::new(),
+            is_replaced: false,
         }
     }
 
     /// `order`: how many elements were changed by now, with this one.
     fn set(&mut self, now: Option<T>, changes: u64, order: usize) {
+        self.is_replaced |= now.is_none();
         self.now = now;
         self.last = changes;
         if self.first == 0 {

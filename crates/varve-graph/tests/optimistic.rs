@@ -473,23 +473,55 @@ fn a_vertex_is_not_removed_with_an_edge_that_another_commit_changed() {
     }
 }
 
+fn within(from: i64, to: i64) -> WritePeriod {
+    WritePeriod {
+        from: Some(Instant(from)),
+        to: Some(Instant(to)),
+    }
+}
+
+/// Age and name of the first vertex at an instant.
+fn told(graph: &Graph, at: i64) -> Option<(Option<i64>, bool)> {
+    let scope = TemporalScope {
+        valid: Some(Instant(at)),
+        transaction: None,
+    };
+    let vertex = graph.vertex(&vertex_id(0), scope).expect("read")?;
+    let age = vertex.properties.get(AGE).and_then(Value::as_i64);
+    Some((age, vertex.properties.get(NAME).is_some()))
+}
+
 #[test]
-fn an_element_that_exists_is_not_changed_in_a_period() {
+fn a_change_in_a_period_changes_every_state_in_it_and_nothing_else() {
     for graph in graphs() {
         let first = begin(&graph);
         add(&first, 0, 1);
-        assert_eq!(commit(first), Ok(()));
-        let period = WritePeriod {
-            from: Some(Instant(1)),
-            to: None,
-        };
-        let transaction = begin(&graph);
-        set_age(&transaction, 0, 2);
-        let refused = transaction.commit(period).map_err(|error| error.kind);
-        assert_eq!(refused, Err(ErrorKind::NotSupported));
-        let transaction = begin(&graph);
-        add(&transaction, 1, 2);
-        assert!(transaction.commit(period).is_ok());
+        let forever = i64::MAX;
+        assert!(first.commit(within(1_000, forever)).is_ok());
+        let second = begin(&graph);
+        set_age(&second, 0, 2);
+        assert!(second.commit(within(3_000, forever)).is_ok());
+        // The name is changed in a part of both states, and each keeps its age.
+        let third = begin(&graph);
+        let (element, name) = (ElementId::Vertex(vertex_id(0)), Value::Text("n".to_owned()));
+        let done = third.set_property(&element, &write("name", &name), &Meter::unlimited());
+        done.expect("changed");
+        assert!(third.commit(within(2_000, 4_000)).is_ok());
+        let states = [500, 1_500, 2_500, 3_500, 5_000].map(|at| told(&graph, at));
+        let state = |age, is_named| Some((Some(age), is_named));
+        let wanted = [(1, false), (1, true), (2, true), (2, false)].map(|(a, n)| state(a, n));
+        assert_eq!((states[0], &states[1..]), (None, &wanted[..]));
+        // Where it exists nowhere in the period, there is nothing to change.
+        let fourth = begin(&graph);
+        set_age(&fourth, 0, 3);
+        assert!(fourth.commit(within(1, 2)).is_err());
+        // What was gone in between is written as a whole.
+        let fifth = begin(&graph);
+        let removed = fifth.remove(&element, &Meter::unlimited());
+        removed.expect("removed");
+        add(&fifth, 0, 4);
+        assert!(fifth.commit(within(1, 2)).is_ok());
+        assert_eq!(told(&graph, 1), state(4, false));
     }
 }
 

@@ -1,11 +1,12 @@
 //! From the changes of a transaction to one commit.
 
-use varve_model::{CommitVersion, ElementId};
+use varve_model::{CommitVersion, Element, ElementId};
 
-use super::{Changed, OptimisticTransaction, State};
+use super::{Changed, OptimisticTransaction, State, Step};
+use crate::element::not_there;
 use crate::error::{ErrorKind, GraphError};
 use crate::write::{
-    Contention, EndCheck, Expectations, Missing, Mutation, WritePeriod, WriteRequest,
+    Contention, EndCheck, Expectations, Gaps, Missing, Mutation, WritePeriod, WriteRequest,
 };
 
 /// The changes as mutations, and what each expects of the row it meets.
@@ -31,10 +32,7 @@ impl OptimisticTransaction {
     /// [`Graph::write`](crate::Graph::write).
     pub fn commit(self, period: WritePeriod) -> Result<Option<CommitVersion>, GraphError> {
         let state = self.state.into_inner();
-        if period != WritePeriod::default() {
-            check_period(&state)?;
-        }
-        let mutations = mutations(&state);
+        let mutations = mutations(&state, period != WritePeriod::default());
         if mutations.all.is_empty() {
             return Ok(None);
         }
@@ -58,8 +56,9 @@ impl OptimisticTransaction {
 }
 
 /// Vertices that are there, edges that are there, edges that are gone, vertices that are gone: each
-/// may depend on those before.
-fn mutations(state: &State) -> Mutations {
+/// may depend on those before. `in_period`: a change of properties is made to every state that the
+/// element has in the commit's period.
+fn mutations(state: &State, in_period: bool) -> Mutations {
     let mut mutations = Mutations::default();
     let vertices = || {
         let ids = state.order.iter().filter_map(|id| match id {
@@ -77,11 +76,14 @@ fn mutations(state: &State) -> Mutations {
     };
     for changed in vertices() {
         if let Some(vertex) = &changed.now {
-            let put = Mutation::PutVertex {
-                vertex: vertex.clone(),
-                fresh: changed.seen.is_none(),
+            let mutation = match in_period && changed.is_update() {
+                true => sequenced(ElementId::Vertex(vertex.id.clone()), &changed.steps),
+                false => Mutation::PutVertex {
+                    vertex: vertex.clone(),
+                    fresh: changed.seen.is_none(),
+                },
             };
-            mutations.push(put, changed.seen);
+            mutations.push(mutation, changed.seen);
         }
     }
     for (_, changed) in edges() {
@@ -91,7 +93,11 @@ fn mutations(state: &State) -> Mutations {
                 Some(_) => EndCheck::Skip,
             };
             let edge = edge.clone();
-            mutations.push(Mutation::PutEdge { edge, ends }, changed.seen);
+            let mutation = match in_period && changed.is_update() {
+                true => sequenced(ElementId::Edge(edge.id), &changed.steps),
+                false => Mutation::PutEdge { edge, ends },
+            };
+            mutations.push(mutation, changed.seen);
         }
     }
     for (id, changed) in edges() {
@@ -109,19 +115,23 @@ fn mutations(state: &State) -> Mutations {
     mutations
 }
 
-/// Refuses changes of elements that exist: in a period of their own each state would have to keep
-/// what the change does not name.
-fn check_period(state: &State) -> Result<(), GraphError> {
-    let vertices = state.vertices.values().map(Changed::is_update);
-    let mut all = vertices.chain(state.edges.values().map(Changed::is_update));
-    if !all.any(|is_update| is_update) {
-        return Ok(());
+/// These changes of properties, one after the other, of each state that the element has in the
+/// commit's period.
+fn sequenced(id: ElementId, steps: &[Step]) -> Mutation {
+    let (own, steps) = (id.clone(), steps.to_vec());
+    let modify = move |state: Option<Element>| {
+        let mut state = state;
+        for step in &steps {
+            state = Some(step(state)?);
+        }
+        state.ok_or_else(|| not_there(&own))
+    };
+    Mutation::Modify {
+        id,
+        ends: EndCheck::Skip,
+        gaps: Gaps::Keep,
+        modify: Box::new(modify),
     }
-    Err(GraphError::new(
-        ErrorKind::NotSupported,
-        "With valid_from or valid_to elements are added and removed; a property of an element that \
-         exists is changed in a period by the REST API (append with valid_from)",
-    ))
 }
 
 const fn delete(id: ElementId) -> Mutation {
@@ -130,9 +140,9 @@ const fn delete(id: ElementId) -> Mutation {
 }
 
 impl<T> Changed<T> {
-    /// Whether it was there, is there, and was changed.
+    /// Whether it was there, is there, and only its properties were changed.
     const fn is_update(&self) -> bool {
-        self.last > 0 && self.base.is_some() && self.now.is_some()
+        self.last > 0 && self.base.is_some() && self.now.is_some() && !self.is_replaced
     }
 
     /// Whether it was not there and is not there.

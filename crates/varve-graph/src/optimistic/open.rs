@@ -7,7 +7,8 @@ use std::sync::Arc;
 use varve_model::schema::IdStrategy;
 use varve_model::sortable::{drawn_sort_value, given_sort_value};
 use varve_model::{
-    Cardinality, DataType, Edge, EdgeId, ElementId, Properties, Value, Vertex, VertexId,
+    Cardinality, DataType, Edge, EdgeId, Element, ElementId, Properties, PropertyKeyId, Value,
+    Vertex, VertexId,
 };
 use varve_view::{EdgeAddition, Occurrence, PropertyWrite, VertexAddition};
 
@@ -153,8 +154,10 @@ impl OptimisticTransaction {
             ElementId::Vertex(_) => property.cardinality.unwrap_or(Cardinality::Single),
             ElementId::Edge(_) => Cardinality::Single,
         };
-        self.change_properties(element, |properties| {
-            put(&schema, properties, property, cardinality)
+        let (key, meta) = resolved(&schema, property)?;
+        let value = property.value.clone();
+        self.change_properties(element, move |properties| {
+            properties.write(key, cardinality, value.clone(), meta.clone());
         })
     }
 
@@ -175,9 +178,9 @@ impl OptimisticTransaction {
             return Ok(());
         };
         let element = ElementId::Vertex(vertex.clone());
-        self.change_properties(&element, |properties| {
-            properties.write_meta(key, number, meta.id, value.cloned());
-            Ok(())
+        let (meta, value) = (meta.id, value.cloned());
+        self.change_properties(&element, move |properties| {
+            properties.write_meta(key, number, meta, value.clone());
         })
     }
 
@@ -191,14 +194,12 @@ impl OptimisticTransaction {
         let Ok(key) = schema.require_property_key(key) else {
             return Ok(());
         };
-        self.change_properties(element, |properties| {
-            match which {
-                Occurrence::All => drop(properties.remove(key.id)),
-                Occurrence::Number(number) => {
-                    properties.remove_value(key.id, number);
-                }
+        let key = key.id;
+        self.change_properties(element, move |properties| match which {
+            Occurrence::All => drop(properties.remove(key)),
+            Occurrence::Number(number) => {
+                properties.remove_value(key, number);
             }
-            Ok(())
         })
     }
 
@@ -219,23 +220,35 @@ impl OptimisticTransaction {
     fn change_properties(
         &self,
         element: &ElementId,
-        change: impl FnOnce(&mut Properties) -> Result<(), GraphError>,
+        change: impl Fn(&mut Properties) + Send + Sync + 'static,
     ) -> Result<(), GraphError> {
-        let missing = || not_there(element);
+        let own = element.clone();
+        let step = move |state: Option<Element>| {
+            let mut element = state.ok_or_else(|| not_there(&own))?;
+            match &mut element {
+                Element::Vertex(vertex) => change(&mut vertex.properties),
+                Element::Edge(edge) => change(&mut edge.properties),
+            }
+            Ok(element)
+        };
         match element {
             ElementId::Vertex(id) => {
                 self.load_vertex(id)?;
-                let mut vertex = self.vertex(id)?.ok_or_else(missing)?;
-                change(&mut vertex.properties)?;
-                self.change_vertex(id, Some(vertex))
+                let now = self.vertex(id)?;
+                if let Element::Vertex(vertex) = step(now.map(Element::Vertex))? {
+                    self.change_vertex(id, Some::<Vertex>(vertex))?;
+                }
             }
             ElementId::Edge(id) => {
                 self.load_edge(id)?;
-                let mut edge = self.loaded_edge(id).ok_or_else(missing)?;
-                change(&mut edge.properties)?;
-                self.change_edge(id, Some(edge))
+                let now = self.loaded_edge(id);
+                if let Element::Edge(edge) = step(now.map(Element::Edge))? {
+                    self.change_edge(id, Some::<Edge>(edge))?;
+                }
             }
         }
+        self.state.write().keep_step(element, Arc::new(step));
+        Ok(())
     }
 }
 
@@ -246,13 +259,22 @@ fn put(
     property: &PropertyWrite<'_>,
     cardinality: Cardinality,
 ) -> Result<(), GraphError> {
+    let (key, meta) = resolved(schema, property)?;
+    properties.write(key, cardinality, property.value.clone(), meta);
+    Ok(())
+}
+
+/// The key of a property, and the properties of its own.
+fn resolved(
+    schema: &Schema,
+    property: &PropertyWrite<'_>,
+) -> Result<(PropertyKeyId, Properties), GraphError> {
     let key = schema.require_property_key(property.key)?.id;
     let mut meta = Properties::new();
     for (name, value) in property.meta {
         meta.set(schema.require_property_key(name)?.id, value.clone());
     }
-    properties.write(key, cardinality, property.value.clone(), meta);
-    Ok(())
+    Ok((key, meta))
 }
 
 /// The keys of properties, each with the type of its value.

@@ -35,6 +35,7 @@ impl GraphWriter for OptimisticTransaction {
             false => self.load_vertex(&id)?,
         }
         self.change_vertex(&id, Some(new.vertex))?;
+        self.state.write().replace(&ElementId::Vertex(id.clone()));
         Ok(id)
     }
 
@@ -76,6 +77,7 @@ impl GraphWriter for OptimisticTransaction {
         let id = new.id.clone();
         self.load_edge(&id)?;
         self.change_edge(&id, Some(new))?;
+        self.state.write().replace(&ElementId::Edge(id.clone()));
         Ok(id)
     }
 
@@ -237,6 +239,7 @@ impl OptimisticTransaction {
                 }
             }
         }
+        self.state.write().keep_step(element, Arc::from(modify));
         Ok(())
     }
 

@@ -167,12 +167,22 @@ fn a_change_has_a_valid_period_and_the_past_stays() {
         ),
         json!([30])
     );
-    refused(
+    // A property of an element that exists: in every state that it has in the period.
+    data(
         &fixture,
-        "g.with('valid_from','2020-01-01').V('1:marko').property('age',30).iterate()",
-        400,
-        "REST API",
+        "g.with('valid_from','2022-01-01').with('valid_to','2023-01-01').V('1:old')\
+         .property('age',31).iterate()",
     );
+    for (at, age) in [("2021-01-01", 30), ("2022-06-01", 31), ("2024-01-01", 30)] {
+        let script = format!("g.with('as_of','{at}').V('1:old').values('age')");
+        assert_eq!(data(&fixture, &script), json!([age]), "{at}");
+    }
+    data(
+        &fixture,
+        "g.with('valid_from','2020-06-01').V('1:old').property('city','Wuhan').iterate()",
+    );
+    let both = "g.with('as_of','2022-06-01').V('1:old').values('age','city')";
+    assert_eq!(data(&fixture, both), json!([31, "Wuhan"]));
     refused(
         &fixture,
         "g.with('as_of','2021-01-01').V('1:marko').property('age',31)",
