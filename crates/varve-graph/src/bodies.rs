@@ -4,6 +4,8 @@
 //! Every body works in chunks of ordinary commits, so readers and writers go on meanwhile, history is kept, and a task
 //! that was interrupted simply runs again.
 
+mod olap;
+
 use std::sync::{Arc, Weak};
 
 use varve_encoding::index::{IndexId, element_key, partition};
@@ -12,8 +14,8 @@ use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest};
 use varve_model::{
-    CommitVersion, Direction, EdgeLabelId, ElementId, IndexLabelId, Instant, Period, VertexId,
-    VertexLabelId,
+    CommitVersion, Direction, EdgeLabelId, ElementId, IndexLabelId, Instant, Period, PropertyKeyId,
+    VertexId, VertexLabelId,
 };
 
 use crate::error::{ErrorKind, GraphError};
@@ -65,6 +67,9 @@ impl TaskBodies for ElementBodies {
         match (task.task_type, task.subject, &self.jobs) {
             (TaskType::RemoveSchema, Some(subject), _) => remove(&graph, subject, progress),
             (TaskType::RebuildIndex, Some(subject), _) => rebuild(&graph, subject, progress),
+            (TaskType::ClearOlap | TaskType::RemoveOlap, Some(subject), _) => {
+                olap::clear(&graph, PropertyKeyId(subject.id), progress)
+            }
             (_, None, Some(jobs)) => return jobs.run(&graph, task, progress),
             _ => Err(GraphError::new(
                 ErrorKind::NotSupported,

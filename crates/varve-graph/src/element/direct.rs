@@ -53,6 +53,10 @@ impl<'s> Direct<'s> {
 
     /// The mutation that [`Rules::vertex`](super::Rules::vertex) leads to, or `None`: ask there.
     pub fn vertex(&mut self, input: &VertexInput<'_>) -> Option<Mutation> {
+        // Where values of offline analysis may be stored, the vertex must keep them.
+        if self.schema.has_olap_keys() {
+            return None;
+        }
         let name = input.label.as_deref()?;
         let label = match self.vertex_label {
             Some(label) if label.name == name => label,

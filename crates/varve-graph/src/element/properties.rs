@@ -170,21 +170,22 @@ pub(super) fn accept<L: Label>(
 
 /// Refuses to store values that only an aggregating store or an offline analysis may write.
 pub(super) fn check_storable(schema: &Schema, properties: &Properties) -> Result<(), GraphError> {
-    for (id, _) in properties.iter() {
-        let Some(key) = schema.property_key(id) else {
-            continue;
-        };
-        if key.aggregate_type != AggregateType::None {
-            return Err(GraphError::invalid(
-                "The rocksdb store does not support aggregate property",
-            ));
-        }
-        if key.write_type.is_olap() {
-            return Err(GraphError::new(
-                ErrorKind::NotSupported,
-                format!("Not support writing olap property '{}'", key.name),
-            ));
-        }
+    let keys = properties.iter().map(|(id, _)| schema.property_key(id));
+    keys.flatten().try_for_each(|key| check_storable_key(key))
+}
+
+/// [`check_storable`] of one property.
+pub(super) fn check_storable_key(key: &PropertyKey) -> Result<(), GraphError> {
+    if key.aggregate_type != AggregateType::None {
+        return Err(GraphError::invalid(
+            "The rocksdb store does not support aggregate property",
+        ));
+    }
+    if key.write_type.is_olap() {
+        return Err(GraphError::new(
+            ErrorKind::NotSupported,
+            format!("Not support writing olap property '{}'", key.name),
+        ));
     }
     Ok(())
 }

@@ -15,8 +15,8 @@ use super::input::{EdgeInput, RawProperty, VertexInput};
 use super::properties::{self, Label};
 use super::strategy::Strategies;
 use super::text::of_value_short;
-use super::vertex::{Purpose, check_vertex};
-use super::{Rules, edge::check_link};
+use super::vertex::Purpose;
+use super::{Rules, edge::check_link, olap};
 use crate::GraphError;
 use crate::schema::Schema;
 use crate::write::{EndCheck, Gaps, Modifier, Mutation};
@@ -75,26 +75,12 @@ pub fn change(
         None => Err(not_there(&of)),
         Some(Element::Vertex(mut vertex)) => {
             let label = vertex_label(&schema, &vertex)?;
-            apply(
-                &schema,
-                &of,
-                &**label,
-                &mut vertex.properties,
-                &changes,
-                action,
-            )?;
+            apply(&of, &**label, &mut vertex.properties, &changes, action)?;
             Ok(Element::Vertex(vertex))
         }
         Some(Element::Edge(mut edge)) => {
             let label = edge_label(&schema, &edge)?;
-            apply(
-                &schema,
-                &of,
-                &**label,
-                &mut edge.properties,
-                &changes,
-                action,
-            )?;
+            apply(&of, &**label, &mut edge.properties, &changes, action)?;
             Ok(Element::Edge(edge))
         }
     });
@@ -130,7 +116,6 @@ fn edge_label<'s>(schema: &'s Schema, edge: &Edge) -> Result<&'s Arc<EdgeLabel>,
 }
 
 fn apply<L: Label>(
-    schema: &Schema,
     id: &ElementId,
     label: &L,
     properties: &mut Properties,
@@ -159,7 +144,7 @@ fn apply<L: Label>(
             UpdateAction::Eliminate => eliminate(label, key, properties)?,
         }
     }
-    properties::check_storable(schema, properties)
+    Ok(())
 }
 
 fn append<L: Label>(
@@ -175,6 +160,7 @@ fn append<L: Label>(
         Ok(value) => value,
         Err(message) => return Err(GraphError::invalid(message.clone())),
     };
+    properties::check_storable_key(key)?;
     let stored = properties.get(key.id);
     let combined = match (key.cardinality, stored) {
         (Cardinality::Set, Some(stored)) => {
@@ -263,6 +249,7 @@ impl Rules<'_> {
         let mut drafts: Drafts<Vertex> = Drafts::new();
         for input in inputs {
             let (new, _) = self.vertex_draft(input, Purpose::Update)?;
+            properties::check_storable(schema, &new.properties)?;
             drafts.add(ElementId::Vertex(new.id.clone()), new, |old, new| {
                 merge_vertex(schema, strategies, old, new)
             })?;
@@ -277,7 +264,8 @@ impl Rules<'_> {
                     }
                     _ => draft.clone(),
                 };
-                check_vertex(&schema, vertex_label(&schema, &vertex)?, &vertex)?;
+                let label = vertex_label(&schema, &vertex)?;
+                properties::check_complete(&schema, &**label, &vertex.properties)?;
                 Ok(Element::Vertex(vertex))
             });
             Mutation::Modify {
@@ -315,6 +303,7 @@ impl Rules<'_> {
         for input in inputs {
             let NewEdge { edge: new, .. } = self.edge_draft(input, form, Purpose::Update)?;
             check_link(schema, new.id.label, (new.source_label, new.target_label))?;
+            properties::check_storable(schema, &new.properties)?;
             drafts.add(ElementId::Edge(new.id.clone()), new, |old, new| {
                 merge_edge(schema, strategies, old, new)
             })?;
@@ -330,7 +319,6 @@ impl Rules<'_> {
                     _ => draft.clone(),
                 };
                 let label = edge_label(&schema, &edge)?;
-                properties::check_storable(&schema, &edge.properties)?;
                 properties::check_complete(&schema, &**label, &edge.properties)?;
                 Ok(Element::Edge(edge))
             });
@@ -345,14 +333,16 @@ impl Rules<'_> {
     }
 }
 
-/// A vertex under another label than before is a new one: nothing of the old is kept.
+/// A vertex under another label than before is a new one: nothing of the old is kept but the values of
+/// offline analyses.
 fn merge_vertex(
     schema: &Schema,
     strategies: &Strategies,
     old: &Vertex,
-    new: Vertex,
+    mut new: Vertex,
 ) -> Result<Vertex, GraphError> {
     if old.label != new.label {
+        olap::keep(schema, &old.properties, &mut new);
         return Ok(new);
     }
     let fixed = vertex_label(schema, &new)?.primary_keys.as_slice();

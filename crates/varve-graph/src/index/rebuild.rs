@@ -39,9 +39,8 @@ pub(crate) fn rebuild(
     progress: &TaskProgress,
 ) -> Result<(), GraphError> {
     let (current, vertices) = match label.base {
-        IndexBase::Vertex(_) => (VERTEX, true),
+        IndexBase::Vertex(_) | IndexBase::Olap => (VERTEX, true),
         IndexBase::Edge(_) => (EDGE, false),
-        IndexBase::Olap => return Ok(()),
     };
     walk(
         graph,
@@ -185,7 +184,8 @@ fn wanted(
         return Ok(None);
     }
     let id = if vertices {
-        if label.base != IndexBase::Vertex(row::vertex_label(content)?) {
+        let of = IndexBase::Vertex(row::vertex_label(content)?);
+        if label.base != of && label.base != IndexBase::Olap {
             return Ok(None);
         }
         ElementId::Vertex(key::decode_vertex_id(partition)?)

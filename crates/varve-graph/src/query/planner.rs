@@ -26,6 +26,7 @@ const PRIMARY_KEY_IDS_MAX: usize = 10_000;
 /// The parts of a vertex query's plan.
 pub(super) fn vertices(schema: &Schema, query: &VertexQuery) -> Result<Parts, GraphError> {
     let conditions = &query.conditions;
+    refuse_hidden(schema, conditions)?;
     let Some(id) = query.label else {
         if conditions.is_empty() {
             return Ok(vec![Alternative::only(vec![Leg::of(Source::All)])]);
@@ -62,6 +63,20 @@ pub(super) fn vertices(schema: &Schema, query: &VertexQuery) -> Result<Parts, Gr
         conditions,
     )?;
     Ok(vec![part])
+}
+
+/// Refuses conditions on properties that the graph's read mode hides.
+pub(super) fn refuse_hidden(schema: &Schema, conditions: &[Condition]) -> Result<(), GraphError> {
+    let mut keys = conditions.iter().map(|condition| condition.key);
+    let Some(key) = keys.find(|key| schema.hides(*key)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "Not allowed to query by olap property key '{}(id={key})' when graph-read-mode is '{}'",
+        schema.property_key_name(key),
+        schema.read_mode()
+    );
+    Err(GraphError::new(ErrorKind::NotAllowed, message))
 }
 
 /// The walk over all vertices of a label.

@@ -127,6 +127,7 @@ struct OfLabel<'a> {
 
 /// The parts of a scan's plan.
 fn parts(resolver: &dyn Resolver, schema: &Schema, ask: &ScanAsk<'_>) -> Result<Parts, GraphError> {
+    planner::refuse_hidden(schema, ask.conditions)?;
     let is_plain = ask.conditions.is_empty() && ask.order.is_none();
     let labels = match ask.elements {
         Elements::Vertices([]) | Elements::Edges([]) if is_plain => {
@@ -215,7 +216,10 @@ impl OfLabel<'_> {
         let conditions = ask.conditions;
         let mut keys = conditions.iter().map(|condition| condition.key);
         let mut keys = keys.by_ref().chain(ask.order.map(|order| order.key));
-        if !keys.all(|key| self.properties.contains(&key)) {
+        let is_vertex = matches!(self.base, IndexBase::Vertex(_));
+        let may_have =
+            |key| self.properties.contains(&key) || (is_vertex && schema.is_olap_key(key));
+        if !keys.all(may_have) {
             return Ok(None);
         }
         let found = match (ask.order, self.ids) {

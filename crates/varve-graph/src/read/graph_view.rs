@@ -96,6 +96,7 @@ impl GraphView for View {
         }
         let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
         let places: Vec<many::Place> = keys.iter().map(place).collect();
+        let properties = &*self.schema().shown(properties);
         let mut failed = None;
         let mut show = |at, content: &[u8]| {
             let read = row::vertex_parts(content)
@@ -160,7 +161,8 @@ impl GraphView for View {
         visit: &mut dyn FnMut(&Found<'_>) -> Flow,
     ) -> Result<Option<Place>, ViewError> {
         let metered = Metered::new(self, meter);
-        let mut show = |row: FoundRow<'_>| Ok(scanned(row, ask, visit)?);
+        let shown = self.schema().shown(ask.properties);
+        let mut show = |row: FoundRow<'_>| Ok(scanned(row, (ask, &shown), visit)?);
         let next = query::scan(&metered, self.schema(), ask, from, demand, &mut show);
         metered.outcome(next)
     }
@@ -335,12 +337,12 @@ fn shown(
 /// Shows a scanned row to a visitor.
 fn scanned(
     row: FoundRow<'_>,
-    ask: &ScanAsk<'_>,
+    (ask, properties): (&ScanAsk<'_>, &[PropertyKeyId]),
     visit: &mut dyn FnMut(&Found<'_>) -> Flow,
 ) -> Result<Flow, DecodeError> {
     if let Elements::Vertices(_) = ask.elements {
         let (label, reader) = row::vertex_parts(row.content)?;
-        let properties = &pick(reader, ask.properties)?;
+        let properties = &pick(reader, properties)?;
         return Ok(visit(&Found::Vertex {
             key: row.partition,
             vertex: VertexFound { label, properties },
@@ -356,7 +358,7 @@ fn scanned(
         label,
         source_label,
         target_label,
-        properties: &pick(reader, ask.properties)?,
+        properties: &pick(reader, properties)?,
     })))
 }
 

@@ -101,9 +101,10 @@ impl TaskBodies for SchemaBodies {
         match (task.task_type, task.subject) {
             (TaskType::RebuildIndex, Some(subject)) => self.rebuild(subject, task, progress),
             (TaskType::RemoveSchema, Some(subject)) => self.remove(subject, task, progress),
-            // No values of offline analysis are stored, so only the schema changes.
-            (TaskType::CreateOlap | TaskType::ClearOlap, _) => Ok(String::new()),
+            // Its index label is complete: no vertex has a value yet.
+            (TaskType::CreateOlap, _) => Ok(String::new()),
             (TaskType::RemoveOlap, Some(subject)) => {
+                self.elements.run(task, progress)?;
                 let id = varve_model::PropertyKeyId(subject.id);
                 let catalogue = self.catalogue()?;
                 catalogue.change(|draft| property_key::finish_removal(draft, id))?;

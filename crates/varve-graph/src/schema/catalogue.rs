@@ -59,7 +59,7 @@ pub struct Catalogue {
     version: AtomicU64,
     /// Held by whoever changes the schema.
     last_ids: Mutex<LastIds>,
-    modes: Mutex<(GraphMode, ReadMode)>,
+    mode: Mutex<GraphMode>,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
 }
@@ -108,7 +108,7 @@ impl Catalogue {
             version: AtomicU64::new(schema.version()),
             current: ArcSwap::from_pointee(schema),
             last_ids: Mutex::new(last_ids),
-            modes: Mutex::new((GraphMode::default(), ReadMode::default())),
+            mode: Mutex::new(GraphMode::default()),
             open_schema_max: AtomicUsize::new(open::OPEN_SCHEMA_MAX),
         })
     }
@@ -134,24 +134,31 @@ impl Catalogue {
     /// What the graph expects of writers.
     #[must_use]
     pub fn mode(&self) -> GraphMode {
-        self.modes.lock().0
+        *self.mode.lock()
     }
 
     /// Sets what the graph expects of writers. In mode LOADING tasks wait.
     pub fn set_mode(&self, mode: GraphMode) {
-        self.modes.lock().0 = mode;
+        *self.mode.lock() = mode;
         self.tasks.set_paused(mode == GraphMode::Loading);
     }
 
     /// Which properties queries see.
     #[must_use]
     pub fn read_mode(&self) -> ReadMode {
-        self.modes.lock().1
+        self.current.load().read_mode()
     }
 
     /// Sets which properties queries see.
     pub fn set_read_mode(&self, mode: ReadMode) {
-        self.modes.lock().1 = mode;
+        // Changes of the schema wait meanwhile.
+        let _changes = self.last_ids.lock();
+        let mut schema = Schema::clone(&self.current.load());
+        schema.set_read_mode(mode);
+        schema.next_version();
+        let version = schema.version();
+        self.current.store(Arc::new(schema));
+        self.version.store(version, Ordering::Release);
     }
 
     /// Applies one change: `apply` makes the draft, which is then stored and published. Nothing happens when `apply`

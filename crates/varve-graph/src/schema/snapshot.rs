@@ -1,5 +1,6 @@
 //! An immutable state of a graph's schema, cheap to share and quick to look up in.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -11,7 +12,7 @@ use varve_model::{
 };
 
 use super::kind::SchemaElement;
-use super::mode::SchemaMode;
+use super::mode::{ReadMode, SchemaMode};
 use crate::GraphError;
 
 /// Ids below this are looked up by position; greater ones, which only restored schemas have, in a tree.
@@ -89,6 +90,9 @@ impl<T: SchemaElement> Elements<T> {
 pub struct Schema {
     version: u64,
     mode: SchemaMode,
+    read_mode: ReadMode,
+    /// The property keys of offline analysis, removed ones too, by ascending id.
+    olap_keys: Vec<PropertyKeyId>,
     property_keys: Elements<PropertyKey>,
     vertex_labels: Elements<VertexLabel>,
     edge_labels: Elements<EdgeLabel>,
@@ -258,6 +262,45 @@ impl Schema {
         matches!(self.mode, SchemaMode::Open)
     }
 
+    /// Which properties queries see.
+    #[must_use]
+    pub const fn read_mode(&self) -> ReadMode {
+        self.read_mode
+    }
+
+    /// Whether queries do not see this property: an offline analysis wrote it, and the read mode is
+    /// OLTP_ONLY.
+    #[must_use]
+    pub fn hides(&self, key: PropertyKeyId) -> bool {
+        self.read_mode == ReadMode::OltpOnly && self.is_olap_key(key)
+    }
+
+    /// Those of the property keys that queries see.
+    pub(crate) fn shown<'k>(&self, keys: &'k [PropertyKeyId]) -> Cow<'k, [PropertyKeyId]> {
+        match keys.iter().any(|key| self.hides(*key)) {
+            false => Cow::Borrowed(keys),
+            true => keys
+                .iter()
+                .copied()
+                .filter(|key| !self.hides(*key))
+                .collect(),
+        }
+    }
+
+    /// Whether any property key is or was one of offline analysis.
+    #[must_use]
+    pub(crate) const fn has_olap_keys(&self) -> bool {
+        !self.olap_keys.is_empty()
+    }
+
+    pub(crate) fn is_olap_key(&self, key: PropertyKeyId) -> bool {
+        self.olap_keys.binary_search(&key).is_ok()
+    }
+
+    pub(super) fn set_read_mode(&mut self, mode: ReadMode) {
+        self.read_mode = mode;
+    }
+
     pub(super) fn set_mode(&mut self, mode: SchemaMode) {
         self.mode = mode;
     }
@@ -268,12 +311,21 @@ impl Schema {
 
     pub(crate) fn put_property_key(&mut self, element: PropertyKey) -> Arc<PropertyKey> {
         let element = Arc::new(element);
+        if element.write_type.is_olap()
+            && let Err(at) = self.olap_keys.binary_search(&element.id)
+        {
+            self.olap_keys.insert(at, element.id);
+        }
         self.property_keys.put(Arc::clone(&element));
         element
     }
 
     pub(crate) fn put_vertex_label(&mut self, element: VertexLabel) -> Arc<VertexLabel> {
         let element = Arc::new(element);
+        let base = IndexBase::Vertex(element.id);
+        for index in self.kept.get(&IndexBase::Olap).cloned().unwrap_or_default() {
+            place(&mut self.kept, base, &index, true);
+        }
         self.vertex_labels.put(Arc::clone(&element));
         element
     }
@@ -291,23 +343,31 @@ impl Schema {
 
     pub(crate) fn put_index_label(&mut self, element: IndexLabel) -> Arc<IndexLabel> {
         let element = Arc::new(element);
-        place(&mut self.shown, &element, element.is_visible());
-        place(&mut self.kept, &element, element.is_usable());
+        let (base, usable) = (element.base, element.is_usable());
+        place(&mut self.shown, base, &element, element.is_visible());
+        place(&mut self.kept, base, &element, usable);
+        // Vertices of any label have the properties of offline analysis.
+        if base == IndexBase::Olap {
+            let labels: Vec<_> = self.vertex_labels.all().map(|label| label.id).collect();
+            for label in labels {
+                place(&mut self.kept, IndexBase::Vertex(label), &element, usable);
+            }
+        }
         self.index_labels.put(Arc::clone(&element));
         element
     }
 }
 
-/// Puts `element` into the list of its base, or takes it out when it does not belong.
-fn place(lists: &mut IndexLists, element: &Arc<IndexLabel>, belongs: bool) {
-    let mut list = lists.get(&element.base).cloned().unwrap_or_default();
+/// Puts `element` into the list of `base`, or takes it out when it does not belong.
+fn place(lists: &mut IndexLists, base: IndexBase, element: &Arc<IndexLabel>, belongs: bool) {
+    let mut list = lists.get(&base).cloned().unwrap_or_default();
     match list.binary_search_by_key(&element.id, |each| each.id) {
         Ok(at) if belongs => list[at] = Arc::clone(element),
         Ok(at) => drop(list.remove(at)),
         Err(at) if belongs => list.insert(at, Arc::clone(element)),
         Err(_) => return,
     }
-    lists.insert_mut(element.base, list);
+    lists.insert_mut(base, list);
 }
 
 /// Whether queries may rely on an index label: it is complete. One that is being built or rebuilt is not.

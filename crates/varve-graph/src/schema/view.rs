@@ -19,7 +19,8 @@ impl SchemaView for Schema {
     }
 
     fn property_keys(&self) -> Vec<PropertyKeyId> {
-        self.all_property_keys().map(|key| key.id).collect()
+        let seen = self.all_property_keys().filter(|key| !self.hides(key.id));
+        seen.map(|key| key.id).collect()
     }
 
     fn vertex_label(&self, id: VertexLabelId) -> Option<&VertexLabel> {

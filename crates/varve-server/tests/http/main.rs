@@ -27,6 +27,7 @@ mod in_place;
 mod limits;
 mod listings;
 mod memory;
+mod olap;
 mod omrs;
 mod open_graphs;
 mod protocol;

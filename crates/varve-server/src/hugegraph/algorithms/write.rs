@@ -86,7 +86,11 @@ impl Job<'_> {
                     label.name
                 )));
             }
-            if !label.properties.contains(&key) {
+            let is_olap = self
+                .schema
+                .property_key(key)
+                .is_some_and(|it| it.write_type.is_olap());
+            if !is_olap && !label.properties.contains(&key) {
                 return Err(GraphError::invalid(format!(
                     "The vertex label '{}' has no property '{name}'; append it, or name a source_label",
                     label.name

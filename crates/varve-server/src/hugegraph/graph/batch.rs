@@ -149,11 +149,7 @@ fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiErro
     };
     let mut changes = Changes::new(context, vertices.len() + edges.len())?;
     for (at, VertexJson(input, given)) in vertices.into_iter().enumerate() {
-        let new = target.with_rules(|rules| rules.vertex(input))?;
-        let mutation = Mutation::PutVertex {
-            vertex: new.vertex,
-            fresh: new.fresh,
-        };
+        let mutation = target.with_rules(|rules| rules.put_vertex(&target.schema, input))?;
         let added = changes.add(mutation, &given);
         added.map_err(|error| of_element("vertex", at, error))?;
     }

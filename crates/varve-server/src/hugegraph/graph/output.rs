@@ -157,6 +157,9 @@ fn stored_properties(
 ) -> Result<(), GraphError> {
     let mut defaults = Defaults::of(schema, declared, properties.len());
     while let Some((key, value)) = properties.next_property()? {
+        if schema.hides(key) {
+            continue;
+        }
         defaults.write_before(json, schema, key);
         json.key(schema.property_key_name(key));
         value_ref(json, value)?;
@@ -172,7 +175,7 @@ fn owned_properties(
     properties: &Properties,
 ) {
     let mut defaults = Defaults::of(schema, declared, properties.len());
-    for (key, stored) in properties.iter() {
+    for (key, stored) in properties.iter().filter(|(key, _)| !schema.hides(*key)) {
         defaults.write_before(json, schema, key);
         json.key(schema.property_key_name(key));
         value(json, stored);

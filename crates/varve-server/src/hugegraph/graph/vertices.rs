@@ -34,11 +34,7 @@ fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, Api
     let VertexJson(input, given) = context
         .json::<Option<VertexJson<'_>>>()?
         .ok_or_else(no_body)?;
-    let new = target.with_rules(|rules| rules.vertex(input))?;
-    let mutation = Mutation::PutVertex {
-        vertex: new.vertex,
-        fresh: new.fresh,
-    };
+    let mutation = target.with_rules(|rules| rules.put_vertex(&target.schema, input))?;
     changes.add(mutation, &given)?;
     Ok(changes)
 }
@@ -91,11 +87,7 @@ fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, A
         return Ok(changes);
     }
     batch::read_each(context, sizes, |VertexJson(input, given)| {
-        let new = target.with_rules(|rules| rules.vertex(input))?;
-        let mutation = Mutation::PutVertex {
-            vertex: new.vertex,
-            fresh: new.fresh,
-        };
+        let mutation = target.with_rules(|rules| rules.put_vertex(&target.schema, input))?;
         Ok((mutation, given))
     })
 }

@@ -10,12 +10,16 @@ import java.util.stream.Collectors;
 
 import org.apache.hugegraph.driver.GraphManager;
 import org.apache.hugegraph.driver.HugeClient;
+import org.apache.hugegraph.driver.SchemaManager;
+import org.apache.hugegraph.structure.constant.GraphReadMode;
 import org.apache.hugegraph.structure.constant.T;
+import org.apache.hugegraph.structure.constant.WriteType;
 import org.apache.hugegraph.structure.graph.BatchEdgeRequest;
 import org.apache.hugegraph.structure.graph.BatchVertexRequest;
 import org.apache.hugegraph.structure.graph.Edge;
 import org.apache.hugegraph.structure.graph.UpdateStrategy;
 import org.apache.hugegraph.structure.graph.Vertex;
+import org.apache.hugegraph.structure.schema.PropertyKey;
 
 /** Vertices and edges: one at a time, in batches, updated, removed. */
 final class ElementChecks {
@@ -26,10 +30,12 @@ final class ElementChecks {
     private static final int BATCH_TOO_MANY = 2501;
 
     private final Checks checks;
+    private final HugeClient client;
     private final GraphManager graph;
 
     ElementChecks(Checks checks, HugeClient client) {
         this.checks = checks;
+        this.client = client;
         this.graph = client.graph();
     }
 
@@ -44,6 +50,7 @@ final class ElementChecks {
         this.checks.step("batches", this::batches);
         this.checks.step("batch update of vertices", this::updateVertices);
         this.checks.step("batch update of edges", this::updateEdges);
+        this.checks.step("properties of offline analyses", this::offlineAnalyses);
         this.checks.step("removal", this::removal);
     }
 
@@ -243,6 +250,47 @@ final class ElementChecks {
         List<Edge> stored = this.graph.addEdges(List.of(dangling), false);
         this.checks.equal("unchecked", 1, stored.size());
         this.graph.removeEdge(stored.get(0).id());
+    }
+
+    /** As the client's own tests do it: vertices with an id, no label and one property. */
+    private void offlineAnalyses() {
+        SchemaManager schema = this.client.schema();
+        PropertyKey rank = schema.propertyKey("olap_rank").asDouble()
+                                 .writeType(WriteType.OLAP_RANGE).build();
+        PropertyKey group = schema.propertyKey("olap_group").asText()
+                                  .writeType(WriteType.OLAP_SECONDARY).build();
+        for (PropertyKey key : List.of(rank, group)) {
+            schema.addPropertyKey(key);
+        }
+        Vertex marko = this.graph.getVertex(this.graph.listVertices("person",
+                           Map.of("name", "marko")).get(0).id());
+        List<Vertex> values = new ArrayList<>();
+        for (Map.Entry<String, Object> value : Map.of("olap_rank", (Object) 0.5,
+                                                      "olap_group", "g").entrySet()) {
+            Vertex one = new Vertex(null);
+            one.id(marko.id());
+            one.property(value.getKey(), value.getValue());
+            values.add(one);
+        }
+        this.graph.addVertices(values);
+        this.checks.equal("hidden", marko.properties(),
+                          this.graph.getVertex(marko.id()).properties());
+        String name = this.graph.graph();
+        this.client.graphs().readMode(name, GraphReadMode.ALL);
+        Map<String, Object> shown = this.graph.getVertex(marko.id()).properties();
+        this.checks.equal("rank", 0.5, shown.get("olap_rank"));
+        this.checks.equal("group", "g", shown.get("olap_group"));
+        this.checks.equal("found", 1, this.client.gremlin()
+                .gremlin("g.V().has('olap_rank', P.gte(0.5))").execute().size());
+        for (PropertyKey key : List.of(rank, group)) {
+            schema.clearPropertyKey(key);
+        }
+        this.checks.equal("cleared", marko.properties(),
+                          this.graph.getVertex(marko.id()).properties());
+        for (PropertyKey key : List.of(rank, group)) {
+            schema.removePropertyKey(key.name());
+        }
+        this.client.graphs().readMode(name, GraphReadMode.OLTP_ONLY);
     }
 
     private void updateVertices() {

@@ -1,0 +1,110 @@
+//! Clearing a property of offline analysis: its values go from all vertices, now and in plans. History
+//! keeps them.
+
+use std::sync::Arc;
+
+use varve_encoding::row::{self, Header};
+use varve_encoding::tables::VERTEX;
+use varve_encoding::{DecodeError, key};
+use varve_kv::Flow;
+use varve_model::{ElementId, PropertyKeyId};
+
+use super::CHUNK;
+use crate::element::remove_olap_value;
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+use crate::tasks::TaskProgress;
+use crate::write::{WritePeriod, WriteRequest};
+
+/// Rows looked at between two looks at the progress.
+const STEP: usize = 10_000;
+
+/// Removes the property from every vertex that has it, or may have it at a later instant.
+///
+/// # Errors
+/// When the task was cancelled or the store fails.
+pub(super) fn clear(
+    graph: &Arc<Graph>,
+    key: PropertyKeyId,
+    progress: &TaskProgress,
+) -> Result<(), GraphError> {
+    let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
+    loop {
+        progress.check()?;
+        let (mut seen, mut ids, mut last) = (0, Vec::new(), None);
+        let mut failed: Option<DecodeError> = None;
+        let from = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
+        graph.reader().scan_table(VERTEX, from, &mut |row| {
+            seen += 1;
+            match holder(key, row.partition, row.value) {
+                Ok(id) => ids.extend(id),
+                Err(error) => {
+                    failed = Some(error);
+                    return Flow::Break(());
+                }
+            }
+            if ids.len() < CHUNK && seen < STEP {
+                return Flow::Continue(());
+            }
+            last = Some((row.partition.to_vec(), row.clustering.to_vec()));
+            Flow::Break(())
+        })?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        clear_each(graph, key, &ids)?;
+        progress.add(ids.len() as u64);
+        if last.is_none() {
+            return Ok(());
+        }
+        after = last;
+    }
+}
+
+/// The vertex of a row that has the property. What it will be, its row does not tell.
+fn holder(
+    key: PropertyKeyId,
+    partition: &[u8],
+    value: &[u8],
+) -> Result<Option<ElementId>, DecodeError> {
+    if row::decides_always(value) {
+        let (_, content) = Header::decode(value)?;
+        let (_, mut properties) = row::vertex_parts(content)?;
+        loop {
+            match properties.next_property()? {
+                None => return Ok(None),
+                Some((of, _)) if of == key => break,
+                Some(_) => {}
+            }
+        }
+    }
+    let id = key::decode_vertex_id(partition)?;
+    Ok(Some(ElementId::Vertex(id)))
+}
+
+/// Changes the vertices in one commit; those that are gone meanwhile are left out.
+fn clear_each(graph: &Arc<Graph>, key: PropertyKeyId, ids: &[ElementId]) -> Result<(), GraphError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let removal = |id: &ElementId| remove_olap_value(id.clone(), key);
+    let request = WriteRequest {
+        mutations: ids.iter().map(removal).collect(),
+        period: WritePeriod {
+            from: Some(graph.now()),
+            to: None,
+        },
+        skip_unchanged: true,
+        ..WriteRequest::default()
+    };
+    match graph.write_now(&request) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind == ErrorKind::NotFound && ids.len() > 1 => {
+            let (first, second) = ids.split_at(ids.len() / 2);
+            clear_each(graph, key, first)?;
+            clear_each(graph, key, second)
+        }
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
