@@ -230,7 +230,7 @@ fn mismatch(key: &PropertyKey, raw: &RawValue<'_>) -> GraphError {
 }
 
 /// The Java class that HugeGraph holds a data type's values in, for messages.
-fn expected_class(data_type: DataType) -> &'static str {
+pub(super) fn expected_class(data_type: DataType) -> &'static str {
     match data_type {
         DataType::Object => "Object",
         DataType::Boolean => "Boolean",

@@ -59,7 +59,10 @@ impl Rules<'_> {
         purpose: Purpose,
     ) -> Result<NewEdge, GraphError> {
         let expected = |what: &str| GraphError::invalid(format!("Expect {what}"));
-        let name = input.label.ok_or_else(|| expected("the label of edge"))?;
+        let name = input.label.ok_or_else(|| match purpose {
+            Purpose::Create => expected("the label of edge"),
+            Purpose::Update => GraphError::invalid("Edge label name can't be null"),
+        })?;
         let end = |raw: Option<RawValue<'_>>, what: &str| {
             raw.filter(|raw| !raw.is_null())
                 .ok_or_else(|| expected(what))

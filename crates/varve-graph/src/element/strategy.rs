@@ -2,13 +2,19 @@
 
 use std::cmp::Ordering;
 
+use varve_model::value::Cardinality;
 use varve_model::{Properties, PropertyKey, PropertyKeyId, Value};
 
-use super::convert::{Members, convert};
+use super::convert::{Members, convert, expected_class};
 use super::input::RawValue;
 use super::text::{class_name, of_value};
 use crate::GraphError;
 use crate::schema::Schema;
+
+/// What strategies combine, for messages.
+const NUMBER: &str = "Number";
+const DATE_OR_NUMBER: &str = "Date or Number";
+const COLLECTION: &str = "Set or List";
 
 /// How a stored value and a new one become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +88,30 @@ impl UpdateStrategy {
         }
     }
 
+    /// Refuses the strategy for values of another type than it combines.
+    fn check(self, key: &PropertyKey) -> Result<(), GraphError> {
+        let single = key.cardinality == Cardinality::Single;
+        let (wanted, fits) = match self {
+            Self::Override => return Ok(()),
+            Self::Sum => (NUMBER, single && key.data_type.is_number()),
+            Self::Bigger | Self::Smaller => {
+                (DATE_OR_NUMBER, single && key.data_type.is_rangeable())
+            }
+            Self::Union | Self::Intersection | Self::Append | Self::Eliminate => {
+                (COLLECTION, !single)
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        let class = match key.cardinality {
+            Cardinality::Single => expected_class(key.data_type),
+            Cardinality::List => "ArrayList",
+            Cardinality::Set => "LinkedHashSet",
+        };
+        Err(self.unfit(wanted, class, class))
+    }
+
     fn sum(self, key: &PropertyKey, old: &Value, new: &Value) -> Result<Value, GraphError> {
         match (old, new) {
             (Value::Float(a), Value::Float(b)) => Ok(Value::Float(a + b)),
@@ -101,7 +131,7 @@ impl UpdateStrategy {
                     ))),
                 }
             }
-            _ => Err(self.unfit("Number", old, new)),
+            _ => Err(self.unfit(NUMBER, class_name(old), class_name(new))),
         }
     }
 
@@ -111,7 +141,7 @@ impl UpdateStrategy {
             Some(order) if fits(old) && fits(new) => {
                 Ok(if order == wanted { old } else { new }.clone())
             }
-            _ => Err(self.unfit("Date or Number", old, new)),
+            _ => Err(self.unfit(DATE_OR_NUMBER, class_name(old), class_name(new))),
         }
     }
 
@@ -126,7 +156,7 @@ impl UpdateStrategy {
                 Ok(Value::Set(strategy.members(a, b)))
             }
             (Value::List(a), Value::List(b)) => Ok(Value::List(self.members(a, b))),
-            _ => Err(self.unfit("Set or List", old, new)),
+            _ => Err(self.unfit(COLLECTION, class_name(old), class_name(new))),
         }
     }
 
@@ -154,12 +184,10 @@ impl UpdateStrategy {
         }
     }
 
-    fn unfit(self, wanted: &str, old: &Value, new: &Value) -> GraphError {
+    fn unfit(self, wanted: &str, old: &str, new: &str) -> GraphError {
         GraphError::invalid(format!(
-            "Property type must be {wanted} for strategy {}, but got type {}, {}",
-            self.name(),
-            class_name(old),
-            class_name(new)
+            "Property type must be {wanted} for strategy {}, but got type {old}, {new}",
+            self.name()
         ))
     }
 }
@@ -170,15 +198,26 @@ pub struct Strategies(Vec<(PropertyKeyId, UpdateStrategy)>);
 
 impl Strategies {
     /// Looks up the names; names of no property key can't match anything and are left out, as HugeGraph does.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidArgument`] when a strategy does not fit the type of its property key.
     pub fn resolve<'n>(
         schema: &Schema,
         named: impl IntoIterator<Item = (&'n str, UpdateStrategy)>,
-    ) -> Self {
+    ) -> Result<Self, GraphError> {
         let known = named.into_iter().filter_map(|(name, strategy)| {
             let key = schema.property_key_by_name(name)?;
-            Some((key.id, strategy))
+            Some((key, strategy))
         });
-        Self(known.collect())
+        let mut strategies = Vec::new();
+        for (key, strategy) in known {
+            // The values of an open graph's keys are of any type.
+            if !schema.is_open() {
+                strategy.check(key)?;
+            }
+            strategies.push((key.id, strategy));
+        }
+        Ok(Self(strategies))
     }
 
     fn of(&self, key: PropertyKeyId) -> Option<UpdateStrategy> {

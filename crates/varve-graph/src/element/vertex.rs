@@ -54,6 +54,9 @@ impl Rules<'_> {
             None => &"null",
         };
         let properties = properties::present(input.properties, "vertex", shown)?;
+        if purpose == Purpose::Update && input.label.is_none() {
+            return Err(GraphError::invalid("Vertex label name can't be null"));
+        }
         let label = self.vertex_label(input.label.as_deref())?;
         if purpose == Purpose::Update
             && label.id_strategy == IdStrategy::Automatic

@@ -46,6 +46,13 @@ fn strategies_combine_values() {
             set(&["x", "y", "z"]),
         ),
         (
+            "UNION",
+            key("tags"),
+            list(&["p", "p", "z"]),
+            list(&["b", "b", "z"]),
+            list(&["p", "z", "b"]),
+        ),
+        (
             "INTERSECTION",
             key("hobby"),
             set(&["x", "k"]),
@@ -223,10 +230,9 @@ fn batch_updates_combine_and_keep_what_is_not_named() {
         mode: GraphMode::None,
         next_vertex_id: &next,
     };
-    let strategies = Arc::new(Strategies::resolve(
-        &fixture.schema,
-        [("age", UpdateStrategy::Sum), ("nope", UpdateStrategy::Sum)],
-    ));
+    let named = [("age", UpdateStrategy::Sum), ("nope", UpdateStrategy::Sum)];
+    let strategies = Strategies::resolve(&fixture.schema, named).expect("they fit");
+    let strategies = Arc::new(strategies);
     let person = |name: &'static str, age: i64| {
         vertex_input("person", None, &[("name", text(name)), ("age", int(age))])
     };

@@ -79,7 +79,7 @@ pub(crate) fn mutation(
             let named = named
                 .iter()
                 .map(|(name, strategy)| (name.as_str(), *strategy));
-            let strategies = Arc::new(Strategies::resolve(&schema, named));
+            let strategies = Arc::new(Strategies::resolve(&schema, named)?);
             let mutations = match element {
                 Element::Vertex(_) => {
                     rules.vertex_updates(&schema, vec![vertex_input(plan, element)], &strategies)

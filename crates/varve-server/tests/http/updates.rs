@@ -128,6 +128,142 @@ fn batch_updates() {
 }
 
 #[test]
+fn a_strategy_must_fit_the_type_of_its_property_though_nothing_is_combined() {
+    let fixture = Fixture::new();
+    fixture.people();
+    for (strategies, message) in [
+        (
+            json!({"name": "SUM"}),
+            "Property type must be Number for strategy SUM, but got type String, String",
+        ),
+        (
+            json!({"age": "OVERRIDE", "city": "BIGGER"}),
+            "Property type must be Date or Number for strategy BIGGER, but got type String, String",
+        ),
+        (
+            json!({"age": "UNION"}),
+            "Property type must be Set or List for strategy UNION, but got type Integer, Integer",
+        ),
+    ] {
+        let body = json!({
+            "vertices": [{"label": "person", "properties": {"name": "new", "age": 1}}],
+            "update_strategies": strategies,
+        });
+        fixture.refuses("PUT", "vertices/batch", &body.to_string(), 400, message);
+    }
+    let edges = json!({
+        "edges": [{"label": "created", "outV": "1:marko", "outVLabel": "person", "inV": "2:lop",
+                   "inVLabel": "software", "properties": {"date": "2017-12-10"}}],
+        "update_strategies": {"city": "SUM"},
+    });
+    let message = "Property type must be Number for strategy SUM, but got type String, String";
+    fixture.refuses("PUT", "edges/batch", &edges.to_string(), 400, message);
+    fixture.refuses(
+        "GET",
+        "vertices/%221%3Anew%22",
+        "",
+        404,
+        "Vertex '1:new' does not exist",
+    );
+}
+
+#[test]
+fn a_batch_update_that_names_too_little_is_refused_as_the_original_does() {
+    let fixture = Fixture::new();
+    fixture.people();
+    let vertex = json!({"label": "person", "properties": {"name": "new", "age": 1}});
+    let edge = json!({"label": "created", "outV": "1:marko", "outVLabel": "person", "inV": "2:lop",
+                      "inVLabel": "software", "properties": {"date": "2017-12-10"}});
+    let without = |element: &serde_json::Value, member: &str| {
+        let mut element = element.clone();
+        element.as_object_mut().expect("an object").remove(member);
+        element
+    };
+    let sum = json!({"age": "SUM"});
+    let no_strategies = "Parameter 'update_strategies' can't be empty";
+    let must_create = "Parameter 'create_if_not_exist' dose not support false now";
+    let no_null = "The batch body can't contain null record";
+    for (what, body, message) in [
+        ("vertices", json!(null), "BatchVertexRequest can't be null"),
+        ("edges", json!(null), "BatchEdgeRequest can't be null"),
+        (
+            "vertices",
+            json!({"update_strategies": sum}),
+            "Parameter 'vertices' can't be null",
+        ),
+        (
+            "edges",
+            json!({"edges": null, "update_strategies": sum}),
+            "Parameter 'edges' can't be null",
+        ),
+        ("vertices", json!({"vertices": [vertex]}), no_strategies),
+        (
+            "vertices",
+            json!({"vertices": [vertex], "update_strategies": null}),
+            no_strategies,
+        ),
+        (
+            "edges",
+            json!({"edges": [edge], "update_strategies": {}}),
+            no_strategies,
+        ),
+        (
+            "edges",
+            json!({"edges": [], "update_strategies": sum}),
+            "The number of edges can't be 0",
+        ),
+        (
+            "vertices",
+            json!({"vertices": [vertex, null], "update_strategies": sum}),
+            no_null,
+        ),
+        (
+            "edges",
+            json!({"edges": [null], "update_strategies": sum}),
+            no_null,
+        ),
+        (
+            "vertices",
+            json!({"vertices": [vertex], "update_strategies": sum, "create_if_not_exist": null}),
+            must_create,
+        ),
+        (
+            "edges",
+            json!({"edges": [edge], "update_strategies": sum, "create_if_not_exist": false}),
+            must_create,
+        ),
+        (
+            "vertices",
+            json!({"vertices": [without(&vertex, "label")], "update_strategies": sum}),
+            "Vertex label name can't be null",
+        ),
+        (
+            "edges",
+            json!({"edges": [without(&edge, "label")], "update_strategies": sum}),
+            "Edge label name can't be null",
+        ),
+        (
+            "edges",
+            json!({"edges": [without(&edge, "outVLabel")], "update_strategies": sum}),
+            "Invalid vertex label 'null'",
+        ),
+        (
+            "vertices",
+            json!({"vertices": [without(&vertex, "properties")], "update_strategies": sum}),
+            "The properties of vertex can't be null",
+        ),
+    ] {
+        fixture.refuses(
+            "PUT",
+            &format!("{what}/batch"),
+            &body.to_string(),
+            400,
+            message,
+        );
+    }
+}
+
+#[test]
 fn writers_of_one_vertex_lose_nothing() {
     const WRITERS: usize = 8;
     const ROUNDS: usize = 40;

@@ -397,7 +397,9 @@ impl<'de, T: Deserialize<'de>> UpdateJson<'de, T> {
                 self.strategies =
                     optional::<StrategiesJson<'de>, A>(map)?.map_or(Vec::new(), |s| s.0);
             }
-            "create_if_not_exist" => self.create_if_not_exist = map.next_value()?,
+            "create_if_not_exist" => {
+                self.create_if_not_exist = optional(map)?.unwrap_or(false);
+            }
             _ => return Ok(false),
         }
         Ok(true)

@@ -107,7 +107,7 @@ fn list(what: &str, schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u
 fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let VertexUpdateJson(body) = context
         .json::<Option<VertexUpdateJson<'_>>>()?
-        .ok_or_else(no_body)?;
+        .ok_or_else(|| ApiError::illegal_argument("BatchVertexRequest can't be null"))?;
     let limit = context.state().config().max_vertices_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "vertices", Sizes::vertices(limit))?;
     let plain = |(at, VertexJson(input, given)): (usize, _)| {
@@ -124,7 +124,7 @@ fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes
 fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let EdgeUpdateJson(body) = context
         .json::<Option<EdgeUpdateJson<'_>>>()?
-        .ok_or_else(no_body)?;
+        .ok_or_else(|| ApiError::illegal_argument("BatchEdgeRequest can't be null"))?;
     let check_vertex = body.check_vertex;
     let limit = context.state().config().max_edges_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "edges", Sizes::edges(limit))?;
@@ -165,6 +165,6 @@ fn checked<T>(
     sizes.check(elements.count)?;
     let items: Option<Vec<T>> = elements.items.into_iter().collect();
     let named = body.strategies.iter().map(|(name, s)| (name.as_ref(), *s));
-    let strategies = Arc::new(Strategies::resolve(schema, named));
+    let strategies = Arc::new(Strategies::resolve(schema, named)?);
     Ok((items.ok_or_else(null_record)?, strategies))
 }
