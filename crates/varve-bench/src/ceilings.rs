@@ -1,5 +1,7 @@
-//! Measures Varve against its ceilings: the bare engine and the bare HTTP server, and what history and volume cost.
+//! Measures Varve against its ceilings: the bare engine and the bare HTTP server, and what history, volume and
+//! graph algorithms cost.
 
+pub(crate) mod algorithms;
 pub(crate) mod bare;
 mod client;
 mod cpu;

@@ -103,6 +103,16 @@ enum Command {
         #[arg(long, default_value_t = 10)]
         versions: u32,
     },
+    /// Copy a stored graph into memory and run algorithms on it: CPU time and memory beside the limits
+    #[cfg(feature = "rocksdb")]
+    Algorithms {
+        /// Vertices of the graph
+        #[arg(long, default_value_t = 1_000_000)]
+        vertices: u64,
+        /// Edges of the graph
+        #[arg(long, default_value_t = 10_000_000)]
+        edges: u64,
+    },
     /// Load much through the REST API: rate, memory, restart
     #[cfg(feature = "rocksdb")]
     Volume {
@@ -197,6 +207,10 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
         #[cfg(feature = "rocksdb")]
         Command::History { vertices, versions } => {
             crate::ceilings::history::run(*vertices, *versions)?;
+        }
+        #[cfg(feature = "rocksdb")]
+        Command::Algorithms { vertices, edges } => {
+            crate::ceilings::algorithms::run(*vertices, *edges)?;
         }
         #[cfg(feature = "rocksdb")]
         Command::Volume {

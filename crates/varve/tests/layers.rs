@@ -80,6 +80,8 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-model",
             "varve-omrs",
             "varve-server",
+            "varve-traversal",
+            "varve-view",
         ],
     ),
 ];
