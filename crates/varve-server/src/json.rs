@@ -9,6 +9,20 @@ pub struct JsonWriter {
     /// Whether a comma is due before the next key or value.
     comma: bool,
     depth: usize,
+    /// How much of what is stored property values show.
+    detail: Detail,
+}
+
+/// How much of what is stored property values show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Detail {
+    /// What clients see.
+    #[default]
+    Seen,
+    /// Also what the graph's read mode hides.
+    Stored,
+    /// Also the types of values, in a form of their own.
+    Typed,
 }
 
 impl JsonWriter {
@@ -18,7 +32,18 @@ impl JsonWriter {
             buffer: Vec::with_capacity(bytes),
             comma: false,
             depth: 0,
+            detail: Detail::Seen,
         }
+    }
+
+    /// How much property values show.
+    pub(crate) const fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// Sets how much property values show.
+    pub(crate) const fn set_detail(&mut self, detail: Detail) {
+        self.detail = detail;
     }
 
     /// The finished bytes.

@@ -8,6 +8,8 @@
 //! {"vertex":{"id":"1:marko","label":"person","properties":{…}}}
 //! {"edge":{"id":"S1:marko>1>1>>S1:josh","label":"knows",…}}
 //! ```
+//! Of an open graph the first line says `"schema":"open"`, and values have their types: `{"INT":29}`.
+//!
 //! With history each version of every element is a line, oldest first, with `valid_from` and `valid_to`, also of what
 //! does not exist any more; a version that ended it is `{"delete_vertex":<id>,…}` or `{"delete_edge":<id>,…}`. Versions
 //! of labels that are removed are left out, for the schema does not have them.
@@ -161,7 +163,11 @@ impl Dump {
 
     fn schema(&mut self, arguments: &DumpArguments) -> Result<(), CommandError> {
         let (graph, as_of, history) = (&arguments.graph, &self.as_of, arguments.history);
-        let head = json!({ "varve_dump": 1, "graph": graph, "as_of": as_of, "history": history });
+        let mut head =
+            json!({ "varve_dump": 1, "graph": graph, "as_of": as_of, "history": history });
+        if self.client.is_open()? {
+            head["schema"] = json!("open");
+        }
         self.line(&head.to_string())?;
         let mut schema: Map<String, Json> = self.client.get(&self.client.of_graph("schema"))?;
         self.labels = ["vertexlabels", "edgelabels"].map(|kind| {
@@ -196,7 +202,7 @@ impl Dump {
         let mut page = String::new();
         loop {
             let resource = format!(
-                "graph/{what}?limit={}&page={}&as_of={at}&as_of_tx={at}",
+                "graph/{what}?stored=true&limit={}&page={}&as_of={at}&as_of_tx={at}",
                 arguments.batch,
                 encode(&page)
             );
@@ -226,7 +232,8 @@ impl Dump {
             let (limit, page_asked) = (arguments.batch, encode(&page));
             let at = encode(&self.as_of);
             let resource = format!(
-                "graph/{what}/history?versions=true&limit={limit}&page={page_asked}&as_of_tx={at}"
+                "graph/{what}/history?versions=true&stored=true&limit={limit}&page={page_asked}\
+                 &as_of_tx={at}"
             );
             let answer: IdPage = self.client.get(&self.client.of_graph(&resource))?;
             for (id, history) in answer.ids.iter().zip(answer.histories) {
@@ -249,13 +256,9 @@ impl Dump {
         id: &Json,
         first: Option<HistoryPage>,
     ) -> Result<(), CommandError> {
-        // A vertex id in a path is JSON, an edge id bare text.
-        let shown = match (id, kind) {
-            (Json::String(text), "edge") => text.clone(),
-            _ => id.to_string(),
-        };
-        let (shown, at) = (encode(&shown), encode(&self.as_of));
-        let path = format!("graph/{what}/{shown}/history?limit={HISTORY_PAGE}&as_of_tx={at}");
+        let (shown, at) = (encode(&id_in_path(id, kind == "edge")), encode(&self.as_of));
+        let path =
+            format!("graph/{what}/{shown}/history?stored=true&limit={HISTORY_PAGE}&as_of_tx={at}");
         let path = self.client.of_graph(&path);
         let ask = |client: &GraphClient, page: &str| {
             client.get::<HistoryPage>(&format!("{path}&page={}", encode(page)))
@@ -314,6 +317,15 @@ impl Dump {
         }
         line.push('}');
         Ok(Some(line))
+    }
+}
+
+/// An id of a dump as it stands in a path: of a vertex JSON, or U and a UUID; of an edge bare text.
+pub(crate) fn id_in_path(id: &Json, is_edge: bool) -> String {
+    match (id, id.get("UUID")) {
+        (Json::String(text), _) if is_edge => text.clone(),
+        (_, Some(uuid)) => format!("U{uuid}"),
+        _ => id.to_string(),
     }
 }
 

@@ -114,6 +114,15 @@ impl GraphClient {
         format!("/graphs/{}/{resource}", encode(&self.graph))
     }
 
+    /// Whether the graph makes labels and keys on first use.
+    ///
+    /// # Errors
+    /// As [`GraphClient::get`].
+    pub(crate) fn is_open(&self) -> Result<bool, RestError> {
+        let graph: serde_json::Value = self.get(&format!("/graphs/{}", encode(&self.graph)))?;
+        Ok(graph["schema"] == "open")
+    }
+
     /// Sends one request and returns the body of its answer.
     ///
     /// # Errors

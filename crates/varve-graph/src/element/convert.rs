@@ -155,7 +155,7 @@ fn floating(key: &PropertyKey, raw: &RawValue<'_>) -> Result<Value, GraphError> 
 }
 
 /// The numbers that are written as texts.
-fn special_number(text: &str) -> Option<f64> {
+pub(super) fn special_number(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
         "Infinity" => Some(f64::INFINITY),

@@ -13,6 +13,7 @@ use varve_model::{
 use super::Rules;
 use super::input::{EdgeInput, RawValue};
 use super::properties;
+use super::typed;
 use super::vertex::{Purpose, uuid_id, vertex_id};
 use crate::GraphError;
 use crate::schema::Schema;
@@ -45,7 +46,7 @@ impl Rules<'_> {
     pub fn edge(&self, input: EdgeInput<'_>, form: EdgeForm) -> Result<NewEdge, GraphError> {
         let new = self.edge_draft(input, form, Purpose::Create)?;
         if let Some(label) = self.schema.edge_label(new.edge.id.label) {
-            properties::check_storable(self.schema, &new.edge.properties)?;
+            self.check_storable(&new.edge.properties)?;
             properties::check_complete(self.schema, &**label, &new.edge.properties)?;
         }
         Ok(new)
@@ -66,7 +67,10 @@ impl Rules<'_> {
         let end = |raw: Option<RawValue<'_>>, what: &str| {
             raw.filter(|raw| !raw.is_null())
                 .ok_or_else(|| expected(what))
-                .map(|raw| vertex_id(&raw))
+                .map(|raw| match self.takes_types() {
+                    true => typed::vertex_id(self.schema, raw),
+                    false => vertex_id(&raw),
+                })
         };
         let source = end(input.source, "source vertex id")?;
         let target = end(input.target, "target vertex id")?;
@@ -96,7 +100,7 @@ impl Rules<'_> {
                 label.name
             )));
         }
-        let properties = properties::accept(&**label, properties)?;
+        let properties = self.accept(&**label, properties)?;
         let hidden = match label.has_hidden_sort() {
             true => Some(self.hidden_sort(input.id.as_deref())),
             false => None,
@@ -151,6 +155,9 @@ impl Rules<'_> {
 
     /// The id of an end vertex: bodies give UUIDs as texts, and the label tells that they are UUIDs.
     fn end_id(&self, id: VertexId, label: VertexLabelId) -> Result<VertexId, GraphError> {
+        if self.takes_types() {
+            return Ok(id);
+        }
         let strategy = self.schema.vertex_label(label).map(|l| l.id_strategy);
         match (&id, strategy) {
             (VertexId::Text(text), Some(IdStrategy::CustomizeUuid)) => match uuid_id(text) {

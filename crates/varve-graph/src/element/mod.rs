@@ -12,6 +12,7 @@ mod olap;
 mod properties;
 mod strategy;
 pub mod text;
+mod typed;
 mod update;
 mod vertex;
 

@@ -9,7 +9,8 @@ use varve_model::{EdgeLabel, Properties, PropertyKey, PropertyKeyId, VertexLabel
 use super::convert::convert;
 use super::input::{RawProperty, RawValue};
 use super::text::bracketed;
-use crate::schema::{Schema, default_value};
+use super::{Rules, typed};
+use crate::schema::{GraphMode, Schema, default_value};
 use crate::{ErrorKind, GraphError};
 
 /// Up to this many properties, names that were sent twice are found by comparing each pair.
@@ -153,28 +154,49 @@ pub(super) fn resolve<'s, 'a>(
         .collect()
 }
 
-/// Converts properties of an element of `label`.
-pub(super) fn accept<L: Label>(
-    label: &L,
-    properties: Vec<Resolved<'_, '_>>,
-) -> Result<Properties, GraphError> {
-    let mut accepted = Properties::new();
-    for (key, raw) in properties {
-        if !label.allows(key.id) {
-            return Err(label.unexpected(&key.name));
+impl Rules<'_> {
+    /// Converts properties of an element of `label`.
+    pub(super) fn accept<L: Label>(
+        &self,
+        label: &L,
+        properties: Vec<Resolved<'_, '_>>,
+    ) -> Result<Properties, GraphError> {
+        let mut accepted = Properties::new();
+        for (key, raw) in properties {
+            if !label.allows(key.id) && !self.restores(key) {
+                return Err(label.unexpected(&key.name));
+            }
+            let value = match self.takes_types() {
+                true => typed::convert(self.schema, key, raw)?,
+                false => convert(key, raw)?,
+            };
+            accepted.set(key.id, value);
         }
-        accepted.set(key.id, convert(key, raw)?);
+        Ok(accepted)
     }
-    Ok(accepted)
+
+    /// Whether values come with their types: those of a dump of an open graph.
+    pub(super) fn takes_types(&self) -> bool {
+        self.mode == GraphMode::Restoring && self.schema.is_open()
+    }
+
+    /// Whether a vertex of a dump may have the property whatever its label: a value of an offline
+    /// analysis.
+    fn restores(&self, key: &PropertyKey) -> bool {
+        self.mode == GraphMode::Restoring && key.write_type.is_olap()
+    }
+
+    /// Refuses to store values that only an aggregating store or an offline analysis may write.
+    pub(super) fn check_storable(&self, properties: &Properties) -> Result<(), GraphError> {
+        let keys = properties
+            .iter()
+            .map(|(id, _)| self.schema.property_key(id));
+        let mut keys = keys.flatten().filter(|key| !self.restores(key));
+        keys.try_for_each(|key| check_storable_key(key))
+    }
 }
 
-/// Refuses to store values that only an aggregating store or an offline analysis may write.
-pub(super) fn check_storable(schema: &Schema, properties: &Properties) -> Result<(), GraphError> {
-    let keys = properties.iter().map(|(id, _)| schema.property_key(id));
-    keys.flatten().try_for_each(|key| check_storable_key(key))
-}
-
-/// [`check_storable`] of one property.
+/// [`Rules::check_storable`] of one property.
 pub(super) fn check_storable_key(key: &PropertyKey) -> Result<(), GraphError> {
     if key.aggregate_type != AggregateType::None {
         return Err(GraphError::invalid(

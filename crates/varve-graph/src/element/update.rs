@@ -249,7 +249,7 @@ impl Rules<'_> {
         let mut drafts: Drafts<Vertex> = Drafts::new();
         for input in inputs {
             let (new, _) = self.vertex_draft(input, Purpose::Update)?;
-            properties::check_storable(schema, &new.properties)?;
+            self.check_storable(&new.properties)?;
             drafts.add(ElementId::Vertex(new.id.clone()), new, |old, new| {
                 merge_vertex(schema, strategies, old, new)
             })?;
@@ -303,7 +303,7 @@ impl Rules<'_> {
         for input in inputs {
             let NewEdge { edge: new, .. } = self.edge_draft(input, form, Purpose::Update)?;
             check_link(schema, new.id.label, (new.source_label, new.target_label))?;
-            properties::check_storable(schema, &new.properties)?;
+            self.check_storable(&new.properties)?;
             drafts.add(ElementId::Edge(new.id.clone()), new, |old, new| {
                 merge_edge(schema, strategies, old, new)
             })?;

@@ -12,8 +12,8 @@ use super::Rules;
 use super::input::{DEFAULT_VERTEX_LABEL, RawValue, VertexInput};
 use super::properties::{self, Resolved};
 use super::text::bracketed;
+use super::typed;
 use crate::GraphError;
-use crate::schema::Schema;
 
 /// A vertex to be stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,8 @@ impl Rules<'_> {
         let label = input.label.clone();
         let (vertex, fresh) = self.vertex_draft(input, Purpose::Create)?;
         let label = self.vertex_label(label.as_deref())?;
-        check_vertex(self.schema, label, &vertex)?;
+        self.check_storable(&vertex.properties)?;
+        properties::check_complete(self.schema, &**label, &vertex.properties)?;
         Ok(NewVertex { vertex, fresh })
     }
 
@@ -68,7 +69,7 @@ impl Rules<'_> {
         }
         let properties = properties::resolve(self.schema, properties)?;
         self.check_id_form(label, id.as_ref(), &properties)?;
-        let properties = properties::accept(&**label, properties)?;
+        let properties = self.accept(&**label, properties)?;
         let (id, fresh) = self.vertex_id(label, id, &properties)?;
         let vertex = Vertex {
             id,
@@ -139,6 +140,7 @@ impl Rules<'_> {
     ) -> Result<(VertexId, bool), GraphError> {
         let id = match (label.id_strategy, id) {
             (IdStrategy::PrimaryKey, _) => primary_key_id(label, properties)?,
+            (_, Some(id)) if self.takes_types() => typed::vertex_id(self.schema, id)?,
             (IdStrategy::CustomizeUuid, Some(RawValue::Text(text))) => match uuid_id(&text) {
                 Err(_) if self.takes_any_id(label) => vertex_id(&RawValue::Text(text))?,
                 id => id?,
@@ -158,16 +160,6 @@ pub(super) enum Purpose {
     Create,
     /// To be combined with what is stored.
     Update,
-}
-
-/// Checks what must hold for a vertex that is stored.
-pub(super) fn check_vertex(
-    schema: &Schema,
-    label: &VertexLabel,
-    vertex: &Vertex,
-) -> Result<(), GraphError> {
-    properties::check_storable(schema, &vertex.properties)?;
-    properties::check_complete(schema, label, &vertex.properties)
 }
 
 /// A vertex id as it stands in a body: a whole number or a text that is not empty.

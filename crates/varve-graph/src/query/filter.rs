@@ -67,7 +67,7 @@ pub(crate) fn pick(
     }
     while let Some((key, value)) = reader.next_property()? {
         if keys.binary_search(&key).is_ok() {
-            picked.set(key, owned(value)?);
+            picked.set(key, owned_value(value)?);
         }
         if keys.last().is_some_and(|last| key >= *last) {
             break;
@@ -76,7 +76,11 @@ pub(crate) fn pick(
     Ok(picked)
 }
 
-fn owned(value: ValueRef<'_>) -> Result<Value, DecodeError> {
+/// The value that a reader of stored content sees, as a value of its own.
+///
+/// # Errors
+/// When it is damaged.
+pub fn owned_value(value: ValueRef<'_>) -> Result<Value, DecodeError> {
     Ok(match value {
         ValueRef::Text(text) => Value::Text(text.to_owned()),
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),

@@ -32,6 +32,7 @@ use varve_model::{
 };
 
 pub use delivery::QUERY_CAPACITY;
+pub use filter::owned_value;
 pub(crate) use filter::pick;
 pub use resolver::{Resolver, RowKey};
 pub(crate) use run::FoundRow;

@@ -10,6 +10,7 @@ use super::kind::{SchemaElement, SchemaKind};
 use super::label::{
     self, Before, Changeable, Fixed, key_list, key_set, refuse_change, same_members,
 };
+use super::mode::GraphMode;
 use super::name::{bracketed, check_name, distinct, refuse_repeats};
 use super::request::{Action, EdgeLabelChange, NewEdgeLabel};
 use super::snapshot::Schema;
@@ -24,6 +25,11 @@ pub(super) fn create(
     draft.check_given_id(SchemaKind::EdgeLabel, new.id)?;
     refuse_repeats("sort keys", &new.sort_keys)?;
     let links = links(&new)?;
+    // A label that an open graph made on first use, of its dump.
+    let links_any = draft.schema.is_open()
+        && draft.mode == GraphMode::Restoring
+        && new.label_type == EdgeLabelType::Normal
+        && links.is_empty();
     let parent = parent(&draft.schema, &new)?;
     check_name(&new.name)?;
     let schema = &draft.schema;
@@ -36,9 +42,15 @@ pub(super) fn create(
         schema.edge_label(EdgeLabelId(id)).is_some()
     })?;
     let schema = &draft.schema;
-    let link = check_link(schema, &new, &links)?;
+    let link = match links_any {
+        true => None,
+        false => check_link(schema, &new, &links)?,
+    };
     let properties = key_set(schema, &new.properties)?;
-    let sort_keys = check_sort_keys(schema, &new)?;
+    let sort_keys = match links_any && new.sort_keys.is_empty() {
+        true => Vec::new(),
+        false => check_sort_keys(schema, &new)?,
+    };
     if let Some(parent) = parent {
         check_siblings(schema, parent, &sort_keys)?;
     }

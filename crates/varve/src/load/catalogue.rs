@@ -45,12 +45,22 @@ pub(crate) struct EdgeLabel {
     /// The label of target vertices.
     #[serde(default)]
     pub(crate) target_label: String,
+    /// SINGLE or MULTIPLE: how many edges of the label run between two vertices.
+    #[serde(default)]
+    frequency: String,
     /// The properties that tell edges between the same vertices apart.
     #[serde(default)]
     pub(crate) sort_keys: Vec<String>,
     /// The properties.
     #[serde(default)]
     pub(crate) properties: Vec<String>,
+}
+
+impl EdgeLabel {
+    /// Whether edges have a sort value that is no property: those that an open graph made.
+    pub(crate) fn has_hidden_sort(&self) -> bool {
+        self.frequency == "MULTIPLE" && self.sort_keys.is_empty()
+    }
 }
 
 /// The schema.

@@ -11,6 +11,7 @@ use super::mapping::{Columns, DateFormat, Format, Source};
 use super::schema;
 use super::sender::Kind;
 use crate::CommandError;
+use crate::dump::id_in_path;
 use crate::rest::{GraphClient, encode};
 
 /// Keys of an edge in an answer that the batch resource takes.
@@ -78,6 +79,13 @@ pub(super) fn restore_schema(
         )
         .into());
     }
+    if client.is_open()? != (head.get("schema").and_then(Json::as_str) == Some("open")) {
+        return Err(format!(
+            "{shown}: a dump of an open graph goes into an open graph, created with \
+             {{\"schema\":\"open\"}}, and no other dump does"
+        )
+        .into());
+    }
     client.send_patiently("PUT", &client.of_graph("mode"), "\"RESTORING\"")?;
     let history = head.get("history").and_then(Json::as_bool).unwrap_or(false);
     let restoring = Restoring { history };
@@ -116,11 +124,7 @@ pub(super) fn element(
         to: instant("valid_to"),
     };
     if let Some(id) = row.get(&format!("delete_{key}")) {
-        // A vertex id in a path is JSON, an edge id bare text.
-        let shown = match (id, kind) {
-            (Json::String(text), Kind::Edges) => text.clone(),
-            _ => id.to_string(),
-        };
+        let shown = id_in_path(id, kind == Kind::Edges);
         let mut path = format!("/{}", encode(&shown));
         let bounds = [("valid_from", &period.from), ("valid_to", &period.to)];
         let given = bounds
@@ -142,7 +146,13 @@ pub(super) fn element(
     };
     let identity = element.get("id").map(|id| identity(&[id]));
     if kind == Kind::Edges {
-        element.retain(|key, _| EDGE_KEYS.contains(&key.as_str()));
+        let label = element.get("label").and_then(Json::as_str);
+        // The id has the hidden sort value; of other labels it follows from the rest.
+        let keeps_id = match label {
+            Some(label) => catalogue.edge_label(label)?.has_hidden_sort(),
+            None => false,
+        };
+        element.retain(|key, _| EDGE_KEYS.contains(&key.as_str()) || (keeps_id && key == "id"));
     } else {
         element.retain(|key, _| matches!(key.as_str(), "id" | "label" | "properties"));
         let label = element

@@ -27,6 +27,7 @@ mod metadata_bad_input;
 mod metadata_crash;
 mod metadata_suite;
 mod observed;
+mod open_copies;
 #[cfg(feature = "rocksdb")]
 mod private;
 mod promlint;

@@ -90,6 +90,7 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     let found = ever(&view, after.transpose()?.as_deref(), limit, &mut looked)?;
     late?;
     let mut answer = Growing::with_capacity(context, 32 * found.ids.len() + 64);
+    answer.json.set_detail(time::detail(query, &target.schema)?);
     answer.json.begin_object().key("ids").begin_array();
     for id in &found.ids {
         match id {
@@ -197,7 +198,8 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     };
     let scope = time::scope(query)?;
     let target = Target::of(context)?;
-    let answer = Growing::with_capacity(context, 4 * output::ELEMENT_BYTES);
+    let mut answer = Growing::with_capacity(context, 4 * output::ELEMENT_BYTES);
+    answer.json.set_detail(time::detail(query, &target.schema)?);
     let mut page = Page::new(context, answer, limit);
     page.answer
         .json

@@ -12,6 +12,7 @@ use super::timed::Timed;
 use super::{output, time};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
+use crate::json::Detail;
 use crate::request::{Query, RequestContext};
 use crate::respond::{Growing, Response};
 
@@ -38,6 +39,11 @@ impl<'c> Listing<'c> {
             count: 0,
             failed: None,
         }
+    }
+
+    /// Sets how much property values show.
+    fn show(&mut self, detail: Detail) {
+        self.answer.json.set_detail(detail);
     }
 
     /// Adds an element; breaks when that fails, when the answer is too large or the request's time is over.
@@ -132,6 +138,7 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
     };
     let view = target.graph.view(time::scope(parameters)?)?;
     let mut answer = Listing::start(context, "vertices");
+    answer.show(time::detail(parameters, schema)?);
     let page = query::vertices(
         &Timed::new(&view, context),
         schema,
@@ -186,6 +193,7 @@ fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Respon
     };
     let view = target.graph.view(time::scope(parameters)?)?;
     let mut answer = Listing::start(context, "edges");
+    answer.show(time::detail(parameters, schema)?);
     let timed = Timed::with_effort(&view, context, effort);
     let page = query::edges(&timed, schema, &query, &mut |id, row| {
         answer.add(|json| output::edge_row(json, schema, id, row))

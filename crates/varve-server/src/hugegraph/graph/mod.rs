@@ -24,6 +24,7 @@ mod submit;
 mod time;
 mod timed;
 mod timeline;
+mod typed_values;
 mod update;
 mod vertices;
 
@@ -49,6 +50,8 @@ const WRITE: [Parameter; 3] = [
     PERIOD[1],
     Parameter::new("skip_unchanged", BOOLEAN, "false"),
 ];
+/// Whether a read shows all that is stored: see [`time::detail`].
+const STORED: Parameter = Parameter::new("stored", BOOLEAN, "false");
 const BOOLEAN: &str = "boolean";
 const LONG: &str = "long";
 
@@ -77,6 +80,7 @@ pub(crate) static ROUTES: &[Route] = &[
             Parameter::new("offset", LONG, "0"),
             Parameter::text("page"),
             Parameter::new("limit", LONG, "100"),
+            STORED,
             SCOPE[0],
             SCOPE[1],
         ])
@@ -184,6 +188,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Parameter::new("offset", LONG, "0"),
         Parameter::text("page"),
         Parameter::new("limit", LONG, "100"),
+        STORED,
         SCOPE[0],
         SCOPE[1],
     ])
@@ -332,16 +337,18 @@ const SCAN: [Parameter; 6] = [
     SCOPE[1],
 ];
 
-const ALL_HISTORIES: [Parameter; 4] = [
+const ALL_HISTORIES: [Parameter; 5] = [
     Parameter::text("page"),
     Parameter::new("limit", LONG, "100"),
     Parameter::new("versions", "boolean", "false"),
+    STORED,
     SCOPE[1],
 ];
 
-const HISTORY: [Parameter; 4] = [
+const HISTORY: [Parameter; 5] = [
     Parameter::text("page"),
     Parameter::new("limit", LONG, "100"),
+    STORED,
     SCOPE[0],
     SCOPE[1],
 ];

@@ -14,9 +14,10 @@ use varve_model::{
     Edge, EdgeId, Element, Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
 };
 
-use super::open_values;
+use super::{open_values, typed_values};
 use crate::JsonWriter;
 use crate::datum;
+use crate::json::Detail;
 
 /// Bytes that one element takes in an answer, about: for the first size of buffers.
 pub(crate) const ELEMENT_BYTES: usize = 256;
@@ -136,6 +137,9 @@ fn begin_edge(
 
 /// Writes a vertex id: a number or a text.
 pub(crate) fn vertex_id(json: &mut JsonWriter, id: &VertexId) {
+    if json.detail() == Detail::Typed {
+        return typed_values::vertex_id(json, id);
+    }
     match id {
         VertexId::Number(number) => json.integer(*number),
         VertexId::Text(text) => json.string(text),
@@ -157,7 +161,7 @@ fn stored_properties(
 ) -> Result<(), GraphError> {
     let mut defaults = Defaults::of(schema, declared, properties.len());
     while let Some((key, value)) = properties.next_property()? {
-        if schema.hides(key) {
+        if is_hidden(json, schema, key) {
             continue;
         }
         defaults.write_before(json, schema, key);
@@ -175,7 +179,10 @@ fn owned_properties(
     properties: &Properties,
 ) {
     let mut defaults = Defaults::of(schema, declared, properties.len());
-    for (key, stored) in properties.iter().filter(|(key, _)| !schema.hides(*key)) {
+    for (key, stored) in properties.iter() {
+        if is_hidden(json, schema, key) {
+            continue;
+        }
         defaults.write_before(json, schema, key);
         json.key(schema.property_key_name(key));
         value(json, stored);
@@ -226,7 +233,15 @@ impl Defaults {
     }
 }
 
+/// Whether an answer leaves out the property.
+fn is_hidden(json: &JsonWriter, schema: &Schema, key: PropertyKeyId) -> bool {
+    json.detail() == Detail::Seen && schema.hides(key)
+}
+
 fn value_ref(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), GraphError> {
+    if json.detail() == Detail::Typed {
+        return typed_values::stored(json, stored);
+    }
     match stored {
         ValueRef::Text(text) => json.string(text),
         ValueRef::Integer(number, _) => json.integer(number),
@@ -251,6 +266,9 @@ fn value_ref(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), GraphErr
 
 /// Writes a property value.
 pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut JsonWriter {
+    if json.detail() == Detail::Typed {
+        return typed_values::value(json, stored);
+    }
     match stored {
         Value::Boolean(flag) => json.boolean(*flag),
         Value::Byte(number) => json.integer(i64::from(*number)),
@@ -281,7 +299,7 @@ pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
 const PLAIN: std::ops::Range<f64> = 1e-3..1e7;
 
 /// Numbers as Java prints them, which is JSON too; those that JSON lacks as texts.
-fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
+pub(super) fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
     if PLAIN.contains(&number.abs()) {
         json.double(number)
     } else if number.is_finite() {

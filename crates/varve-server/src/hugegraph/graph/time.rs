@@ -3,12 +3,13 @@
 
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
+use varve_graph::schema::Schema;
 use varve_graph::write::WritePeriod;
-use varve_model::{CommitVersion, Instant, TemporalScope};
-
 pub use varve_model::time::parse_instant;
 use varve_model::time::parse_version;
+use varve_model::{CommitVersion, Instant, TemporalScope};
 
+use crate::json::Detail;
 use crate::request::RequestContext;
 use crate::{ApiError, Query};
 
@@ -46,6 +47,16 @@ pub(crate) fn scope_of(
     Ok(TemporalScope {
         valid: valid.transpose()?,
         transaction: as_of_tx.map(commit_version).transpose()?,
+    })
+}
+
+/// How much property values show: with `stored=true` all that is stored, in an open graph with
+/// types.
+pub(super) fn detail(query: &Query, schema: &Schema) -> Result<Detail, ApiError> {
+    Ok(match query.boolean("stored", false)? {
+        false => Detail::Seen,
+        true if schema.is_open() => Detail::Typed,
+        true => Detail::Stored,
     })
 }
 
