@@ -1,6 +1,7 @@
 //! Rewrites plans into cheaper ones that give the same.
 
 mod fuse;
+mod paths;
 
 use varve_model::{Condition, DataType, Predicate as Stored, Value as StoredValue};
 use varve_view::SchemaView;
@@ -35,6 +36,7 @@ fn of_any(plan: &Plan, schema: &dyn SchemaView, paths: bool, fuses: bool) -> Pla
     filters_into_source(&mut ops, schema);
     if fuses {
         fuse::fuse(&mut ops);
+        paths::towards(&mut ops);
     }
     Plan::new(ops)
 }

@@ -25,6 +25,7 @@ mod row;
 mod sack;
 mod source;
 mod subgraph;
+mod towards;
 mod write;
 
 use context::Context;

@@ -12,6 +12,7 @@ mod many;
 mod modern;
 mod others;
 mod outcome;
+mod paths;
 mod random;
 mod report;
 mod rules;

@@ -53,7 +53,11 @@ fn canonical(value: &Value) -> String {
     }
 }
 
-fn results(text: &str, graph: &Modern, as_written: bool) -> Result<Vec<String>, QueryError> {
+pub(crate) fn results(
+    text: &str,
+    graph: &Modern,
+    as_written: bool,
+) -> Result<Vec<String>, QueryError> {
     let script = parse_script(text).map_err(|error| QueryError::invalid(error.to_string()))?;
     // A traversal that makes very much of little is left out.
     let limits = MeterLimits {
@@ -78,7 +82,7 @@ fn results(text: &str, graph: &Modern, as_written: bool) -> Result<Vec<String>, 
 }
 
 /// What differs, if anything does.
-fn differs(text: &str, graph: &Modern) -> Option<String> {
+pub(crate) fn differs(text: &str, graph: &Modern) -> Option<String> {
     let fast = results(text, graph, false);
     let plain = results(text, graph, true);
     match (&fast, &plain) {

@@ -1,6 +1,8 @@
 //! Steps that only rules make: several steps of a language in one.
 
-use super::{ElementKind, Expanded, Name, Plan};
+use super::{ElementKind, Expanded, Name, Plan, Repeat};
+use crate::Value;
+use crate::predicate::Predicate;
 use varve_model::Direction;
 
 /// Several steps in one.
@@ -41,5 +43,18 @@ pub enum Fused {
         key: Name,
         /// Whether the greatest comes first.
         descending: bool,
+    },
+    /// A loop along simple paths until vertices with given ids.
+    Towards {
+        /// Which way the edges are walked; `None` = both.
+        direction: Option<Direction>,
+        /// Edge labels. Empty = all.
+        labels: Vec<Name>,
+        /// The ids that may be meant, each once.
+        targets: Vec<Value>,
+        /// What the ids must satisfy.
+        predicate: Predicate,
+        /// The loop.
+        repeat: Box<Repeat>,
     },
 }

@@ -14,6 +14,7 @@ use super::each::drain;
 use super::group::{self, Sorting};
 use super::row::Row;
 use super::source::{Source, Wanted};
+use super::towards::Towards;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset, SeededMap, analysis, build, expand};
 use crate::plan::{By, Expanded, Fused, Ordering, Plan};
 use crate::{QueryError, Value};
@@ -65,6 +66,18 @@ pub(crate) fn operator(
             key,
             descending,
         } => ordered(source, key, *descending, input, builder)?,
+        Fused::Towards {
+            direction,
+            labels,
+            targets,
+            predicate,
+            repeat,
+        } => {
+            let walked = (*direction, labels.as_slice());
+            Box::new(Towards::new(
+                input, walked, targets, predicate, repeat, builder,
+            )?)
+        }
     })
 }
 
