@@ -200,7 +200,7 @@ fn entries_of(alternative: &Alternative, reader: &dyn Reader) -> Result<usize, G
 }
 
 /// Tells plans apart: what is walked, what is checked and when.
-fn fingerprint(legs: &[Leg], conditions: &[Condition], scope: TemporalScope) -> u64 {
+pub(super) fn fingerprint(legs: &[Leg], conditions: &[Condition], scope: TemporalScope) -> u64 {
     use std::fmt::Write;
     let mut text = format!("{conditions:?}{scope:?}");
     for leg in legs {

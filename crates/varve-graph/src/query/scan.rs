@@ -20,12 +20,17 @@ use super::delivery::Delivery;
 use super::filter::Filter;
 use super::merge;
 use super::page::Bookmark;
-use super::plan::{Alternative, ElementLabel, Leg, Page, Parts, Plan, Source};
+use super::plan::{Alternative, ElementLabel, Leg, Page, Parts, Plan, Source, fingerprint};
 use super::planner;
 use super::resolver::Resolver;
 use super::run::{RowVisitor, Run};
 use crate::schema::{Schema, SchemaElement};
 use crate::{ErrorKind, GraphError};
+
+/// Vertices that are asked for at once at least where the whole table may be walked for a label.
+const WHOLE_TABLE_DEMAND: usize = 1_024;
+/// Other labels that are looked at at most for that.
+const OTHER_LABELS_MAX: usize = 16;
 
 /// Hands the elements asked for to `visit`, as [`varve_view::GraphView::scan`] says.
 pub(crate) fn scan(
@@ -40,7 +45,10 @@ pub(crate) fn scan(
     let bookmark = bookmark.transpose()?;
     let page = bookmark.as_ref().map_or(Page::First, Page::From);
     let (scope, reader) = (resolver.scope(), resolver.reader());
-    let parts = parts(resolver, schema, ask)?;
+    let parts = match whole_table(resolver, schema, ask, (bookmark.as_ref(), demand))? {
+        Some(leg) => vec![Alternative::only(vec![leg])],
+        None => parts(resolver, schema, ask)?,
+    };
     let plan = Plan::choose(parts, ask.conditions, scope, reader, page)?;
     let mut run = run(resolver, ask, demand.max(1));
     let (first, position) = match &bookmark {
@@ -50,6 +58,60 @@ pub(crate) fn scan(
     run.walk(&plan.legs, first, position, visit)?;
     let next = run.delivery.finish(plan.fingerprint, plan.choices)?;
     Ok(next.map(|bookmark| Place::new(bookmark.to_bytes())))
+}
+
+/// The walk over the whole table, where it serves all vertices of one label better than the label's
+/// index, which names each row to be looked up: much is asked for, and no other label has vertices.
+/// A scan that has begun so goes on so.
+fn whole_table(
+    resolver: &dyn Resolver,
+    schema: &Schema,
+    ask: &ScanAsk<'_>,
+    (bookmark, demand): (Option<&Bookmark>, usize),
+) -> Result<Option<Leg>, GraphError> {
+    let Elements::Vertices([label]) = ask.elements else {
+        return Ok(None);
+    };
+    let is_plain = ask.conditions.is_empty() && ask.order.is_none();
+    if !is_plain || !resolver.scope().is_now() {
+        return Ok(None);
+    }
+    let leg = Leg {
+        label: Some(ElementLabel::Vertex(*label)),
+        ..Leg::of(Source::All)
+    };
+    let serves = match bookmark {
+        Some(bookmark) => {
+            let own = fingerprint(std::slice::from_ref(&leg), &[], resolver.scope());
+            bookmark.plan == own
+        }
+        None => demand >= WHOLE_TABLE_DEMAND && is_only_label(resolver, schema, *label)?,
+    };
+    Ok(serves.then_some(leg))
+}
+
+/// Whether a label is there and its index is on, and no other label has vertices as far as the
+/// indexes say.
+fn is_only_label(
+    resolver: &dyn Resolver,
+    schema: &Schema,
+    label: VertexLabelId,
+) -> Result<bool, GraphError> {
+    let usable = |own: &Arc<VertexLabel>| own.enable_label_index && own.is_visible();
+    if !schema.vertex_label(label).is_some_and(usable) {
+        return Ok(false);
+    }
+    let others = schema.vertex_labels_ever().filter(|own| own.id != label);
+    let others: Vec<_> = others.take(OTHER_LABELS_MAX + 1).collect();
+    if others.len() > OTHER_LABELS_MAX {
+        return Ok(false);
+    }
+    for other in others {
+        if !other.enable_label_index || has_entries(resolver, IndexId::VertexLabel(other.id))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// About how many elements [`scan`] would look at, counted up to `most`.

@@ -1,8 +1,11 @@
 //! Scans of the graph view: which index serves which question, in which order, and at what cost.
 
-use varve_graph::schema::BaseType;
+use std::collections::BTreeSet;
+
+use varve_graph::schema::{BaseType, NewVertexLabel};
+use varve_graph::write::Mutation;
 use varve_model::schema::IndexType;
-use varve_model::{Condition, Predicate, TemporalScope, Value};
+use varve_model::{Condition, Predicate, TemporalScope, Value, Vertex, VertexId};
 use varve_view::{
     CancelToken, Elements, Flow, Found, GraphView, Meter, MeterLimits, ScanAsk, ScanOrder,
     ViewError,
@@ -221,4 +224,72 @@ fn a_place_of_another_scan_is_refused() {
     };
     let refused = view.scan(&other, place.as_ref(), 1, &Meter::unlimited(), &mut go_on);
     assert!(matches!(refused, Err(ViewError::Store(_))), "{refused:?}");
+}
+
+#[test]
+fn the_only_label_with_vertices_is_read_without_its_index_where_much_is_asked_for() {
+    const PEOPLE: u64 = 1_500;
+    let world = World::new();
+    let place = NewVertexLabel {
+        properties: vec!["name".into()],
+        primary_keys: vec!["name".into()],
+        ..NewVertexLabel::named("place")
+    };
+    let place = world.graph.catalogue().create_vertex_label(place);
+    let place = place.expect("a label").id;
+    for number in 0..PEOPLE {
+        world.put(&format!("p{number}"), 1, "x");
+    }
+    let ask = ScanAsk {
+        elements: Elements::Vertices(&[PERSON]),
+        ..ALL
+    };
+    // The names of the people, the rows that were looked at, and the demand of each piece after the
+    // first.
+    let scan = |first: usize, next: usize| {
+        let view = world.graph.view(TemporalScope::NOW).expect("view");
+        let (mut found, mut from, meter) = (BTreeSet::new(), None, Meter::unlimited());
+        let mut demand = first;
+        loop {
+            let mut take = |seen: &Found<'_>| {
+                let Found::Vertex { key, vertex } = seen else {
+                    panic!("a vertex was asked for");
+                };
+                assert_eq!(vertex.label, PERSON);
+                assert!(found.insert(key.to_vec()), "each vertex comes once");
+                Flow::Continue(())
+            };
+            let scanned = view.scan(&ask, from.as_ref(), demand, &meter, &mut take);
+            from = scanned.expect("served");
+            demand = next;
+            if from.is_none() {
+                return (found.len() as u64, meter.rows());
+            }
+        }
+    };
+    for next in [100, 1_024, 4_000] {
+        let (found, rows) = scan(1_024, next);
+        assert_eq!(found, PEOPLE);
+        assert!(rows < PEOPLE + 10, "{rows} rows");
+        assert_eq!(scan(next.min(1_000), next).0, PEOPLE);
+    }
+    // The index is for labels among others.
+    let id = VertexId::Text("2:q".into());
+    let properties = [(NAME, text("q"))].into_iter().collect();
+    let vertex = Vertex {
+        id,
+        label: place,
+        properties,
+    };
+    world.write(
+        Mutation::PutVertex {
+            vertex,
+            fresh: false,
+        },
+        None,
+        None,
+    );
+    let (found, rows) = scan(1_024, 1_024);
+    assert_eq!(found, PEOPLE);
+    assert!(rows > PEOPLE + 10, "{rows} rows");
 }
