@@ -126,7 +126,7 @@ fn a_hop_from_a_thousand_vertices_takes_few_calls() {
 
         reads.forget();
         let mut exist = vec![false; VERTICES];
-        view.vertices(&keys, &[], &meter, &mut |at, _| exist[at] = true)
+        view.vertices(&keys, &[], &meter, &mut |at, _, _| exist[at] = true)
             .expect("vertices");
         assert_eq!(exist, [true; VERTICES], "{scope:?}");
         let read = reads.counted();

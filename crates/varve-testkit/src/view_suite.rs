@@ -206,9 +206,14 @@ fn vertices(
     let keys = keys(view, ids);
     let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
     let mut seen = Vec::new();
-    view.vertices(&keys, properties, &Meter::unlimited(), &mut |at, found| {
-        seen.push((at, found.label, widened(found.properties)));
-    })
+    view.vertices(
+        &keys,
+        properties,
+        &Meter::unlimited(),
+        &mut |at, label, properties| {
+            seen.push((at, label, widened(&properties)));
+        },
+    )
     .map_err(|error| error.to_string())?;
     seen.sort_by_key(|(at, ..)| *at);
     Ok(seen)

@@ -150,7 +150,7 @@ impl<'v> Search<'v> {
             .iter()
             .map(|number| self.keys.get(*number))
             .collect();
-        let found = &mut |at: usize, _: varve_view::VertexFound<'_>| exist[at] = true;
+        let found = &mut |at: usize, _, _| exist[at] = true;
         self.view.vertices(&keys, &[], self.meter, found)?;
         let mut exist = exist.into_iter();
         let existing = numbers.iter().filter(|_| exist.next() == Some(true));
@@ -163,7 +163,7 @@ impl<'v> Search<'v> {
     /// As the view.
     pub fn label(&self, number: VertexNumber) -> Result<Option<VertexLabelId>, TraversalError> {
         let (mut label, key) = (None, self.keys.get(number));
-        let found = &mut |_, vertex: varve_view::VertexFound<'_>| label = Some(vertex.label);
+        let found = &mut |_, own, _| label = Some(own);
         self.view.vertices(&[key], &[], self.meter, found)?;
         Ok(label)
     }
@@ -182,8 +182,8 @@ impl<'v> Search<'v> {
             .iter()
             .map(|number| self.keys.get(*number))
             .collect();
-        let found = &mut |at: usize, vertex: varve_view::VertexFound<'_>| {
-            values[at] = vertex.properties.get(key).cloned();
+        let found = &mut |at: usize, _, mut properties: Properties| {
+            values[at] = properties.remove(key);
         };
         self.view.vertices(&keys, &[key], self.meter, found)?;
         Ok(values)
@@ -396,13 +396,18 @@ impl<'v> Search<'v> {
             self.passes[*number as usize] = Some(false);
         }
         let (view, passes) = (self.view, &mut self.passes);
-        view.vertices(&keys, &step.vertex_keys(), self.meter, &mut |at, vertex| {
-            let fits = step.vertices.iter().any(|filter| {
-                filter.label.is_none_or(|label| label == vertex.label)
-                    && view.satisfies(&filter.conditions, vertex.properties)
-            });
-            passes[unknown[at] as usize] = Some(fits);
-        })?;
+        view.vertices(
+            &keys,
+            &step.vertex_keys(),
+            self.meter,
+            &mut |at, own, properties| {
+                let fits = step.vertices.iter().any(|filter| {
+                    filter.label.is_none_or(|label| label == own)
+                        && view.satisfies(&filter.conditions, &properties)
+                });
+                passes[unknown[at] as usize] = Some(fits);
+            },
+        )?;
         Ok(())
     }
 

@@ -98,8 +98,8 @@ pub trait GraphView: Send + Sync {
         visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
     ) -> Result<(), ViewError>;
 
-    /// Calls `found` for each of these vertices that exists, with its position, in no order.
-    /// `properties` (ascending) says which properties are read.
+    /// Calls `found` for each of these vertices that exists, with its position, its label and those
+    /// of `properties` (ascending) that it has, in no order. Whole numbers may come as LONG.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -108,7 +108,7 @@ pub trait GraphView: Send + Sync {
         keys: &[&[u8]],
         properties: &[PropertyKeyId],
         meter: &Meter,
-        found: &mut dyn FnMut(usize, VertexFound<'_>),
+        found: &mut dyn FnMut(usize, VertexLabelId, Properties),
     ) -> Result<(), ViewError>;
 
     /// Visits the elements asked for from a place on, until `demand` of them (at least one) were

@@ -9,7 +9,7 @@ use varve_encoding::key;
 use varve_model::schema::EdgeLabelType;
 use varve_model::{
     Condition, Direction, Edge, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
-    TemporalScope, Vertex, VertexId,
+    TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
     EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
@@ -83,7 +83,7 @@ impl GraphView for OptimisticTransaction {
         keys: &[&[u8]],
         properties: &[PropertyKeyId],
         meter: &Meter,
-        found: &mut dyn FnMut(usize, VertexFound<'_>),
+        found: &mut dyn FnMut(usize, VertexLabelId, Properties),
     ) -> Result<(), ViewError> {
         let state = self.state.read();
         if state.vertices.is_empty() {
@@ -101,15 +101,14 @@ impl GraphView for OptimisticTransaction {
                 Some(changed) => {
                     meter.row()?;
                     if let Some(vertex) = &changed.now {
-                        let properties = &picked(&vertex.properties, properties);
-                        let label = vertex.label;
-                        found(at, VertexFound { label, properties });
+                        let properties = picked(&vertex.properties, properties);
+                        found(at, vertex.label, properties);
                     }
                 }
             }
         }
         drop(state);
-        let mut show = |at: usize, vertex: VertexFound<'_>| found(places[at], vertex);
+        let mut show = |at: usize, label, properties| found(places[at], label, properties);
         self.base.vertices(&rest, properties, meter, &mut show)
     }
 

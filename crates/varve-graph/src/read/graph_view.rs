@@ -9,7 +9,7 @@ use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::schema::EdgeLabelType;
 use varve_model::{
     Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
-    TemporalScope, VertexId,
+    TemporalScope, VertexId, VertexLabelId,
 };
 use varve_view::{
     EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
@@ -17,8 +17,8 @@ use varve_view::{
 };
 
 use super::adjacency::Adjacent;
-use super::many::{self, Place as RowPlace};
-use super::view::View;
+use super::many::Place as RowPlace;
+use super::view::{View, read_element};
 use crate::error::{ErrorKind, GraphError};
 use crate::index::tokenizer;
 use crate::query::{self, FoundRow, Resolver, RowKey, pick};
@@ -89,27 +89,40 @@ impl GraphView for View {
         keys: &[&[u8]],
         properties: &[PropertyKeyId],
         meter: &Meter,
-        found: &mut dyn FnMut(usize, VertexFound<'_>),
+        found: &mut dyn FnMut(usize, VertexLabelId, Properties),
     ) -> Result<(), ViewError> {
-        for _ in keys {
-            meter.row()?;
-        }
-        let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
-        let places: Vec<many::Place> = keys.iter().map(place).collect();
         let properties = &*self.schema().shown(properties);
         let mut failed = None;
         let mut show = |at, content: &[u8]| {
             let read = row::vertex_parts(content)
                 .and_then(|(label, reader)| Ok((label, pick(reader, properties)?)));
             match read {
-                Ok((label, properties)) => {
-                    let properties = &properties;
-                    found(at, VertexFound { label, properties });
-                }
+                Ok((label, properties)) => found(at, label, properties),
                 Err(error) => failed = Some(error),
             }
         };
-        self.elements(VERTEX, &places, &mut show)?;
+        if self.scope().is_now() && self.is_one_state() {
+            let (reader, point) = (self.reader(), self.point());
+            for (at, vertex) in keys.iter().enumerate() {
+                meter.row()?;
+                let mut show = |content: &[u8]| show(at, content);
+                read_element(
+                    reader,
+                    VERTEX,
+                    vertex,
+                    key::VERTEX_CLUSTERING,
+                    point,
+                    &mut show,
+                )?;
+            }
+        } else {
+            for _ in keys {
+                meter.row()?;
+            }
+            let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
+            let places: Vec<RowPlace> = keys.iter().map(place).collect();
+            self.elements(VERTEX, &places, &mut show)?;
+        }
         failed.map_or(Ok(()), |error| Err(damage(error)))
     }
 

@@ -224,13 +224,15 @@ impl Context<'_> {
                 key
             })
             .collect();
-        self.view
-            .vertices(&keys, &self.projection(), self.meter, &mut |at, found| {
-                firsts[at].0.fill(Some(VertexContent {
-                    label: found.label,
-                    properties: found.properties.clone(),
-                }));
-            })?;
+        self.view.vertices(
+            &keys,
+            &self.projection(),
+            self.meter,
+            &mut |at, label, properties| {
+                let content = VertexContent { label, properties };
+                firsts[at].0.fill(Some(content));
+            },
+        )?;
         for (vertex, _) in &firsts {
             vertex.fill(None);
         }

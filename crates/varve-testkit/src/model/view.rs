@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use varve_model::{
     CommitVersion, Condition, Direction, Edge, EdgeId, Element, ElementId, Properties,
-    PropertyKeyId, TemporalScope, Vertex, VertexId,
+    PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
     EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
@@ -259,15 +259,14 @@ impl GraphView for ModelView {
         keys: &[&[u8]],
         properties: &[PropertyKeyId],
         meter: &Meter,
-        found: &mut dyn FnMut(usize, VertexFound<'_>),
+        found: &mut dyn FnMut(usize, VertexLabelId, Properties),
     ) -> Result<(), ViewError> {
         for (at, key) in keys.iter().enumerate() {
             meter.row()?;
             let id = self.vertex_id(key)?;
             if let Some(vertex) = self.vertices.iter().find(|vertex| vertex.id == id) {
-                let label = vertex.label;
-                let properties = &picked(&vertex.properties, properties);
-                found(at, VertexFound { label, properties });
+                let properties = picked(&vertex.properties, properties);
+                found(at, vertex.label, properties);
             }
         }
         Ok(())
