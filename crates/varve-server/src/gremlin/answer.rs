@@ -26,8 +26,14 @@ pub(super) fn write(
     graph: Option<&Leased>,
     results: &[(Value, u64)],
 ) -> HandlerResult {
-    let empty = Schema::default();
-    let schema = graph.map_or(&empty, |leased| leased.schema.as_ref());
+    let empty;
+    let schema = match graph {
+        Some(leased) => leased.schema.as_ref(),
+        None => {
+            empty = Schema::default();
+            &empty
+        }
+    };
     let mut growing = Growing::with_capacity(context, FIRST_BYTES);
     let json = growing.json.begin_object();
     json.key("requestId")

@@ -254,12 +254,17 @@ fn meant(state: &AppState, name: &str) -> Option<String> {
     if let Some(graph) = global(state, name) {
         return Some(graph);
     }
-    let graphs = state.graphs().names();
-    let default = match graphs.as_slice() {
+    if !matches!(name, "g" | "graph") {
+        return None;
+    }
+    let graphs = state.graphs();
+    if graphs.has(DEFAULT_GRAPH) {
+        return Some(DEFAULT_GRAPH.to_owned());
+    }
+    match graphs.names().as_slice() {
         [only] => Some(only.clone()),
-        _ => graphs.into_iter().find(|name| name == DEFAULT_GRAPH),
-    };
-    default.filter(|_| matches!(name, "g" | "graph"))
+        _ => None,
+    }
 }
 
 fn missing(name: &str) -> ApiError {
