@@ -289,7 +289,7 @@ fn open_all(
     options.limits.open_schema_max = config.gremlin.open_schema_max;
     // So that what any command writes, purges or verifies of open metadata has its index entries.
     options.derivers = Some(Arc::new(InstanceDerivers));
-    options.jobs = Some(Arc::new(ServerJobs::new(&config.server_with_gremlin())));
+    options.jobs = Some(Arc::new(ServerJobs::new(&config.whole_server())));
     Ok(Arc::new(Registry::open(engine, options)?))
 }
 
