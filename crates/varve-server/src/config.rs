@@ -58,6 +58,9 @@ section! {
         max_traversal_rows: u64 = 50_000_000,
         /// Bytes that one traversal may hold, its answer not counted. Over it: 400.
         max_traversal_bytes: usize = 128 * MIB,
+        /// Bytes that all traversals and Gremlin requests hold together, at least
+        /// `max_traversal_bytes`. One that finds no room is answered 503.
+        max_traversals_held_bytes: usize = 256 * MIB,
         /// Bytes that one graph algorithm (`jobs/algorithm/…`) may hold: its copy of the graph, of
         /// which an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time.
         /// Over it the task fails.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use varve_auth::{Auth, Store};
+use varve_graph::optimistic::HeldBytes;
 use varve_graph::registry::{Lease, Leased};
 use varve_graph::{GraphError, GraphOptions, Registry, patience};
 use varve_kv::MemoryEngine;
@@ -21,6 +22,7 @@ use crate::health::{Health, Trouble};
 use crate::hugegraph::ServerJobs;
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
+use crate::query_memory;
 use crate::route::{Class, Route};
 use crate::router::Router;
 use crate::sharing::Peers;
@@ -93,6 +95,8 @@ pub struct AppState {
     pub(crate) gremlin_sessions: std::sync::atomic::AtomicUsize,
     /// What the transactions of `/gremlin` may change, and hold with the variables of its sessions.
     pub(crate) transactions: crate::gremlin::TransactionLimits,
+    /// What queries hold together.
+    query_memory: Arc<HeldBytes>,
 }
 
 impl AppState {
@@ -173,6 +177,7 @@ impl AppState {
             open_connections: std::sync::atomic::AtomicUsize::new(0),
             gremlin_sessions: std::sync::atomic::AtomicUsize::new(0),
             transactions: crate::gremlin::TransactionLimits::new(&config.gremlin),
+            query_memory: query_memory::budget(config.max_traversals_held_bytes),
             is_shared: graphs.is_shared(),
             graphs,
             reads_wait,
@@ -322,6 +327,11 @@ impl AppState {
     /// Sessions of `/gremlin` open now.
     pub fn gremlin_sessions(&self) -> usize {
         self.gremlin_sessions.load(Ordering::Relaxed)
+    }
+
+    /// What queries hold together.
+    pub(crate) fn query_memory(&self) -> &Arc<HeldBytes> {
+        &self.query_memory
     }
 
     /// Bytes that open transactions and the variables of sessions of `/gremlin` hold now.

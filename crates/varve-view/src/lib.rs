@@ -13,7 +13,7 @@ mod view;
 mod writer;
 
 pub use error::ViewError;
-pub use meter::{CancelToken, Meter, MeterLimits};
+pub use meter::{CancelToken, Meter, MeterLimits, SharedBytes};
 pub use past::PastVersion;
 pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
 pub use schema::SchemaView;

@@ -1,6 +1,7 @@
 //! What one query may cost, and what it has cost so far.
 
 use std::cell::Cell;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -69,6 +70,12 @@ impl CancelToken {
     }
 }
 
+/// Steps in which a meter takes bytes from a shared budget.
+const RESERVE_STEP: u64 = 256 * 1024;
+
+/// What it keeps of it at most beside what the query holds.
+const RESERVE_SPARE: u64 = 4 * 1024 * 1024;
+
 /// Counts the rows and bytes of one query and ends it over a limit. Belongs to one thread.
 #[derive(Debug)]
 pub struct Meter {
@@ -81,6 +88,18 @@ pub struct Meter {
     /// The count of rows at which clock and token are looked at again.
     check_at: Cell<u64>,
     bytes: Cell<u64>,
+    /// The budget that it shares with other queries, and what it has of it.
+    shared: Option<Box<dyn SharedBytes>>,
+    reserved: Cell<u64>,
+}
+
+/// A share of the memory that all queries have together, given back when it is dropped.
+pub trait SharedBytes: fmt::Debug + Send {
+    /// Has so many bytes from now on. If that fails, as many as before.
+    ///
+    /// # Errors
+    /// When the budget has no room for more.
+    fn resize(&self, bytes: u64) -> Result<(), ViewError>;
 }
 
 impl Meter {
@@ -95,7 +114,16 @@ impl Meter {
             rows: Cell::new(0),
             check_at: Cell::new(CHECK_EVERY),
             bytes: Cell::new(0),
+            shared: None,
+            reserved: Cell::new(0),
         }
+    }
+
+    /// Takes what it holds from a budget that queries share, in steps of 256 KiB.
+    #[must_use]
+    pub fn sharing(mut self, shared: Box<dyn SharedBytes>) -> Self {
+        self.shared = Some(shared);
+        self
     }
 
     /// Calls `pause` at every check, before it looks at clock and token: long work lets short work
@@ -174,7 +202,7 @@ impl Meter {
     /// Counts bytes that the query holds from now on.
     ///
     /// # Errors
-    /// Over [`MeterLimits::bytes_max`].
+    /// Over [`MeterLimits::bytes_max`]; when the shared budget has no room.
     pub fn hold(&self, bytes: usize) -> Result<(), ViewError> {
         let held = self.bytes.get().saturating_add(bytes as u64);
         self.bytes.set(held);
@@ -183,13 +211,34 @@ impl Meter {
                 max: self.limits.bytes_max,
             });
         }
+        if held > self.reserved.get() {
+            return self.reserve(held);
+        }
+        Ok(())
+    }
+
+    /// Takes as much of the shared budget as `bytes` need.
+    #[cold]
+    fn reserve(&self, bytes: u64) -> Result<(), ViewError> {
+        let Some(shared) = &self.shared else {
+            self.reserved.set(u64::MAX);
+            return Ok(());
+        };
+        let bytes = bytes.next_multiple_of(RESERVE_STEP);
+        shared.resize(bytes)?;
+        self.reserved.set(bytes);
         Ok(())
     }
 
     /// Counts bytes that the query no longer holds.
     pub fn release(&self, bytes: usize) {
-        self.bytes
-            .set(self.bytes.get().saturating_sub(bytes as u64));
+        let held = self.bytes.get().saturating_sub(bytes as u64);
+        self.bytes.set(held);
+        let spare = self.reserved.get() - held.min(self.reserved.get());
+        if self.shared.is_some() && spare > RESERVE_SPARE {
+            // Having less cannot fail.
+            let _ = self.reserve(held);
+        }
     }
 }
 
@@ -257,5 +306,37 @@ mod tests {
         meter.release(5);
         assert!(meter.hold(5).is_ok());
         assert!(matches!(meter.hold(1), Err(ViewError::Memory { max: 10 })));
+    }
+
+    #[derive(Debug)]
+    struct Budget(std::sync::Arc<std::sync::Mutex<Vec<u64>>>);
+
+    impl SharedBytes for Budget {
+        fn resize(&self, bytes: u64) -> Result<(), ViewError> {
+            if bytes > 16 * RESERVE_STEP {
+                return Err(ViewError::Cancelled);
+            }
+            self.0.lock().expect("one thread").push(bytes);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_taken_from_a_shared_budget_in_steps_and_given_back() {
+        let taken = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let meter = Meter::unlimited().sharing(Box::new(Budget(std::sync::Arc::clone(&taken))));
+        let step = RESERVE_STEP as usize;
+        for _ in 0..10 {
+            meter.hold(step / 8).expect("room");
+        }
+        meter.hold(14 * step).expect("room");
+        assert!(meter.hold(2 * step).is_err(), "the budget is shared");
+        meter.release(17 * step);
+        let taken = taken.lock().expect("one thread").clone();
+        assert_eq!(
+            taken[..3],
+            [RESERVE_STEP, 2 * RESERVE_STEP, 16 * RESERVE_STEP]
+        );
+        assert!(taken[3] <= RESERVE_STEP, "{taken:?}");
     }
 }

@@ -11,14 +11,16 @@ use crate::error::{ErrorKind, GraphError};
 pub struct HeldBytes {
     held: AtomicUsize,
     max: usize,
+    /// Who holds them, and the option that names the limit.
+    whose: &'static str,
 }
 
 impl HeldBytes {
-    /// A budget of `max` bytes.
+    /// A budget of `max` bytes. `whose` says who shares it and how the limit is called, for errors.
     #[must_use]
-    pub const fn new(max: usize) -> Self {
+    pub const fn new(max: usize, whose: &'static str) -> Self {
         let held = AtomicUsize::new(0);
-        Self { held, max }
+        Self { held, max, whose }
     }
 
     /// Bytes that are held now.
@@ -51,7 +53,7 @@ impl HeldShare {
     /// # Errors
     /// [`ErrorKind::Busy`] when the budget has no room for more.
     pub fn resize(&mut self, bytes: usize) -> Result<(), GraphError> {
-        let HeldBytes { held, max } = &*self.budget;
+        let HeldBytes { held, max, whose } = &*self.budget;
         if bytes <= self.bytes {
             held.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
             self.bytes = bytes;
@@ -66,10 +68,7 @@ impl HeldShare {
             }
             Err(_) => Err(GraphError::new(
                 ErrorKind::Busy,
-                format!(
-                    "All open transactions and sessions together hold {max} bytes \
-                     (gremlin.held_bytes_max): commit or close some, or try again later"
-                ),
+                format!("{whose} hold all of {max} bytes: try again later"),
             )),
         }
     }
@@ -87,12 +86,16 @@ mod tests {
 
     #[test]
     fn shares_never_hold_more_than_the_budget_and_give_it_back() {
-        let budget = Arc::new(HeldBytes::new(100));
+        let budget = Arc::new(HeldBytes::new(100, "All of them (its.limit)"));
         let (mut one, mut other) = (Arc::clone(&budget).share(), Arc::clone(&budget).share());
         assert!(one.resize(70).is_ok());
         let refused = other.resize(31).expect_err("no room");
         assert_eq!(refused.kind, ErrorKind::Busy);
-        assert!(refused.message.contains("gremlin.held_bytes_max"));
+        assert!(
+            refused
+                .message
+                .contains("(its.limit) hold all of 100 bytes")
+        );
         assert!(other.resize(30).is_ok() && one.resize(usize::MAX).is_err());
         assert_eq!(budget.held(), 100);
         assert!(one.resize(10).is_ok());

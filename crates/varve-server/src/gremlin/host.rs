@@ -16,6 +16,7 @@ use super::transaction::Work;
 use crate::blocking::{aside, yield_to_others};
 use crate::errors::ApiError;
 use crate::hugegraph::graph_scope;
+use crate::query_memory;
 use crate::request::RequestContext;
 use crate::route::Action;
 use crate::state::AppState;
@@ -91,7 +92,9 @@ impl<'c> GraphHost<'c> {
             bytes_max: config.max_traversal_bytes as u64,
             deadline: Some(context.deadline()),
         };
-        Self::within(context, aliases, limits)
+        let mut host = Self::within(context, aliases, limits)?;
+        host.meter = query_memory::meter(context.state(), limits, context.cancel_token());
+        Ok(host)
     }
 
     /// As [`GraphHost::new`], with limits of its own.

@@ -30,6 +30,9 @@ const RUNS_MAX: u32 = 8;
 /// The longest wait before a script runs again; short ones come first.
 const WAIT_MAX: Duration = Duration::from_millis(64);
 
+/// Who shares the budget of what is not committed, for the error of who finds no room.
+const WHOSE: &str = "All open transactions and sessions together (gremlin.held_bytes_max)";
+
 /// What transactions may change and hold.
 #[derive(Debug)]
 pub(crate) struct TransactionLimits {
@@ -44,7 +47,7 @@ pub(crate) struct TransactionLimits {
 impl TransactionLimits {
     /// The limits that a server is configured with, with a budget of their own.
     pub(crate) fn new(config: &GremlinConfig) -> Self {
-        let held = Arc::new(HeldBytes::new(config.held_bytes_max));
+        let held = Arc::new(HeldBytes::new(config.held_bytes_max, WHOSE));
         Self {
             one: OptimisticLimits {
                 elements_max: config.transaction_elements_max,

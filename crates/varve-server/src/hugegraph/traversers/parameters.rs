@@ -8,9 +8,9 @@ use varve_model::{Direction, VertexId};
 use varve_traversal::{Capacity, Search, Step, TraversalError, VertexNumber};
 use varve_view::{Meter, MeterLimits, ViewError};
 
-use crate::blocking::yield_to_others;
 use crate::errors::ApiError;
 use crate::hugegraph::graph::{Target, direction, named, parse_vertex_id, scope};
+use crate::query_memory;
 use crate::request::{Query, RequestContext};
 
 /// No bound, as clients write it.
@@ -46,7 +46,7 @@ impl Ground {
         Ok(Self {
             target,
             view,
-            meter: Meter::new(limits, context.cancel_token()).pausing(yield_to_others),
+            meter: query_memory::meter(context.state(), limits, context.cancel_token()),
             began,
         })
     }
