@@ -19,10 +19,10 @@ use sha2::Sha256;
 use varve_graph::GraphError;
 use varve_model::time::TemporalScope;
 
-use crate::changes::{DirectoryError, Made, NewPassword};
+use crate::changes::{DirectoryError, Made, NAME_BYTES_MAX, NewPassword};
 use crate::directory::{Change, Directory, EndedToken, Entry, TokenSecret};
 use crate::header::{HeaderError, Proof};
-use crate::password;
+use crate::password::{self, PASSWORD_BYTES_MAX};
 use crate::record::{Id, Kind};
 use crate::rights::Rights;
 use crate::store::Store;
@@ -83,7 +83,6 @@ pub enum AuthError {
 }
 
 /// A name and a password that are yet to be checked, which takes a while.
-#[derive(Debug)]
 pub struct Login {
     user: String,
     password: String,
@@ -271,13 +270,9 @@ impl Auth {
                 Ok(Proved::Known(principal))
             }
             Proof::Password { user, password } => {
-                self.check_wait(&user, address)?;
-                Ok(Proved::Pending(Login {
-                    user,
-                    password,
-                    address,
-                    proof: Some(key),
-                }))
+                let mut login = self.login(&user, &password, address)?;
+                login.proof = Some(key);
+                Ok(Proved::Pending(login))
             }
         }
     }
@@ -285,8 +280,12 @@ impl Auth {
     /// A name and a password that came in another way than by a header.
     ///
     /// # Errors
-    /// [`AuthError::Throttled`].
+    /// [`AuthError::Throttled`]; [`AuthError::Failed`] when one of them is longer than any can be.
     pub fn login(&self, user: &str, password: &str, address: IpAddr) -> Result<Login, AuthError> {
+        // Nobody has a name or a password as long as that, and what has failed is remembered.
+        if user.len() > NAME_BYTES_MAX || password.len() > PASSWORD_BYTES_MAX {
+            return Err(AuthError::Failed);
+        }
         self.check_wait(user, address)?;
         Ok(Login {
             user: user.to_owned(),
@@ -300,8 +299,10 @@ impl Auth {
     /// such a user.
     ///
     /// # Errors
-    /// [`AuthError::Failed`].
+    /// [`AuthError::Failed`]; [`AuthError::Throttled`] when others of its kind have failed meanwhile.
     pub fn finish(&self, login: &Login) -> Result<Arc<Principal>, AuthError> {
+        // Many may have come at once, before the first of them had failed.
+        self.check_wait(&login.user, login.address)?;
         let state = self.state.load_full();
         let id = Kind::User.id_of(&login.user);
         let credential = state.directory.credential(&id);
@@ -425,6 +426,15 @@ impl Auth {
 impl std::fmt::Debug for Auth {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Auth")
+    }
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Login")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
     }
 }
 

@@ -54,12 +54,18 @@ impl Author<'_> {
 pub type Made = Result<(Id, Vec<Change>), DirectoryError>;
 
 /// A hash of a password with the version that its credential gets.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NewPassword {
     /// The hash.
     pub hash: String,
     /// A random number.
     pub version: u64,
+}
+
+impl std::fmt::Debug for NewPassword {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("NewPassword")
+    }
 }
 
 impl NewPassword {

@@ -86,6 +86,16 @@ impl Rights {
         self.reach(graph, permission, ResourceType::None) != Reach::Nothing
     }
 
+    /// Whether anything of this type may be treated so on some graph.
+    #[must_use]
+    pub fn reaches_somewhere(&self, permission: Permission, kind: ResourceType) -> bool {
+        let graphs = self.grants.iter().map(|grant| grant.graph.as_str());
+        self.is_administrator
+            || graphs
+                .into_iter()
+                .any(|graph| self.reach(graph, permission, kind) != Reach::Nothing)
+    }
+
     /// The resources of each permission on each graph, as `users/{id}/role` shows them.
     #[must_use]
     pub fn by_graph(&self) -> BTreeMap<&str, BTreeMap<Permission, Vec<&Resource>>> {

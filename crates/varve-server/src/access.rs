@@ -49,6 +49,7 @@ pub(crate) fn check_identity(
     let is_allowed = match route.needs {
         Needs::Nothing => true,
         Needs::User => !matches!(identity, Identity::Unknown),
+        Needs::Scripts => identity.may_run_scripts(),
         Needs::Graph(rights) => return identity.check(graph.unwrap_or_default(), rights),
         Needs::Repository(rights) => {
             let graph = state.metadata().map(|metadata| metadata.graph.as_str());

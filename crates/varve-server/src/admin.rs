@@ -2,7 +2,7 @@
 //!
 //! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify {"graph":"hugegraph"}` answer 202
 //! with a job's number; `GET /admin/jobs/{id}` tells its status. Jobs are kept in memory: what they
-//! leave on disk is what counts. There is no authentication yet, so these resources answer at a
+//! leave on disk is what counts. With authentication they are the administrator's; they answer at a
 //! loopback address or at a listener of their own (`admin_listen`).
 
 use std::collections::BTreeMap;

@@ -40,7 +40,7 @@ pub(crate) use transaction::TransactionLimits;
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("gremlin", brief::GET)
         .queries(Scope::Graph)
-        .needs(Needs::User)
+        .needs(Needs::Scripts)
         .of("gremlin", "GremlinAPI")
         .any_query()
         .gremlin()
@@ -53,7 +53,7 @@ pub(crate) static ROUTES: &[Route] = &[
         ]),
     Route::post("gremlin", brief::POST)
         .queries(Scope::Graph)
-        .needs(Needs::User)
+        .needs(Needs::Scripts)
         .of("gremlin", "GremlinAPI")
         .gremlin()
         .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")]),

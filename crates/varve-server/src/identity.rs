@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
-use varve_auth::{Auth, AuthError, DirectoryError, Login, Permission, Principal, Proved, Reach};
+use varve_auth::{
+    Auth, AuthError, DirectoryError, Login, Permission, Principal, Proof, Proved, Reach,
+    ResourceType,
+};
 
 use crate::errors::ApiError;
 use crate::rights::Right;
@@ -49,6 +52,20 @@ impl Identity {
         }
     }
 
+    /// Whether it may run scripts on a graph.
+    pub(crate) fn may_run_scripts(&self) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Unknown => false,
+            Self::User(principal) => {
+                let kind = ResourceType::Gremlin;
+                principal
+                    .rights
+                    .reaches_somewhere(Permission::Execute, kind)
+            }
+        }
+    }
+
     /// 403 if it lacks one of these rights on the graph.
     pub(crate) fn check(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
         match rights.iter().find(|right| !self.has(graph, **right)) {
@@ -80,6 +97,23 @@ pub(crate) enum Claimed {
     Pending(Box<PendingLogin>),
 }
 
+/// Who a client is that was let in a while ago with this head, if that still counts.
+pub(crate) fn renewed(
+    state: &AppState,
+    headers: &HeaderMap,
+    before: &Identity,
+) -> Result<Identity, ApiError> {
+    let (Some(auth), Identity::User(principal)) = (state.auth(), before) else {
+        return Ok(before.clone());
+    };
+    let header = headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
+    let now = match header.map(Proof::parse) {
+        Some(Ok(Proof::Token(token))) => auth.check_token(&token).map(|(now, _)| now),
+        _ => auth.again(principal),
+    };
+    Ok(Identity::User(now.ok_or(AuthError::Failed)?))
+}
+
 /// A password that is yet to be checked.
 pub(crate) struct PendingLogin {
     auth: Arc<Auth>,
@@ -87,6 +121,10 @@ pub(crate) struct PendingLogin {
 }
 
 impl PendingLogin {
+    pub(crate) fn new(auth: Arc<Auth>, login: Login) -> Self {
+        Self { auth, login }
+    }
+
     /// Checks it. That takes some 20 ms of a core by design: so many run at once as there are cores,
     /// on the pool.
     pub(crate) async fn finish(self, state: &AppState) -> Result<Arc<Principal>, ApiError> {
@@ -116,10 +154,10 @@ pub(crate) fn claimed(
     }
     match auth.prove(header, address)? {
         Proved::Known(principal) => Ok(Claimed::Known(Identity::User(principal))),
-        Proved::Pending(login) => Ok(Claimed::Pending(Box::new(PendingLogin {
-            auth: Arc::clone(auth),
-            login,
-        }))),
+        Proved::Pending(login) => {
+            let login = PendingLogin::new(Arc::clone(auth), login);
+            Ok(Claimed::Pending(Box::new(login)))
+        }
     }
 }
 

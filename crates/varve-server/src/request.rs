@@ -18,7 +18,7 @@ use crate::access;
 use crate::admission::BodyShare;
 use crate::blocking::{Turn, yield_to_others};
 use crate::errors::ApiError;
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::path;
 use crate::route::{Action, Route};
 use crate::router::{Captures, PathForm};
@@ -91,6 +91,18 @@ impl RequestContext {
     /// Who the client is.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// Looks anew who the client of a connection is that was let in a while ago. 401 if what it sent
+    /// then counts no more, 403 if it may not use the route any more.
+    pub(crate) fn renew_identity(&mut self) -> Result<(), ApiError> {
+        self.identity = identity::renewed(self.state(), &self.headers, &self.identity)?;
+        access::check_identity(
+            self.state(),
+            self.route(),
+            &self.identity,
+            self.graph_in_path(),
+        )
     }
 
     /// The route that was found.

@@ -20,6 +20,9 @@ pub enum Needs {
     /// All of these rights on the graph of the metadata repository, and that the user in the path is
     /// the client, or one that the client may act for.
     Repository(&'static [Right]),
+    /// To run scripts on some graph. Which one only the script says: the handler asks for the rights on
+    /// it.
+    Scripts,
     /// To read metrics.
     Metrics,
     /// To be the administrator.
@@ -52,7 +55,9 @@ pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
 pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);
 pub(crate) const DELETE_VARIABLES: Needs = Needs::Graph(&[(Delete, T::Var)]);
 
-pub(crate) const READ_TASKS: Needs = Needs::Graph(&[(Read, T::Task)]);
+/// Tasks show scripts and what they gave.
+pub(crate) const READ_TASKS: Needs =
+    Needs::Graph(&[(Read, T::Task), (Read, T::Vertex), (Read, T::Edge)]);
 pub(crate) const WRITE_TASKS: Needs = Needs::Graph(&[(Write, T::Task)]);
 pub(crate) const DELETE_TASKS: Needs = Needs::Graph(&[(Delete, T::Task)]);
 

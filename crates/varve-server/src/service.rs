@@ -22,7 +22,7 @@ use crate::access;
 use crate::admission::{BodyShare, SMALL_BODY_BYTES};
 use crate::audit::Entry;
 use crate::body;
-use crate::errors::HandlerResult;
+use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
 use crate::identity::{self, Claimed, Identity, PendingLogin};
 use crate::negotiate;
@@ -213,12 +213,13 @@ impl ConnectionService {
             let (worker, route) = (&service.worker, found.route);
             let line = (parts.method.clone(), parts.uri.clone());
             let checked = login.finish(&worker.state).await;
+            let refused = exchange.refused.take();
             let checked = checked.and_then(|principal| {
                 let identity = Identity::User(principal);
                 exchange.note(&identity);
                 let graph = found.graph(&parts.uri);
                 access::check_identity(&worker.state, route, &identity, graph)?;
-                Ok(identity)
+                refused.map_or(Ok(identity), Err)
             });
             let identity = match checked {
                 Ok(identity) => identity,
@@ -300,6 +301,8 @@ struct Exchange {
     route: usize,
     /// Whether the answer may be compressed.
     gzip: bool,
+    /// Why the request is not done, once its client is known.
+    refused: Option<ApiError>,
     /// What the audit trail tells, where there is one.
     who: Option<Box<Who>>,
 }
@@ -318,6 +321,7 @@ impl Exchange {
             version: parts.version,
             route: state.router().routes().len(),
             gzip: false,
+            refused: None,
             who: state.audit().map(|_| Box::default()),
         }
     }
@@ -382,6 +386,11 @@ impl Exchange {
                 });
                 match checked {
                     Ok(()) => Lookup::Found(found, claimed),
+                    // Who is not known yet is not told more than that.
+                    Err(error) if matches!(claimed, Claimed::Pending(_)) => {
+                        self.refused = Some(error);
+                        Lookup::Found(found, claimed)
+                    }
                     Err(error) => Lookup::Decided(Box::new(Err(error))),
                 }
             }

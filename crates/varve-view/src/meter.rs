@@ -313,7 +313,7 @@ mod tests {
 
     impl SharedBytes for Budget {
         fn resize(&self, bytes: u64) -> Result<(), ViewError> {
-            if bytes > 16 * RESERVE_STEP {
+            if bytes > 40 * RESERVE_STEP {
                 return Err(ViewError::Cancelled);
             }
             self.0.lock().expect("one thread").push(bytes);
@@ -329,13 +329,13 @@ mod tests {
         for _ in 0..10 {
             meter.hold(step / 8).expect("room");
         }
-        meter.hold(14 * step).expect("room");
-        assert!(meter.hold(2 * step).is_err(), "the budget is shared");
-        meter.release(17 * step);
+        meter.hold(34 * step).expect("room");
+        assert!(meter.hold(5 * step).is_err(), "the budget is shared");
+        meter.release(40 * step);
         let taken = taken.lock().expect("one thread").clone();
         assert_eq!(
             taken[..3],
-            [RESERVE_STEP, 2 * RESERVE_STEP, 16 * RESERVE_STEP]
+            [RESERVE_STEP, 2 * RESERVE_STEP, 36 * RESERVE_STEP]
         );
         assert!(taken[3] <= RESERVE_STEP, "{taken:?}");
     }

@@ -59,7 +59,7 @@ pub(crate) enum RestError {
 }
 
 /// One graph of a server.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct GraphClient {
     agent: ureq::Agent,
     /// The value of the header `authorization`, where the environment has a name and a password.

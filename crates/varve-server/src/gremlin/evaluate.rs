@@ -10,7 +10,7 @@ use varve_gremlin::execute::{self, Environment, Outcome, Results};
 use varve_gremlin::tree::Script;
 use varve_gremlin::{ErrorCode, ParseError, parse_script};
 use varve_query::QueryError;
-use varve_view::ViewError;
+use varve_view::{Meter, ViewError};
 
 use super::host::{GraphHost, Options};
 use super::transaction::{self, Work};
@@ -32,8 +32,9 @@ pub(super) struct Ran {
     pub(super) graph: Option<Arc<Leased>>,
     /// The results.
     pub(super) results: Results,
-    /// Bytes that the results hold, about.
-    pub(super) held_bytes: usize,
+    /// What counts the bytes that the results hold. They are part of what all queries hold together
+    /// for as long as it lives.
+    pub(super) meter: Meter,
     /// What the traversals said of how they are to be run and answered.
     pub(super) options: Options,
     /// Whether something was changed and is stored.
@@ -166,10 +167,10 @@ struct Done(Results);
 impl Done {
     fn of(self, host: GraphHost<'_>) -> Ran {
         Ran {
-            held_bytes: usize::try_from(host.meter.bytes()).unwrap_or(usize::MAX),
             is_stored: host.has_committed(),
             graph: host.graph,
             options: host.options,
+            meter: host.meter,
             results: self.0,
         }
     }

@@ -8,11 +8,13 @@ use compact_str::CompactString;
 use varve_graph::registry::Leased;
 use varve_graphson::{Format, Items, Response, Value as WireValue};
 use varve_query::Value;
+use varve_view::Meter;
 
 use super::evaluate::Ran;
 use super::status::{NO_CONTENT, PARTIAL, SUCCESS};
 use super::weight::{self, TooLarge};
 use super::wire::{self, Shown};
+
 use crate::answers::{AnswerBudget, Share};
 use crate::errors::ApiError;
 use crate::state::AppState;
@@ -62,6 +64,8 @@ pub(super) struct Answer {
     bytes_max: usize,
     held: Share,
     held_bytes: usize,
+    /// What the results have of the memory of all queries.
+    _memory: Meter,
 }
 
 /// Why results are not written.
@@ -116,7 +120,8 @@ impl Answer {
             budget: Arc::clone(budget),
             bytes_max: state.config().max_answer_bytes,
             held: budget.share(false),
-            held_bytes: ran.held_bytes,
+            held_bytes: usize::try_from(ran.meter.bytes()).unwrap_or(usize::MAX),
+            _memory: ran.meter,
         }
     }
 

@@ -372,6 +372,9 @@ impl Desk {
         };
         let mut context = self.context.again(deadline);
         context.work_share = Some(work_share);
+        context
+            .renew_identity()
+            .map_err(|error| self.refused(&error))?;
         let result = self.run(job, session, (context, asked), is_text).await;
         if let Some(name) = &name {
             self.sessions.used(name);

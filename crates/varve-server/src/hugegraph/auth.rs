@@ -42,13 +42,7 @@ pub(crate) static ROUTES: &[Route] = &[
     changes(Verb::Put, ID_OF_GRAPH, Scope::Graph, put),
     changes(Verb::Delete, ID_OF_GRAPH, Scope::Graph, delete),
     reads(ROLE_OF_GRAPH, Scope::Graph, role),
-    changes(
-        Verb::Post,
-        "graphs/{graph}/auth/login",
-        Scope::Graph,
-        login::login,
-    )
-    .needs(Needs::Nothing),
+    logs_in("graphs/{graph}/auth/login", Scope::Graph),
     reads(KIND, Scope::Server, get_all),
     changes(Verb::Post, KIND, Scope::Server, post),
     changes(Verb::Delete, KIND, Scope::Server, delete_all),
@@ -56,7 +50,7 @@ pub(crate) static ROUTES: &[Route] = &[
     changes(Verb::Put, ID, Scope::Server, put),
     changes(Verb::Delete, ID, Scope::Server, delete),
     reads(ROLE, Scope::Server, role),
-    changes(Verb::Post, "auth/login", Scope::Server, login::login).needs(Needs::Nothing),
+    logs_in("auth/login", Scope::Server),
     unconfigured(Verb::Get, "whiteiplist", refuse_auth, Scope::Server),
     unconfigured(Verb::Post, "whiteiplist", refuse_auth, Scope::Server),
     unconfigured(Verb::Put, "whiteiplist", refuse_auth, Scope::Server),
@@ -91,6 +85,11 @@ const fn reads(pattern: &'static str, scope: Scope, handler: Answered) -> Route 
 
 const fn changes(verb: Verb, pattern: &'static str, scope: Scope, handler: Answered) -> Route {
     of_auth(Route::new(verb, pattern, Handler::Pooled(handler)).administers(scope))
+}
+
+const fn logs_in(pattern: &'static str, scope: Scope) -> Route {
+    let handler = Handler::Async(|context| Box::pin(login::login(context)));
+    of_auth(Route::post(pattern, handler).administers(scope)).needs(Needs::Nothing)
 }
 
 const fn of_auth(route: Route) -> Route {

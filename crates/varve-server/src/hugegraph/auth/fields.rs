@@ -6,6 +6,9 @@ use varve_auth::{Kind, Resource};
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 
+/// Longest text of a field, in bytes.
+const TEXT_BYTES_MAX: usize = 4096;
+
 /// The fields of a body, without those that the server sets itself.
 pub(super) struct Fields {
     kind: Kind,
@@ -34,6 +37,11 @@ impl Fields {
     pub(super) fn text(&self, field: &str) -> Result<Option<String>, ApiError> {
         match self.map.get(field) {
             None => Ok(None),
+            Some(Json::String(text)) if text.len() > TEXT_BYTES_MAX => {
+                Err(ApiError::illegal_argument(format!(
+                    "The field '{field}' must have at most {TEXT_BYTES_MAX} bytes"
+                )))
+            }
             Some(Json::String(text)) => Ok(Some(text.clone())),
             Some(Json::Number(number)) => Ok(Some(number.to_string())),
             Some(Json::Bool(truth)) => Ok(Some(truth.to_string())),

@@ -1,11 +1,15 @@
 //! Logins, and tokens.
 
+use std::sync::Arc;
+
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use varve_auth::{AuthError, Proof};
 
 use super::auth;
 use crate::errors::{ApiError, HandlerResult};
+use crate::identity::PendingLogin;
 use crate::request::RequestContext;
 use crate::respond::Response;
 
@@ -20,8 +24,8 @@ struct LoginBody {
 }
 
 /// A token for a name and a password.
-pub(super) fn login(context: &RequestContext) -> HandlerResult {
-    let auth = auth(context)?;
+pub(super) async fn login(context: RequestContext) -> HandlerResult {
+    let auth = Arc::clone(auth(&context)?);
     let body: LoginBody = context.json_object()?;
     let missing =
         |what| move || ApiError::illegal_argument(format!("The {what} of user can't be null"));
@@ -29,15 +33,15 @@ pub(super) fn login(context: &RequestContext) -> HandlerResult {
     let user = given(body.user_name).ok_or_else(missing("name"))?;
     let password = given(body.user_password).ok_or_else(missing("password"))?;
     let login = auth.login(&user, &password, context.address)?;
-    let principal = auth.finish(&login).map_err(|error| match error {
-        AuthError::Failed => ApiError::not_authorized("Incorrect username or password"),
-        other => other.into(),
+    let checked = PendingLogin::new(Arc::clone(&auth), login)
+        .finish(context.state())
+        .await;
+    let principal = checked.map_err(|error| match error.status() {
+        StatusCode::UNAUTHORIZED => ApiError::not_authorized("Incorrect username or password"),
+        _ => error,
     })?;
     let token = auth.token(&principal, body.token_expire)?;
-    Ok(Response::of(
-        http::StatusCode::OK,
-        &json!({ "token": token }),
-    ))
+    Ok(Response::of(StatusCode::OK, &json!({ "token": token })))
 }
 
 /// Whose token the request has.
@@ -46,7 +50,7 @@ pub(super) fn verify(context: &RequestContext) -> HandlerResult {
         .check_token(&token(context)?)
         .ok_or(AuthError::Failed)?;
     let shown = json!({ "user_name": principal.name, "user_id": claims.user_id });
-    Ok(Response::of(http::StatusCode::OK, &shown))
+    Ok(Response::of(StatusCode::OK, &shown))
 }
 
 /// Ends the token that the request has.

@@ -39,7 +39,7 @@ pub(super) use time::scope_of;
 pub(crate) use time::{commit_version, instant, scope};
 pub(super) use timed::Timed;
 
-use crate::rights;
+use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
 
 const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];
@@ -161,7 +161,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::purge_vertex),
     )
     .writes(Scope::Graph)
-    .needs(rights::DELETE_VERTICES)
+    .needs(Needs::Administrator)
     .of("graph", "HistoryAPI")
     .with(&[Parameter::text("confirm_message")]),
     Route::post(EDGES, Handler::Async(|c| Box::pin(edges::create(c))))
@@ -255,7 +255,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::purge_edge),
     )
     .writes(Scope::Graph)
-    .needs(rights::DELETE_EDGES)
+    .needs(Needs::Administrator)
     .of("graph", "HistoryAPI")
     .with(&[Parameter::text("confirm_message")]),
     Route::post(
