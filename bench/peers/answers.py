@@ -1,6 +1,6 @@
 """Asks two servers with the same social graph the same traversers, and compares the answers.
 
-usage: answers.py VARVE_URL HUGEGRAPH_URL [QUESTIONS]
+usage: answers.py URL_OF_VARVE HUGEGRAPH_URL [QUESTIONS]
 
 Exits with 1 if an answer differs. HugeGraph's threads share a set without a lock and lose vertices now and
 then (docs/compatibility.md), so a count of its that differs is asked for again, up to RETRIES times.
