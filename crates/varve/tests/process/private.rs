@@ -56,14 +56,36 @@ fn files_are_for_their_owner_alone() {
 }
 
 #[test]
-fn a_server_that_others_reach_warns_that_it_asks_nobody_who_they_are() {
-    let warns = |listen: &str| {
-        let mut child = Command::new(VARVE)
-            .args(["serve", "--engine", "memory", "--listen", listen])
+fn a_server_that_others_reach_starts_without_authentication_only_where_the_options_say_so() {
+    let serve = |arguments: &[&str]| {
+        let mut command = Command::new(VARVE);
+        command
+            .args(["serve", "--engine", "memory"])
+            .args(arguments)
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
+            .stderr(Stdio::piped());
+        command.spawn().expect("the binary starts")
+    };
+    for option in [
+        "--listen=0.0.0.0:0",
+        "--set=server.admin_listen=0.0.0.0:0",
+        "--set=gremlin.listen=0.0.0.0:0",
+    ] {
+        let listen = if option.starts_with("--listen") {
+            &[option][..]
+        } else {
+            &["--listen=127.0.0.1:0", option]
+        };
+        let ended = serve(listen).wait_with_output().expect("it ends");
+        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!ended.status.success(), "{text}");
+        assert!(
+            text.contains("auth.enabled=true") && text.contains("server.allow_anonymous=true"),
+            "{text}"
+        );
+    }
+    let warns = |arguments: &[&str]| {
+        let mut child = serve(arguments);
         let errors = BufReader::new(child.stderr.take().expect("piped"));
         let lines = errors.lines().map(|line| line.expect("text"));
         let before: Vec<String> = lines.take_while(|line| !line.contains("serving")).collect();
@@ -73,6 +95,9 @@ fn a_server_that_others_reach_warns_that_it_asks_nobody_who_they_are() {
             .iter()
             .any(|line| line.contains("WARN") && line.contains("without authentication"))
     };
-    assert!(warns("0.0.0.0:0"));
-    assert!(!warns("127.0.0.1:0"));
+    assert!(warns(&[
+        "--listen=0.0.0.0:0",
+        "--set=server.allow_anonymous=true"
+    ]));
+    assert!(!warns(&["--listen=127.0.0.1:0"]));
 }
