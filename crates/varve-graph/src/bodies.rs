@@ -12,7 +12,7 @@ use varve_encoding::index::{IndexId, element_key, partition};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, INDEX, VERTEX};
-use varve_kv::{ClusteringRange, Flow, ScanRequest};
+use varve_kv::{ClusteringRange, Flow, Row, ScanRequest, TableId};
 use varve_model::{
     CommitVersion, Direction, EdgeLabelId, ElementId, IndexLabelId, Instant, Period, PropertyKeyId,
     VertexId, VertexLabelId,
@@ -231,19 +231,38 @@ fn scanned(graph: &Arc<Graph>, doomed: Doomed, progress: &TaskProgress) -> Resul
         Doomed::Vertices(_) => VERTEX,
         Doomed::Edges(_) => EDGE,
     };
+    let of_row = |row: &Row<'_>| doomed_id(doomed, row.partition, row.clustering, row.value);
+    each_chunk(graph, table, progress, &of_row, &mut |mut ids| {
+        if let Doomed::Vertices(label) = doomed {
+            ids = with_label(graph, ids, label)?;
+        }
+        delete(graph, ids, progress)
+    })
+}
+
+/// The element that a row is about, if it is one of those that are looked for.
+type OfRow<'a> = dyn Fn(&Row<'_>) -> Result<Option<ElementId>, GraphError> + 'a;
+
+/// Walks over a table and hands on the elements that `of_row` finds, [`CHUNK`] of them at most at a
+/// time.
+fn each_chunk(
+    graph: &Graph,
+    table: TableId,
+    progress: &TaskProgress,
+    of_row: &OfRow<'_>,
+    work: &mut dyn FnMut(Vec<ElementId>) -> Result<(), GraphError>,
+) -> Result<(), GraphError> {
     /// Rows looked at between two looks at the progress.
     const STEP: usize = 10_000;
     let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
     loop {
         progress.check()?;
-        let mut seen = 0;
-        let mut ids = Vec::new();
+        let (mut seen, mut ids, mut last) = (0, Vec::new(), None);
         let mut failed: Option<GraphError> = None;
         let from = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
-        let mut last = None;
         graph.reader().scan_table(table, from, &mut |row| {
             seen += 1;
-            match doomed_id(doomed, row.partition, row.clustering, row.value) {
+            match of_row(&row) {
                 Ok(id) => ids.extend(id),
                 Err(error) => {
                     failed = Some(error);
@@ -259,10 +278,7 @@ fn scanned(graph: &Arc<Graph>, doomed: Doomed, progress: &TaskProgress) -> Resul
         if let Some(error) = failed {
             return Err(error);
         }
-        if let Doomed::Vertices(label) = doomed {
-            ids = with_label(graph, ids, label)?;
-        }
-        delete(graph, ids, progress)?;
+        work(ids)?;
         if last.is_none() {
             return Ok(());
         }

@@ -1,23 +1,20 @@
-//! Clearing a property of offline analysis: its values go from all vertices, now and in plans. History
-//! keeps them.
+//! Clearing a property of offline analysis: its values go from all vertices, now and in plans.
+//! History keeps them.
 
 use std::sync::Arc;
 
 use varve_encoding::row::{self, Header};
 use varve_encoding::tables::VERTEX;
 use varve_encoding::{DecodeError, key};
-use varve_kv::Flow;
+use varve_kv::Row;
 use varve_model::{ElementId, PropertyKeyId};
 
-use super::CHUNK;
+use super::each_chunk;
 use crate::element::remove_olap_value;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::tasks::TaskProgress;
 use crate::write::{WritePeriod, WriteRequest};
-
-/// Rows looked at between two looks at the progress.
-const STEP: usize = 10_000;
 
 /// Removes the property from every vertex that has it, or may have it at a later instant.
 ///
@@ -28,37 +25,12 @@ pub(super) fn clear(
     key: PropertyKeyId,
     progress: &TaskProgress,
 ) -> Result<(), GraphError> {
-    let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
-    loop {
-        progress.check()?;
-        let (mut seen, mut ids, mut last) = (0, Vec::new(), None);
-        let mut failed: Option<DecodeError> = None;
-        let from = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
-        graph.reader().scan_table(VERTEX, from, &mut |row| {
-            seen += 1;
-            match holder(key, row.partition, row.value) {
-                Ok(id) => ids.extend(id),
-                Err(error) => {
-                    failed = Some(error);
-                    return Flow::Break(());
-                }
-            }
-            if ids.len() < CHUNK && seen < STEP {
-                return Flow::Continue(());
-            }
-            last = Some((row.partition.to_vec(), row.clustering.to_vec()));
-            Flow::Break(())
-        })?;
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
+    let of_row = |row: &Row<'_>| holder(key, row.partition, row.value).map_err(GraphError::from);
+    each_chunk(graph, VERTEX, progress, &of_row, &mut |ids| {
         clear_each(graph, key, &ids)?;
         progress.add(ids.len() as u64);
-        if last.is_none() {
-            return Ok(());
-        }
-        after = last;
-    }
+        Ok(())
+    })
 }
 
 /// The vertex of a row that has the property. What it will be, its row does not tell.
