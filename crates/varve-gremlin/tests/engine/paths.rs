@@ -1,14 +1,10 @@
 //! Paths to given vertices: the search from both ends gives what the loop gives, and first what is
 //! shortest.
 
-use varve_gremlin::bind::{NoVariables, bind};
-use varve_gremlin::parse_traversal;
-use varve_query::{Query, QueryOptions};
-use varve_view::Meter;
-
 use crate::generate::Random;
 use crate::modern::Modern;
 use crate::random::{differs, results};
+use crate::rules::answered;
 
 /// Graphs, on each of which all pairs of vertices are asked about.
 const GRAPHS: u64 = 40;
@@ -55,23 +51,10 @@ fn paths_to_a_vertex_are_those_of_the_loop() {
 fn a_shortest_path_is_found_from_both_ends() {
     // Rows that are read for a path from marko to peter in the graph of TinkerPop's documents.
     let rows = |as_written| {
-        let graph = Modern::new();
         let text = "g.V(1).repeat(both().simplePath()).until(hasId(6)).path().limit(1)";
-        let traversal = parse_traversal(text).expect("a traversal");
-        let bound = bind(&traversal, &NoVariables).expect("a plan");
-        let meter = Meter::unlimited();
-        let options = QueryOptions {
-            as_written,
-            ..bound.options
-        };
-        let (view, schema) = (&graph.view, &graph.schema);
-        let mut query = Query::new(&bound.plan, view, schema, &meter, options).expect("a query");
-        let mut results = Vec::new();
-        while let Some(batch) = query.next(1).expect("results") {
-            results.extend(batch.into_iter().map(|(value, _)| value.to_string()));
-        }
+        let (results, rows) = answered(text, as_written, 1);
         assert_eq!(results, ["path[v[1], v[3], v[6]]"]);
-        meter.rows()
+        rows
     };
     // The source, the targets, and the edges of both ends.
     assert!(rows(false) <= 6, "{} rows", rows(false));

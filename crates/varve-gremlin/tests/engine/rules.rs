@@ -8,7 +8,7 @@ use varve_view::Meter;
 use crate::modern::Modern;
 
 /// The results as texts, in the order they come, and the rows that were read.
-fn answered(text: &str, as_written: bool, demand: usize) -> (Vec<String>, u64) {
+pub(crate) fn answered(text: &str, as_written: bool, demand: usize) -> (Vec<String>, u64) {
     let graph = Modern::new();
     let traversal = parse_traversal(text).expect("a traversal");
     let bound = bind(&traversal, &NoVariables).expect("a plan");

@@ -121,6 +121,12 @@ impl Driver {
         self.ask("", "eval", &[("gremlin", text(script))])
     }
 
+    /// The answer to a script of a session.
+    pub(crate) fn eval_in(&mut self, session: &str, script: &str) -> Vec<Response> {
+        let arguments = [("gremlin", text(script)), ("session", text(session))];
+        self.ask("session", "eval", &arguments)
+    }
+
     /// The results of a script.
     #[track_caller]
     pub(crate) fn results(&mut self, script: &str) -> Vec<Value> {

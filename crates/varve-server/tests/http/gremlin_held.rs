@@ -34,11 +34,6 @@ fn narrow() -> Fixture {
     fixture
 }
 
-fn eval(driver: &mut Driver, session: &str, script: &str) -> Vec<Response> {
-    let arguments = [("gremlin", text(script)), ("session", text(session))];
-    driver.ask("session", "eval", &arguments)
-}
-
 fn refused(parts: &[Response], code: i32, message: &str) {
     assert_eq!(parts[0].code, code, "{parts:?}");
     assert!(parts[0].message.contains(message), "{parts:?}");
@@ -58,21 +53,21 @@ fn transactions_and_variables_of_all_sessions_hold_no_more_than_their_budget() {
     let state = &fixture.server.state;
     let mut one = Driver::connect(&fixture, Format::GraphBinary);
     let mut other = Driver::connect(&fixture, Format::GraphSon);
-    results(eval(&mut one, "a", &long_text(60_000)));
+    results(one.eval_in("a", &long_text(60_000)));
     assert!(state.gremlin_held_bytes() > 60_000);
     // Neither another transaction nor variables have room, and nothing of them stays.
     let limit = "(gremlin.held_bytes_max)";
-    refused(&eval(&mut other, "b", &long_text(60_000)), 596, limit);
+    refused(&other.eval_in("b", &long_text(60_000)), 596, limit);
     let bound = [
         ("gremlin", text("1")),
         ("bindings", map(&[("x", text(&"x".repeat(60_000)))])),
         ("session", text("c")),
     ];
     refused(&other.ask("session", "eval", &bound), 596, limit);
-    assert_eq!(eval(&mut other, "c", "x")[0].code, 597);
+    assert_eq!(other.eval_in("c", "x")[0].code, 597);
     // A script of its own is refused, too.
     refused(&other.eval(&long_text(60_000)), 596, limit);
-    results(eval(&mut one, "a", "open.traversal().tx().rollback(); 1"));
+    results(one.eval_in("a", "open.traversal().tx().rollback(); 1"));
     results(other.ask("session", "eval", &bound));
     drop((one, other));
     await_that("all is given back", || state.gremlin_held_bytes() == 0);
@@ -86,13 +81,13 @@ fn a_transaction_that_is_open_for_too_long_ends_without_a_further_request() {
     });
     let state = &fixture.server.state;
     let mut driver = Driver::connect(&fixture, Format::GraphBinary);
-    results(eval(&mut driver, "s", &long_text(1_000)));
+    results(driver.eval_in("s", &long_text(1_000)));
     let used = || state.gremlin_held_bytes();
     await_that("the transaction has ended", || used() < 1_000);
     let count = "open.traversal().V().count()";
-    let late = eval(&mut driver, "s", count);
+    let late = driver.eval_in("s", count);
     refused(&late, 596, "(gremlin.transaction_ms)");
-    assert_eq!(results(eval(&mut driver, "s", count)), [Value::Long(0)]);
+    assert_eq!(results(driver.eval_in("s", count)), [Value::Long(0)]);
 }
 
 #[test]

@@ -17,11 +17,6 @@ fn with(gremlin: GremlinConfig) -> Fixture {
     fixture
 }
 
-fn eval(driver: &mut Driver, session: &str, script: &str) -> Vec<Response> {
-    let arguments = [("gremlin", text(script)), ("session", text(session))];
-    driver.ask("session", "eval", &arguments)
-}
-
 fn command(command: &str) -> Value {
     Value::Bytecode(Bytecode {
         steps: Vec::new(),
@@ -43,8 +38,8 @@ fn variables_and_bindings_live_on_in_their_session_alone() {
     let fixture = with(GremlinConfig::default());
     for format in FORMATS {
         let mut driver = Driver::connect(&fixture, format);
-        assert_eq!(results(eval(&mut driver, "a", "x = 1")), [Value::Int(1)]);
-        assert_eq!(results(eval(&mut driver, "a", "x + 1")), [Value::Int(2)]);
+        assert_eq!(results(driver.eval_in("a", "x = 1")), [Value::Int(1)]);
+        assert_eq!(results(driver.eval_in("a", "x + 1")), [Value::Int(2)]);
         let arguments = [
             ("gremlin", text("g.V(who).values('age')")),
             ("bindings", map(&[("who", text("1:marko"))])),
@@ -52,17 +47,17 @@ fn variables_and_bindings_live_on_in_their_session_alone() {
         ];
         let ages = driver.ask("session", "eval", &arguments);
         assert_eq!(results(ages), [Value::Int(29)]);
-        let names = eval(&mut driver, "a", "g.V(who).values('name')");
+        let names = driver.eval_in("a", "g.V(who).values('name')");
         assert_eq!(results(names), [text("marko")]);
         // A script that fails leaves the session as it is.
-        assert_eq!(eval(&mut driver, "a", "g.V().nonsense()")[0].code, 597);
-        assert_eq!(results(eval(&mut driver, "a", "x")), [Value::Int(1)]);
+        assert_eq!(driver.eval_in("a", "g.V().nonsense()")[0].code, 597);
+        assert_eq!(results(driver.eval_in("a", "x")), [Value::Int(1)]);
         for (session, script) in [("b", "x"), ("b", "who")] {
-            assert_eq!(eval(&mut driver, session, script)[0].code, 597);
+            assert_eq!(driver.eval_in(session, script)[0].code, 597);
         }
         driver.refuses("x", 597, "No such property: x");
         let mut other = Driver::connect(&fixture, format);
-        assert_eq!(eval(&mut other, "a", "x")[0].code, 597);
+        assert_eq!(other.eval_in("a", "x")[0].code, 597);
     }
 }
 
@@ -70,7 +65,7 @@ fn variables_and_bindings_live_on_in_their_session_alone() {
 fn requests_of_a_session_run_one_after_the_other() {
     let fixture = with(GremlinConfig::default());
     let mut driver = Driver::connect(&fixture, Format::GraphBinary);
-    results(eval(&mut driver, "a", "x = 0"));
+    results(driver.eval_in("a", "x = 0"));
     let more = [("gremlin", text("x = x + 1")), ("session", text("a"))];
     let ids: Vec<u128> = (0..100)
         .map(|_| driver.send("session", "eval", &more))
@@ -89,39 +84,27 @@ fn the_requests_of_a_session_are_one_transaction() {
     let mut other = Driver::connect(&fixture, Format::GraphBinary);
     let age = |driver: &mut Driver| driver.eval("g.V('1:marko').values('age')");
     let write = "g.V('1:marko').property('age', x + 1).iterate()";
-    results(eval(
-        &mut driver,
-        "a",
-        "x = g.V('1:marko').values('age').next()",
-    ));
-    results(eval(&mut driver, "a", write));
+    results(driver.eval_in("a", "x = g.V('1:marko').values('age').next()"));
+    results(driver.eval_in("a", write));
     // Others see it when it is committed.
     assert_eq!(results(age(&mut other)), [Value::Int(29)]);
-    results(eval(&mut driver, "a", "g.tx().commit()"));
+    results(driver.eval_in("a", "g.tx().commit()"));
     assert_eq!(results(age(&mut other)), [Value::Int(30)]);
     // What others change after a request has read is not overwritten.
-    results(eval(
-        &mut driver,
-        "a",
-        "x = g.V('1:marko').values('age').next()",
-    ));
+    results(driver.eval_in("a", "x = g.V('1:marko').values('age').next()"));
     results(other.eval("g.V('1:marko').property('age', 50).iterate()"));
-    results(eval(&mut driver, "a", write));
-    assert_eq!(eval(&mut driver, "a", "g.tx().commit()")[0].code, 596);
+    results(driver.eval_in("a", write));
+    assert_eq!(driver.eval_in("a", "g.tx().commit()")[0].code, 596);
     assert_eq!(results(age(&mut other)), [Value::Int(50)]);
     // What is rolled back did not happen.
-    results(eval(&mut driver, "a", "g.V('1:marko').drop().iterate()"));
-    results(eval(&mut driver, "a", "g.tx().rollback()"));
+    results(driver.eval_in("a", "g.V('1:marko').drop().iterate()"));
+    results(driver.eval_in("a", "g.tx().rollback()"));
     assert_eq!(results(age(&mut other)), [Value::Int(50)]);
     // A graph that was cleared takes no commit.
-    results(eval(
-        &mut driver,
-        "a",
-        "g.V('1:marko').property('age', 1).iterate()",
-    ));
+    results(driver.eval_in("a", "g.V('1:marko').property('age', 1).iterate()"));
     let clear = "/graphs/hugegraph/clear?confirm_message=I%27m%20sure%20to%20delete%20all%20data";
     assert!(fixture.send("DELETE", clear, "").status < 300);
-    assert_ne!(eval(&mut driver, "a", "g.tx().commit()")[0].code, 204);
+    assert_ne!(driver.eval_in("a", "g.tx().commit()")[0].code, 204);
 }
 
 #[test]
@@ -160,10 +143,10 @@ fn sessions_end_when_they_are_closed_idle_or_lose_their_connection() {
         ..GremlinConfig::default()
     });
     let mut driver = Driver::connect(&fixture, Format::GraphSon);
-    results(eval(&mut driver, "a", "x = 1"));
+    results(driver.eval_in("a", "x = 1"));
     let mut other = Driver::connect(&fixture, Format::GraphSon);
-    results(eval(&mut other, "a", "x = 1"));
-    let refused = eval(&mut driver, "b", "1");
+    results(other.eval_in("a", "x = 1"));
+    let refused = driver.eval_in("b", "1");
     assert_eq!(refused[0].code, 596);
     assert!(
         refused[0].message.contains("gremlin.sessions_max"),
@@ -176,15 +159,15 @@ fn sessions_end_when_they_are_closed_idle_or_lose_their_connection() {
     let close = driver.ask("session", "close", &[("session", text("a"))]);
     assert_eq!(close[0].code, 204);
     assert_eq!(fixture.server.state.gremlin_sessions(), 0);
-    assert_eq!(eval(&mut driver, "a", "x")[0].code, 597);
+    assert_eq!(driver.eval_in("a", "x")[0].code, 597);
     // And so does time.
-    results(eval(&mut driver, "a", "x = 1"));
+    results(driver.eval_in("a", "x = 1"));
     wait_for_sessions(&fixture, 0);
-    assert_eq!(eval(&mut driver, "a", "x")[0].code, 597);
+    assert_eq!(driver.eval_in("a", "x")[0].code, 597);
     // A request that takes longer than that keeps its session.
     let long = "x = 5; sleep(700); x";
-    assert_eq!(results(eval(&mut driver, "c", long)), [Value::Int(5)]);
-    assert_eq!(results(eval(&mut driver, "c", "x")), [Value::Int(5)]);
+    assert_eq!(results(driver.eval_in("c", long)), [Value::Int(5)]);
+    assert_eq!(results(driver.eval_in("c", "x")), [Value::Int(5)]);
 }
 
 #[test]
@@ -279,12 +262,12 @@ fn the_variables_of_a_session_hold_no_more_than_their_limit() {
         "{over:?}"
     );
     // What was there before is there, and there is room again once it is not.
-    let length = eval(&mut driver, "s", "b.length()");
+    let length = driver.eval_in("s", "b.length()");
     assert_eq!(results(length), [Value::Int(6 << 20)]);
-    assert_eq!(eval(&mut driver, "s", "c")[0].code, 597);
+    assert_eq!(driver.eval_in("s", "c")[0].code, 597);
     // What is shared counts each time, and is measured no further than the limit.
     let lists = "t = 'x' * 1000; for (int i = 0; i < 15; i++) { t = [t, t] }; 1";
-    assert_eq!(eval(&mut driver, "s", lists)[0].code, 597);
-    results(eval(&mut driver, "s", "a = 0; b = 0"));
-    assert_eq!(results(eval(&mut driver, "s", "c = 1; c")), [Value::Int(1)]);
+    assert_eq!(driver.eval_in("s", lists)[0].code, 597);
+    results(driver.eval_in("s", "a = 0; b = 0"));
+    assert_eq!(results(driver.eval_in("s", "c = 1; c")), [Value::Int(1)]);
 }
