@@ -242,8 +242,8 @@ impl Auth {
         Ok(URL_SAFE_NO_PAD.encode(random::<18>()?))
     }
 
-    /// The principal as it is now, for who has said who it is a while ago; `None` when that counts no
-    /// more.
+    /// The principal as it is now, for who has said who it is a while ago; `None` when that counts
+    /// no more.
     #[must_use]
     pub fn again(&self, principal: &Principal) -> Option<Arc<Principal>> {
         let state = self.state.load();
@@ -299,7 +299,8 @@ impl Auth {
     /// such a user.
     ///
     /// # Errors
-    /// [`AuthError::Failed`]; [`AuthError::Throttled`] when others of its kind have failed meanwhile.
+    /// [`AuthError::Failed`]; [`AuthError::Throttled`] when others of its kind have failed
+    /// meanwhile.
     pub fn finish(&self, login: &Login) -> Result<Arc<Principal>, AuthError> {
         // Many may have come at once, before the first of them had failed.
         self.check_wait(&login.user, login.address)?;
@@ -323,8 +324,8 @@ impl Auth {
         Ok(principal)
     }
 
-    /// A token for who has come in, that counts for `seconds`, or as long as the options say if that
-    /// is less.
+    /// A token for who has come in, that counts for `seconds`, or as long as the options say if
+    /// that is less.
     ///
     /// # Errors
     /// When the system gives no random bytes.

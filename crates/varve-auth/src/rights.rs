@@ -52,8 +52,8 @@ impl Rights {
         }
     }
 
-    /// Whether it may do everything. That is a property of the user, and no right on a graph of some
-    /// name.
+    /// Whether it may do everything. That is a property of the user, and no right on a graph of
+    /// some name.
     #[must_use]
     pub const fn is_administrator(&self) -> bool {
         self.is_administrator

@@ -21,8 +21,8 @@ section! {
         host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
         /// Port to listen on; 0 takes a free one.
         port: u16 = 8080,
-        /// Whether a server that listens beyond loopback may do without authentication. Otherwise it
-        /// does not start then: whoever reaches it could read and change everything.
+        /// Whether a server that listens beyond loopback may do without authentication. Otherwise
+        /// it does not start then: whoever reaches it could read and change everything.
         allow_anonymous: bool = false,
         /// Host names under which clients reach this server, without port, beside `localhost` and
         /// IP addresses. A request whose `Host` is another name is answered 421. Pages from these
@@ -180,26 +180,27 @@ section! {
     /// The options of authentication.
     pub struct AuthConfig {
         /// Whether clients must say who they are. Then only `/`, `/versions`, `/apis`, `/health`,
-        /// `/openapi.json` and logins answer without. The users are kept with the data; the first one
-        /// is made by `varve user password admin`, or by the variable `VARVE_ADMIN_PASSWORD`.
+        /// `/openapi.json` and logins answer without. The users are kept with the data; the first
+        /// one is made by `varve user password admin`, or by the variable `VARVE_ADMIN_PASSWORD`.
         enabled: bool = false,
         /// Seconds that a token counts after a login, at most.
         token_expire_seconds: u32 = 86_400,
         /// Characters that a new password must have.
         password_min_length: usize = 8,
-        /// Which requests the audit trail has: `off` (none), `security` (refusals, logins, changes of
-        /// users, rights, schemas and whole graphs), `writes` (every change besides), or `all`.
+        /// Which requests the audit trail has: `off` (none), `security` (refusals, logins, changes
+        /// of users, rights, schemas and whole graphs), `writes` (every other change, and every script), or `all`.
         audit: AuditLevel = AuditLevel::Security,
         /// The file of the audit trail, a line of JSON a request. Empty: there is none.
         audit_file: PathBuf = PathBuf::new(),
-        /// Users that may act for others: the user that a call of the metadata repository names in its
-        /// path may be another one then.
+        /// Users that may act for others: the user that a call of the metadata repository names in
+        /// its path may be another one then.
         act_for: Vec<String> = Vec::new(),
     }
 }
 
 impl AuthConfig {
-    pub(crate) fn options(&self) -> AuthOptions {
+    /// The options as the directory of users takes them.
+    pub fn options(&self) -> AuthOptions {
         AuthOptions {
             password_length_min: self.password_min_length,
             token_seconds: i64::from(self.token_expire_seconds),

@@ -8,7 +8,8 @@
 //! {"vertex":{"id":"1:marko","label":"person","properties":{…}}}
 //! {"edge":{"id":"S1:marko>1>1>>S1:josh","label":"knows",…}}
 //! ```
-//! Of an open graph the first line says `"schema":"open"`, and values have their types: `{"INT":29}`.
+//! Of an open graph the first line says `"schema":"open"`, and values have their types:
+//! `{"INT":29}`.
 //!
 //! With history each version of every element is a line, oldest first, with `valid_from` and `valid_to`, also of what
 //! does not exist any more; a version that ended it is `{"delete_vertex":<id>,…}` or `{"delete_edge":<id>,…}`. Versions

@@ -72,15 +72,19 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let locked = metadata::locked(&config, &graphs)?;
     let graphs_of = Arc::clone(&graphs);
     let state = AppState::with_metadata(server_config, graphs_of, &[], metadata, locked)?;
-    if let Some(auth) = state.auth() {
-        users::make_administrator(auth)?;
-    }
+    let password = match state.auth() {
+        Some(auth) => users::make_administrator(auth)?,
+        None => None,
+    };
     let server = match early {
         Some(early) => early.hand_over(&state)?,
         None => varve_server::start(&state)?,
     };
     server.run_until_signal(|server| {
         announce(&config, &server.address().to_string(), &graphs);
+        if let Some(password) = password {
+            println!("  admin user  made; its password, which is not shown again: {password}");
+        }
         if let Some(address) = server.admin_address() {
             println!("  admin       http://{address}");
         }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use varve_auth::{ADMIN, Auth, AuthOptions, Author, Kind, Store, User, UserPatch};
+use varve_auth::{ADMIN, Auth, Author, Kind, Store, User, UserPatch};
 
 use crate::cli::{UserAction, UserArguments};
 use crate::{CommandError, data};
@@ -15,11 +15,11 @@ const ADMIN_PASSWORD: &str = "VARVE_ADMIN_PASSWORD";
 pub(crate) fn run(arguments: &UserArguments) -> Result<ExitCode, CommandError> {
     let config = arguments.options.load()?;
     let graphs = data::open_stored(&config)?;
-    let options = AuthOptions {
-        password_length_min: config.auth.password_min_length,
-        token_seconds: i64::from(config.auth.token_expire_seconds),
-    };
-    let auth = Auth::open(Store::open(graphs.make_system()?)?, options)?;
+    if arguments.action == UserAction::List && graphs.system()?.is_none() {
+        println!("there are no users");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let auth = Auth::open(Store::open(graphs.make_system()?)?, config.auth.options())?;
     let name = arguments.name.as_deref().unwrap_or_default();
     let id = Kind::User.id_of(name);
     match arguments.action {
@@ -65,11 +65,11 @@ pub(crate) fn run(arguments: &UserArguments) -> Result<ExitCode, CommandError> {
 }
 
 /// Makes the administrator of a server that has none: with the password that the environment has,
-/// else with a random one that is printed once.
-pub(crate) fn make_administrator(auth: &Arc<Auth>) -> Result<(), CommandError> {
+/// else with a random one, which is returned.
+pub(crate) fn make_administrator(auth: &Arc<Auth>) -> Result<Option<String>, CommandError> {
     let id = Kind::User.id_of(ADMIN);
     if auth.directory().user(&id).is_some() {
-        return Ok(());
+        return Ok(None);
     }
     let given = std::env::var(ADMIN_PASSWORD).ok();
     let password = match &given {
@@ -83,15 +83,11 @@ pub(crate) fn make_administrator(auth: &Arc<Auth>) -> Result<(), CommandError> {
             directory.set_administrator(hashed, author().now),
         ))
     })?;
-    match given {
-        Some(_) => {
-            tracing::info!("the user {ADMIN} was made with the password of {ADMIN_PASSWORD}")
-        }
-        None => println!(
-            "  {ADMIN}       the user {ADMIN} was made; its password, which is not shown again: {password}"
-        ),
+    if given.is_some() {
+        tracing::info!("the user {ADMIN} was made with the password of {ADMIN_PASSWORD}");
+        return Ok(None);
     }
-    Ok(())
+    Ok(Some(password))
 }
 
 fn author() -> Author<'static> {

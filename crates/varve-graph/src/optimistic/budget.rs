@@ -1,12 +1,12 @@
-//! What all transactions that are not committed hold in memory together.
+//! Budgets of memory that many holders share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{ErrorKind, GraphError};
 
-/// Bytes that many holders share: the changes of open transactions, and what else a server keeps
-/// between the requests of clients.
+/// Bytes that many holders share: the changes of open transactions, what a server keeps between the
+/// requests of clients, or what queries hold while they run.
 #[derive(Debug)]
 pub struct HeldBytes {
     held: AtomicUsize,

@@ -43,3 +43,5 @@ mod seeds;
 mod server;
 mod tls;
 mod tools;
+#[cfg(feature = "rocksdb")]
+mod users;
