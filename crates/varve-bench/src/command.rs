@@ -103,7 +103,8 @@ enum Command {
         #[arg(long, default_value_t = 10)]
         versions: u32,
     },
-    /// Copy a stored graph into memory and run algorithms on it: CPU time and memory beside the limits
+    /// Copy a stored graph into memory and run algorithms on it: CPU time and memory beside the
+    /// limits
     #[cfg(feature = "rocksdb")]
     Algorithms {
         /// Vertices of the graph

@@ -119,8 +119,8 @@ impl BackupManifest {
     }
 }
 
-/// Writes a backup of all graphs, the system graph among them, into the new folder `target`; those that cannot be opened
-/// ([`Registry::unopened`]) are left out.
+/// Writes a backup of all graphs, the system graph among them, into the new folder `target`; those
+/// that cannot be opened ([`Registry::unopened`]) are left out.
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when there is something at `target`; else when a graph cannot be copied or a file not written.

@@ -39,7 +39,8 @@ pub(crate) fn check(
     }
 }
 
-/// 403 if the client may not use the route, as far as its head says. `graph` is the name in its path.
+/// 403 if the client may not use the route, as far as its head says. `graph` is the name in its
+/// path.
 pub(crate) fn check_identity(
     state: &AppState,
     route: &Route,

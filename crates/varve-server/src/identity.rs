@@ -125,8 +125,8 @@ impl PendingLogin {
         Self { auth, login }
     }
 
-    /// Checks it. That takes some 20 ms of a core by design: so many run at once as there are cores,
-    /// on the pool.
+    /// Checks it. That takes some 20 ms of a core by design: so many run at once as there are
+    /// cores, on the pool.
     pub(crate) async fn finish(self, state: &AppState) -> Result<Arc<Principal>, ApiError> {
         let _turn = state.login_turn().await?;
         let checked = state

@@ -15,8 +15,8 @@ use crate::route::{Consumes, Route, Verb};
 
 /// Refuses a request whose media types the route does not speak: 406 for `Accept`, 415 or 400 for
 /// `Content-Type`. A body needs a type, since a browser sends one without a type for any site's
-/// page. `/gremlin` takes a body without a type, as TinkerPop's server does: `origin` keeps pages of
-/// other sites out.
+/// page. `/gremlin` takes a body without a type, as TinkerPop's server does: `origin` keeps pages
+/// of other sites out.
 pub(crate) fn check_types(
     route: &Route,
     headers: &HeaderMap,

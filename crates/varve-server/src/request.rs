@@ -93,8 +93,8 @@ impl RequestContext {
         &self.identity
     }
 
-    /// Looks anew who the client of a connection is that was let in a while ago. 401 if what it sent
-    /// then counts no more, 403 if it may not use the route any more.
+    /// Looks anew who the client of a connection is that was let in a while ago. 401 if what it
+    /// sent then counts no more, 403 if it may not use the route any more.
     pub(crate) fn renew_identity(&mut self) -> Result<(), ApiError> {
         self.identity = identity::renewed(self.state(), &self.headers, &self.identity)?;
         access::check_identity(

@@ -17,11 +17,11 @@ pub enum Needs {
     User,
     /// All of these rights on the route's graph.
     Graph(&'static [Right]),
-    /// All of these rights on the graph of the metadata repository, and that the user in the path is
-    /// the client, or one that the client may act for.
+    /// All of these rights on the graph of the metadata repository, and that the user in the path
+    /// is the client, or one that the client may act for.
     Repository(&'static [Right]),
-    /// To run scripts on some graph. Which one only the script says: the handler asks for the rights on
-    /// it.
+    /// To run scripts on some graph. Which one only the script says: the handler asks for the
+    /// rights on it.
     Scripts,
     /// To read metrics.
     Metrics,

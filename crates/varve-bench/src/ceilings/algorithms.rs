@@ -1,4 +1,5 @@
-//! What graph algorithms take on a stored graph: its copy in memory, one iteration of PageRank, components.
+//! What graph algorithms take on a stored graph: its copy in memory, one iteration of PageRank,
+//! components.
 //!
 //! The ends of edges are drawn evenly, so nothing lies near: the worst case for caches.
 

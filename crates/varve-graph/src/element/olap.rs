@@ -15,9 +15,9 @@ use crate::schema::Schema;
 use crate::write::{EndCheck, Gaps, Modifier, Mutation};
 
 impl Rules<'_> {
-    /// The mutation that creates the vertex of `input`, or overwrites it as a whole but for the values
-    /// of offline analyses. An input with an id, no label and one property of an offline analysis sets
-    /// that property of a vertex that exists.
+    /// The mutation that creates the vertex of `input`, or overwrites it as a whole but for the
+    /// values of offline analyses. An input with an id, no label and one property of an offline
+    /// analysis sets that property of a vertex that exists.
     ///
     /// # Errors
     /// As [`Rules::vertex`].
@@ -89,8 +89,8 @@ pub(super) fn keep(schema: &Schema, stored: &Properties, vertex: &mut Vertex) {
     }
 }
 
-/// The mutation that removes a property of an offline analysis from a vertex, wherever in valid time
-/// from now on it has it.
+/// The mutation that removes a property of an offline analysis from a vertex, wherever in valid
+/// time from now on it has it.
 pub(crate) fn remove_olap_value(id: ElementId, key: PropertyKeyId) -> Mutation {
     let of = id.clone();
     modification(id, Gaps::Keep, move |state| {

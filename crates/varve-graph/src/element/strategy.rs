@@ -200,7 +200,8 @@ impl Strategies {
     /// Looks up the names; names of no property key can't match anything and are left out, as HugeGraph does.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::InvalidArgument`] when a strategy does not fit the type of its property key.
+    /// [`crate::ErrorKind::InvalidArgument`] when a strategy does not fit the type of its property
+    /// key.
     pub fn resolve<'n>(
         schema: &Schema,
         named: impl IntoIterator<Item = (&'n str, UpdateStrategy)>,

@@ -18,7 +18,8 @@ use crate::schema::Schema;
 /// The value that `raw` says, for a key that takes it.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] for another form, and for a value that the key does not take.
+/// [`crate::ErrorKind::InvalidArgument`] for another form, and for a value that the key does not
+/// take.
 pub(super) fn convert(
     schema: &Schema,
     key: &PropertyKey,

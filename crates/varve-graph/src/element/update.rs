@@ -333,8 +333,8 @@ impl Rules<'_> {
     }
 }
 
-/// A vertex under another label than before is a new one: nothing of the old is kept but the values of
-/// offline analyses.
+/// A vertex under another label than before is a new one: nothing of the old is kept but the values
+/// of offline analyses.
 fn merge_vertex(
     schema: &Schema,
     strategies: &Strategies,

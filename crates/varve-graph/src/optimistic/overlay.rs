@@ -296,8 +296,8 @@ struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Shows what the view has, as it is now. Conditions that no index of the view serves are checked
-    /// here, since they do find what the transaction has changed.
+    /// Shows what the view has, as it is now. Conditions that no index of the view serves are
+    /// checked here, since they do find what the transaction has changed.
     fn view(
         &self,
         from: Option<&Place>,

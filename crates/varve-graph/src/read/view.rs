@@ -102,8 +102,8 @@ impl View {
         }
     }
 
-    /// The same committed state at another point. A time that is `None` is this view's, and no later
-    /// commit is seen than this view sees.
+    /// The same committed state at another point. A time that is `None` is this view's, and no
+    /// later commit is seen than this view sees.
     pub(crate) fn moved_to(&self, at: TemporalScope) -> Self {
         let asked = at.transaction.filter(|asked| *asked < self.version());
         // Where reads see newer commits, the last whole one bounds the past too.

@@ -21,8 +21,8 @@ use crate::{QueryError, Value};
 
 /// A vertex key, in place unless it is long.
 pub(crate) type VertexKey = SmallVec<[u8; 24]>;
-/// Different vertices whose degrees are asked for at once: the more of them, the fewer are asked for
-/// again. They take some 30 MB.
+/// Different vertices whose degrees are asked for at once: the more of them, the fewer are asked
+/// for again. They take some 30 MB.
 const DEGREES_AT_ONCE: usize = 262_144;
 /// Elements that are counted between two looks at where a scan goes on.
 const COUNTED_AT_ONCE: usize = 65_536;

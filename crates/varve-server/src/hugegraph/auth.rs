@@ -1,5 +1,6 @@
-//! Users, groups, targets and rights, and logins, as HugeGraph has them: below `graphs/{graph}/auth`
-//! as in 1.5, whatever the graph, and below `auth` as in 1.7. There is one directory for the server.
+//! Users, groups, targets and rights, and logins, as HugeGraph has them: below
+//! `graphs/{graph}/auth` as in 1.5, whatever the graph, and below `auth` as in 1.7. There is one
+//! directory for the server.
 //!
 //! Who is not the administrator sees and changes its own record alone. Where authentication is off
 //! all of it answers in the original's words for that. So do raft and the white list, always.

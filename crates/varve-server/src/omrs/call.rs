@@ -108,7 +108,8 @@ impl From<OmrsError> for Refused {
     }
 }
 
-/// Refuses a call in the name of another user than the client, unless the client may act for others.
+/// Refuses a call in the name of another user than the client, unless the client may act for
+/// others.
 fn check_user(context: &RequestContext, form: &Form) -> Result<(), OmrsError> {
     let Some(client) = context.identity().user().filter(|_| form.names_user) else {
         return Ok(());

@@ -62,8 +62,8 @@ pub(super) fn edges(wanted: &Wanted, nearer: Direction) -> Plan {
 /// Edges that are looked at first of each end.
 const FIRST_EDGES: usize = 16;
 
-/// The end of the edges that are looked for which has fewer of their label: OUT, their source, where
-/// not both ends are given. Costs about as much as walking from that end.
+/// The end of the edges that are looked for which has fewer of their label: OUT, their source,
+/// where not both ends are given. Costs about as much as walking from that end.
 pub(super) fn nearer_end(cx: &Context<'_>, wanted: &Wanted) -> Result<Direction, QueryError> {
     let end = |value: &Option<Value>| value.as_ref().and_then(Value::as_vertex_id);
     let (None, Some(source), Some(target)) = (&wanted.id, end(&wanted.source), end(&wanted.target))

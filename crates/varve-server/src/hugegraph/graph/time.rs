@@ -1,5 +1,5 @@
-//! The query parameters that ask for a point of both times or say a valid period, and instants as text: RFC 3339 in UTC
-//! with six decimals.
+//! The query parameters that ask for a point of both times or say a valid period, and instants as
+//! text: RFC 3339 in UTC with six decimals.
 
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
