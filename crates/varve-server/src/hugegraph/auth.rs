@@ -185,19 +185,20 @@ fn auth(context: &RequestContext) -> Result<&Arc<Auth>, ApiError> {
     context.state().auth().ok_or_else(not_configured)
 }
 
-/// 404 for a kind of record that there is none of, where authentication is off.
+/// 404 for what the original does not have where authentication is off: kinds of records that there
+/// are none of, and, without a graph in the path, all but logins.
 fn known_kind(context: &RequestContext) -> Result<(), ApiError> {
     let kind = context.path_parameter("kind");
-    let is_known = Kind::of_plural(kind).is_some() || ["login", "verify", "logout"].contains(&kind);
-    match context.state().auth() {
-        None if !is_known => {
-            context
-                .graph_in_path()
-                .map_or(Ok(()), |_| context.graph().map(drop))?;
-            Err(ApiError::unknown_path())
-        }
-        _ => Ok(()),
+    let is_of_graph = context.graph_in_path().is_some();
+    let is_known = ["login", "verify", "logout"].contains(&kind)
+        || (is_of_graph && Kind::of_plural(kind).is_some());
+    if is_known || context.state().auth().is_some() {
+        return Ok(());
     }
+    if is_of_graph {
+        context.graph()?;
+    }
+    Err(ApiError::unknown_path())
 }
 
 fn get_all(context: &RequestContext) -> HandlerResult {

@@ -274,6 +274,26 @@ fn each_route_answers_each_client_as_the_rules_say() {
 }
 
 #[test]
+fn without_authentication_the_directory_answers_as_a_server_without_an_authenticator() {
+    let server = TestServer::with_defaults();
+    server.state.graphs().create("g").unwrap();
+    for (path, status) in [
+        ("/graphs/g/auth/users", 500),
+        ("/graphs/g/auth/users/-30:a/role", 500),
+        ("/graphs/g/auth/nothing", 404),
+        ("/graphs/none/auth/users", 404),
+        ("/auth/verify", 500),
+        ("/auth/users", 404),
+        ("/auth/users/-30:a", 404),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        let is_unconfigured = answer.text().contains("Unconfigured authenticator");
+        assert_eq!(is_unconfigured, status == 500, "{path}: {}", answer.text());
+    }
+}
+
+#[test]
 fn a_route_without_a_declaration_is_the_administrators() {
     let undeclared = Route::get("x", varve_server::Handler::Inline(|_| unreachable!()));
     let route = undeclared.reads(varve_server::Scope::Server);
