@@ -36,21 +36,21 @@ const ROLE: &str = "auth/{kind}/{id}/role";
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
-    reads(KIND_OF_GRAPH, Scope::Graph, get_all),
+    reads(KIND_OF_GRAPH, Scope::Graph, get_all).with(SELECTION),
     changes(Verb::Post, KIND_OF_GRAPH, Scope::Graph, post),
     changes(Verb::Delete, KIND_OF_GRAPH, Scope::Graph, delete_all),
-    reads(ID_OF_GRAPH, Scope::Graph, get),
-    changes(Verb::Put, ID_OF_GRAPH, Scope::Graph, put),
+    reads(ID_OF_GRAPH, Scope::Graph, get).with(POINT),
+    changes(Verb::Put, ID_OF_GRAPH, Scope::Graph, put).with(ACTION),
     changes(Verb::Delete, ID_OF_GRAPH, Scope::Graph, delete),
-    reads(ROLE_OF_GRAPH, Scope::Graph, role),
+    reads(ROLE_OF_GRAPH, Scope::Graph, role).with(POINT),
     logs_in("graphs/{graph}/auth/login", Scope::Graph),
-    reads(KIND, Scope::Server, get_all),
+    reads(KIND, Scope::Server, get_all).with(SELECTION),
     changes(Verb::Post, KIND, Scope::Server, post),
     changes(Verb::Delete, KIND, Scope::Server, delete_all),
-    reads(ID, Scope::Server, get),
-    changes(Verb::Put, ID, Scope::Server, put),
+    reads(ID, Scope::Server, get).with(POINT),
+    changes(Verb::Put, ID, Scope::Server, put).with(ACTION),
     changes(Verb::Delete, ID, Scope::Server, delete),
-    reads(ROLE, Scope::Server, role),
+    reads(ROLE, Scope::Server, role).with(POINT),
     logs_in("auth/login", Scope::Server),
     unconfigured(Verb::Get, "whiteiplist", refuse_auth, Scope::Server),
     unconfigured(Verb::Post, "whiteiplist", refuse_auth, Scope::Server),
@@ -75,10 +75,15 @@ const SELECTION: &[Parameter] = &[
     Parameter::text("user"),
     Parameter::text("group"),
     Parameter::text("target"),
-    Parameter::text("action"),
     Parameter::text("as_of"),
     Parameter::text("as_of_tx"),
 ];
+
+/// As of when a record is read.
+const POINT: &[Parameter] = &[Parameter::text("as_of"), Parameter::text("as_of_tx")];
+
+/// What a change of a project does.
+const ACTION: &[Parameter] = &[Parameter::text("action")];
 
 const fn reads(pattern: &'static str, scope: Scope, handler: Answered) -> Route {
     of_auth(Route::get(pattern, Handler::Pooled(handler)).reads(scope))
@@ -98,7 +103,6 @@ const fn of_auth(route: Route) -> Route {
         .needs(Needs::User)
         .keeps_content()
         .of("auth", "AuthAPI")
-        .with(SELECTION)
         .any_query()
 }
 
