@@ -22,6 +22,9 @@
 //!   numbers and names are the server's own.
 //! - *Text* (`…/conf`, Prometheus metrics): not empty, and the same first words for metrics.
 //! - *Status only*: WADL, HTML error pages.
+//! - *Any elements* (a Gremlin text that limits all vertices or edges, where the engine lists them in
+//!   an order of its own): as many results as recorded, none twice, each of them an element that the
+//!   recording shows, or its id.
 //! - *Exact*: everything else; lists are ordered (ids of a batch, `names=`, property names).
 //!
 //! **Inside any body** (see [`crate::walk`]): objects have the same members in any order, except an
@@ -168,6 +171,21 @@ impl Corpus {
     }
 }
 
+impl Corpus {
+    /// Whether a value is the id of an element that the recording shows.
+    fn knows_id(&self, id: &Json, ids: &Identities) -> bool {
+        self.forms.values().flatten().any(|form| {
+            let mut trial = ids.clone();
+            let mut walk = Walk::new(&mut trial, Order::Exact);
+            let Some(shown) = form.get("id") else {
+                return false;
+            };
+            walk.value("id", shown, id);
+            walk.differences.is_empty()
+        })
+    }
+}
+
 /// The id of a vertex or an edge as JSON text, so that `1` and `"1"` stay apart.
 fn element_id(value: &Json) -> Option<String> {
     match value.get("type").and_then(Json::as_str) {
@@ -226,6 +244,9 @@ fn compare_json(
 ) -> Vec<String> {
     let recorded = &exchange.response;
     learn_automatic_id(exchange, actual, ids);
+    if corpus.any_order && takes_any_elements(exchange) {
+        return any_elements_differences(recorded, actual, corpus, ids);
+    }
     match rule {
         Rule::Error => error_differences(exchange, actual, ids),
         Rule::Groups => group_differences(recorded, actual),
@@ -422,6 +443,42 @@ fn element_differences(
         found,
         corpus.any_order,
     ));
+    out
+}
+
+/// Whether a Gremlin text asks for some of all vertices or edges, whichever come first.
+fn takes_any_elements(exchange: &Exchange) -> bool {
+    let script = exchange.request.get("gremlin").and_then(Json::as_str);
+    exchange.route() == "/gremlin"
+        && script.is_some_and(|text| text.contains(".V().limit(") || text.contains(".E().limit("))
+}
+
+fn any_elements_differences(
+    recorded: &Json,
+    actual: &Json,
+    corpus: &Corpus,
+    ids: &Identities,
+) -> Vec<String> {
+    let data = |answer: &Json| {
+        let data = answer.get("result").and_then(|result| result.get("data"));
+        data.and_then(Json::as_array).map(<[Json]>::to_vec)
+    };
+    let (Some(expected), Some(found)) = (data(recorded), data(actual)) else {
+        return vec![format!("no list of results: {actual}")];
+    };
+    let mut out = Vec::new();
+    if found.len() != expected.len() {
+        let (found, expected) = (found.len(), expected.len());
+        out.push(format!("{found} results instead of {expected}"));
+    }
+    for (at, result) in found.iter().enumerate() {
+        if !corpus.knows(result, ids) && !corpus.knows_id(result, ids) {
+            out.push(format!("result {at} is nowhere in the recording: {result}"));
+        }
+        if found[..at].contains(result) {
+            out.push(format!("result {at} comes twice: {result}"));
+        }
+    }
     out
 }
 

@@ -386,3 +386,27 @@ fn metrics_are_compared_by_their_fields() {
         1
     );
 }
+
+#[test]
+fn a_limit_of_all_elements_takes_any_where_the_engine_has_an_order_of_its_own() {
+    let results = |data: &str| format!(r#"{{"result":{{"data":[{data}],"meta":{{}}}}}}"#);
+    let mut recorded = exchange("POST", "/gremlin", 200, OK, &results(&vertex("1", 1)));
+    recorded.request = Json::parse(r#"{"gremlin":"g.V().limit(1)"}"#).expect("JSON");
+    let other = exchange("GET", "/graphs/h", 200, OK, &list(&[("\"a\"", 2)]));
+    let mut corpus = Corpus::collect(&[recorded.clone(), other]);
+    corpus.any_order = true;
+    let ok = |corpus: &Corpus, data: &str| {
+        let answer = answer(200, OK, &results(data));
+        compare(&recorded, &answer, corpus, &mut Identities::default()).is_empty()
+    };
+    assert!(ok(&corpus, &vertex("1", 1)));
+    assert!(ok(&corpus, &vertex("\"a\"", 2)));
+    assert!(ok(&corpus, "\"a\""), "its id");
+    assert!(!ok(&corpus, &vertex("\"a\"", 3)), "another form");
+    assert!(!ok(&corpus, "\"b\""));
+    assert!(!ok(&corpus, ""));
+    let twice = format!("{0},{0}", vertex("1", 1));
+    assert!(!ok(&corpus, &twice));
+    corpus.any_order = false;
+    assert!(!ok(&corpus, &vertex("\"a\"", 2)));
+}
