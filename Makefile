@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-micro bench-cassandra
+.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-micro bench-cassandra
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ bench-jmeter: build ## the load tool against the real JMeter: 20 minutes (RAMP, 
 
 bench-compare: build ## Varve and a real HugeGraph in turns, with ratios: half an hour (REPEATS and others: bench/peers/compare.sh)
 	bench/peers/compare.sh
+
+bench-gremlin: build ## Gremlin on Varve, HugeGraph, JanusGraph and TinkerGraph in turns, with ratios: 20 minutes (bench/peers/gremlin.sh)
+	bench/peers/gremlin.sh
 
 bench-micro: ## instructions of the hot paths against the baseline; over 5 % more fails
 	@bench/micro/run.sh

@@ -14,6 +14,7 @@ pub(crate) mod http;
 mod jtl;
 mod limit_search;
 pub(crate) mod measure;
+mod opening;
 mod options;
 pub(crate) mod payload;
 mod plan;

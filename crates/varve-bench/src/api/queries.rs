@@ -2,7 +2,8 @@
 
 use super::scenario::Scenario;
 
-/// A Gremlin query of a scenario. `x` is a person's id, `y` another's, `n` the name of `x`.
+/// A Gremlin query of a scenario. `x` is a person's id, `y` another's, `n` the name of `x`, `a` an
+/// age.
 pub(crate) const fn gremlin(scenario: Scenario) -> Option<&'static str> {
     use Scenario as S;
     Some(match scenario {
@@ -25,6 +26,7 @@ pub(crate) const fn gremlin(scenario: Scenario) -> Option<&'static str> {
         }
         S::GremlinCities => "g.V().hasLabel('benchp').groupCount().by('bcity')",
         S::GremlinAllTwoHops => "g.V().out('benchk').out('benchk').count()",
+        S::GremlinMerge => "g.mergeV([(T.label):'benchp',bname:n]).option(Merge.onMatch,[bage:a])",
         _ => return None,
     })
 }
@@ -66,6 +68,7 @@ pub(crate) const fn limit_us(scenario: Scenario) -> Option<f64> {
         S::GremlinPath => 3_000.0,
         S::GremlinCities => 150_000.0,
         S::GremlinAllTwoHops => 1_000_000.0,
+        S::GremlinMerge => 90.0,
         S::KOutTwo | S::KNeighborTwo => 150.0,
         _ => return None,
     })

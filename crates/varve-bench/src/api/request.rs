@@ -369,17 +369,23 @@ fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
 /// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is
 /// not the graph's.
 fn gremlin(query: &str, place: &Place) -> Template {
-    let graph = place.base.rsplit('/').next().unwrap_or_default();
-    let variables = [("x", "@@@@@@@@S"), ("y", "@@@@@@@@T"), ("n", "@@@@@@@N")];
-    let is_used =
-        |name: &str| query.contains(&format!("({name})")) || query.contains(&format!(",{name})"));
-    let used = variables.into_iter().filter(|(name, _)| is_used(name));
+    let variables = [
+        ("x", r#""@@@@@@@@S""#),
+        ("y", r#""@@@@@@@@T""#),
+        ("n", r#""@@@@@@@N""#),
+        ("a", "@A"),
+    ];
+    let words = query.split(|letter: char| !letter.is_alphanumeric());
+    let used = variables
+        .into_iter()
+        .filter(|(name, _)| words.clone().any(|word| word == *name));
     let bindings: Vec<String> = used
-        .map(|(name, mark)| format!(r#""{name}":"{mark}""#))
+        .map(|(name, mark)| format!(r#""{name}":{mark}"#))
         .collect();
     let bindings = bindings.join(",");
     let body = format!(
-        r#"{{"gremlin":"{query}","bindings":{{{bindings}}},"language":"gremlin-groovy","aliases":{{"g":"__g_{graph}"}}}}"#
+        r#"{{"gremlin":"{query}","bindings":{{{bindings}}},"language":"gremlin-groovy","aliases":{{"g":"{}"}}}}"#,
+        place.source
     );
     let head = format!(
         "POST /gremlin HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
@@ -436,6 +442,7 @@ mod tests {
         Place {
             host: "localhost".into(),
             base: "/graphs/g".into(),
+            source: "__g_hugegraph".to_owned(),
             edge_middle: "%3E1%3E1%3E%3E".into(),
             loaded_at: "2026-01-01T00:00:00Z".into(),
             checked: true,

@@ -12,9 +12,9 @@ use super::connection::{self, Route};
 use super::environment;
 use super::jtl;
 use super::limit_search::{self, Step};
+use super::opening;
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
 use super::payload::{Kind, Naming};
-use super::prefix;
 use super::preset::Planned;
 use super::progress::Progress;
 use super::queries;
@@ -84,19 +84,10 @@ impl<'a> Session<'a> {
         };
         let url = served.as_ref().map_or(arguments.url.as_str(), |it| &it.url);
         let pid = served.as_ref().map(Served::pid).or(arguments.server_pid);
-        let mut target = Target::find(url, &arguments.graph, arguments.paths, pid)?;
-        // First of all: without its graph a server may say anything of elements.
-        target.ensure_graph()?;
-        let (prefix, is_used) = prefix::of_run(arguments, &mut target)?;
-        let naming = Naming {
-            prefix,
-            seed: arguments.seed,
+        let (mut target, naming, is_used) = match arguments.gremlin_server {
+            true => opening::gremlin_server(arguments, url, pid)?,
+            false => opening::prepared(arguments, url, pid)?,
         };
-        target.prepare(&naming).context("preparing the graph")?;
-        if arguments.rows()?.iter().any(|row| row.scenario.is_social()) {
-            let prepared = target.prepare_social();
-            prepared.context("preparing the social graph")?;
-        }
         if let Some(durability) = &arguments.durability {
             target.server.durability = Some(durability.clone());
         }

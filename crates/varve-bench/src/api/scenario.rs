@@ -75,6 +75,8 @@ pub(crate) enum Scenario {
     GremlinCities,
     /// How many walks of two steps there are
     GremlinAllTwoHops,
+    /// Gremlin: change the person with a name by mergeV
+    GremlinMerge,
     /// Traversers, on the social graph: k-out of two steps
     #[value(name = "kout_2")]
     KOutTwo,
@@ -121,6 +123,7 @@ pub(crate) const GREMLIN: &[Scenario] = &[
     Scenario::GremlinPath,
     Scenario::GremlinCities,
     Scenario::GremlinAllTwoHops,
+    Scenario::GremlinMerge,
 ];
 
 /// The traversers.
@@ -353,6 +356,8 @@ pub(crate) struct Place {
     pub(crate) host: String,
     /// Path of the graph: `/graphs/hugegraph`.
     pub(crate) base: String,
+    /// What Gremlin calls the graph's traversal source: `__g_hugegraph`.
+    pub(crate) source: String,
     /// What stands between the ids of an edge's ends in its id, percent-encoded: `%3E1%3E1%3E%3E`.
     pub(crate) edge_middle: String,
     /// Instant at the end of the load, for reads of the past.

@@ -119,6 +119,47 @@ impl Target {
         let place = Place {
             host,
             base,
+            source: format!("__g_{graph}"),
+            edge_middle: String::new(),
+            loaded_at: String::new(),
+            checked: true,
+        };
+        Ok(Self {
+            address,
+            place,
+            server,
+            probe,
+        })
+    }
+
+    /// A server that speaks Gremlin over HTTP and nothing else. Its graph has what was loaded by
+    /// other means; `graph` is the name of its traversal source.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub(crate) fn gremlin_server(url: &str, graph: &str, pid: Option<u32>) -> Result<Self> {
+        let (address, host) = parse_url(url)?;
+        let mut probe = Probe::new(address, &host);
+        let query = format!(r#"{{"gremlin":"{graph}.inject(0)"}}"#);
+        let answer = probe.ask("POST", "/gremlin", Some(&query))?;
+        ensure!(
+            answer.status == 200,
+            "{url} has no traversal source {graph}: POST /gremlin {query} answers {} {}",
+            answer.status,
+            answer.text()
+        );
+        let pid = pid.or_else(|| process::listener(address));
+        let server = Server {
+            url: format!("http://{host}"),
+            graph: graph.to_owned(),
+            pid,
+            command_line: pid.and_then(process::command_line),
+            ..Server::default()
+        };
+        let place = Place {
+            host,
+            base: String::new(),
+            source: graph.to_owned(),
             edge_middle: String::new(),
             loaded_at: String::new(),
             checked: true,

@@ -58,6 +58,7 @@ fn requests(to: SocketAddr, scenario: Scenario) -> Requests {
     let place = Place {
         host: to.to_string(),
         base: "/graphs/g".to_owned(),
+        source: "__g_hugegraph".to_owned(),
         edge_middle: String::new(),
         loaded_at: String::new(),
         checked: false,
