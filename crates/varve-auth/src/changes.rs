@@ -16,6 +16,9 @@ pub enum DirectoryError {
     /// It is about something that is not there.
     #[error("{0}")]
     NotFound(String),
+    /// Who asks for it may not.
+    #[error("{0}")]
+    Denied(String),
 }
 
 fn invalid<T>(message: impl Into<String>) -> Result<T, DirectoryError> {

@@ -6,6 +6,7 @@
 
 mod authenticator;
 mod changes;
+mod delegation;
 mod directory;
 mod header;
 pub mod password;
@@ -22,6 +23,6 @@ pub use directory::{ADMIN, Change, Directory, Entry, SYSTEM};
 pub use header::{AUTHORIZATION_BYTES_MAX, HeaderError, Proof};
 pub use record::{Access, Belong, Credential, Group, Id, Kind, Project, Record, Target, User};
 pub use resource::{Permission, Resource, ResourceType};
-pub use rights::{Grant, Reach, Rights};
+pub use rights::{Grant, Names, Reach, Rights};
 pub use store::Store;
 pub use token::Claims;

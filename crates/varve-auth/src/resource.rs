@@ -168,16 +168,54 @@ const PREDICATES: [&str; 11] = [
     "eq", "neq", "gt", "gte", "lt", "lte", "between", "inside", "outside", "within", "without",
 ];
 
+/// Which labels or names a resource is about.
+#[derive(Debug)]
+pub(crate) enum Labels {
+    Any,
+    Matching(regex::Regex),
+    /// None: the text is no regular expression.
+    Unreadable,
+}
+
+impl Labels {
+    pub(crate) fn contain(&self, label: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Matching(regex) => regex.is_match(label),
+            Self::Unreadable => false,
+        }
+    }
+}
+
 impl Resource {
+    pub(crate) fn labels(&self) -> Labels {
+        if self.label == "*" {
+            return Labels::Any;
+        }
+        let whole = format!(r"\A(?:{})\z", self.label);
+        regex::Regex::new(&whole).map_or(Labels::Unreadable, Labels::Matching)
+    }
+
+    /// What properties must be; none where any will do.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let each = self.properties.iter().flatten();
+        each.filter(|(key, value)| !(*key == "*" && *value == "*"))
+            .map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// Whether all of `other` is of this. Of different conditions or expressions that is not known:
+    /// they count as different.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        let has_label = self.label == "*" || self.label == other.label;
+        let is_any = self.conditions().next().is_none();
+        let has_conditions = is_any || self.properties == other.properties;
+        self.kind.covers(other.kind) && has_label && has_conditions
+    }
+
     /// Whether it is all of its type.
     #[must_use]
     pub fn is_all(&self) -> bool {
-        let any = |properties: &BTreeMap<String, Value>| {
-            properties
-                .iter()
-                .all(|(key, value)| key == "*" && value == "*")
-        };
-        self.label == "*" && self.properties.as_ref().is_none_or(any)
+        self.label == "*" && self.conditions().next().is_none()
     }
 
     /// Says what is wrong with it, if anything.

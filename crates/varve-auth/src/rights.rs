@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::resource::{Permission, Resource, ResourceType};
+use serde_json::Value;
+use varve_model::Condition;
+use varve_view::Coverage;
+
+use crate::resource::{Labels, Permission, Resource, ResourceType};
 
 /// A permission on resources of one graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +28,18 @@ pub enum Reach {
     Some,
     /// All.
     All,
+}
+
+/// Names of one type that may be treated in a certain way.
+#[derive(Debug)]
+pub struct Names(Vec<Labels>);
+
+impl Names {
+    /// Whether this is one.
+    #[must_use]
+    pub fn contain(&self, name: &str) -> bool {
+        self.0.iter().any(|names| names.contain(name))
+    }
 }
 
 /// The rights of one user: the union of what its groups have. Nothing takes a right away.
@@ -66,18 +82,62 @@ impl Rights {
             return Reach::All;
         }
         let mut reach = Reach::Nothing;
-        for grant in &self.grants {
-            if grant.graph != graph || !grant.permission.allows(permission) {
-                continue;
+        for resource in self.resources(graph, permission, kind) {
+            if resource.is_all() {
+                return Reach::All;
             }
-            for resource in grant.resources.iter().filter(|one| one.kind.covers(kind)) {
-                if resource.is_all() {
-                    return Reach::All;
-                }
-                reach = Reach::Some;
-            }
+            reach = Reach::Some;
         }
         reach
+    }
+
+    /// Which elements of these labels may be treated so. `conditions` says what a property and a
+    /// value or predicate of a resource mean; of what means nothing no element is covered.
+    #[must_use]
+    pub fn coverage<L: Ord + Copy>(
+        &self,
+        (graph, permission, kind): (&str, Permission, ResourceType),
+        labels: &[(L, &str)],
+        conditions: &dyn Fn(&str, &Value) -> Option<Vec<Condition>>,
+    ) -> BTreeMap<L, Coverage> {
+        let mut covered: BTreeMap<L, Coverage> = BTreeMap::new();
+        for resource in self.resources(graph, permission, kind) {
+            let meant = resource
+                .conditions()
+                .map(|(key, value)| conditions(key, value));
+            let Some(meant) = meant.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            let (meant, names) = (meant.concat(), resource.labels());
+            for (label, _) in labels.iter().filter(|(_, name)| names.contain(name)) {
+                covered.entry(*label).or_default().add(meant.clone());
+            }
+        }
+        covered
+    }
+
+    /// Which of these names of a type may be treated so.
+    #[must_use]
+    pub fn names(&self, graph: &str, permission: Permission, kind: ResourceType) -> Names {
+        if self.is_administrator {
+            return Names(vec![Labels::Any]);
+        }
+        let resources = self.resources(graph, permission, kind);
+        let plain = resources.filter(|resource| resource.conditions().next().is_none());
+        Names(plain.map(Resource::labels).collect())
+    }
+
+    fn resources<'r>(
+        &'r self,
+        graph: &'r str,
+        permission: Permission,
+        kind: ResourceType,
+    ) -> impl Iterator<Item = &'r Resource> {
+        let grants = self.grants.iter();
+        grants
+            .filter(move |grant| grant.graph == graph && grant.permission.allows(permission))
+            .flat_map(|grant| &grant.resources)
+            .filter(move |resource| resource.kind.covers(kind))
     }
 
     /// Whether anything of the graph may be treated so.
@@ -94,6 +154,26 @@ impl Rights {
             || graphs
                 .into_iter()
                 .any(|graph| self.reach(graph, permission, kind) != Reach::Nothing)
+    }
+
+    /// Whether they have all that `other` has: then who has these may give those to others.
+    #[must_use]
+    pub fn contain(&self, other: &Self) -> bool {
+        const EACH: [Permission; 4] = [
+            Permission::Read,
+            Permission::Write,
+            Permission::Delete,
+            Permission::Execute,
+        ];
+        let has = |grant: &Grant| {
+            let given = EACH.iter().filter(|one| grant.permission.allows(**one));
+            let mut needed = given.flat_map(|one| grant.resources.iter().map(move |it| (*one, it)));
+            needed.all(|(permission, resource)| {
+                let mut own = self.resources(&grant.graph, permission, resource.kind);
+                own.any(|own| own.contains(resource))
+            })
+        };
+        self.is_administrator || (!other.is_administrator && other.grants.iter().all(has))
     }
 
     /// The resources of each permission on each graph, as `users/{id}/role` shows them.
@@ -119,6 +199,70 @@ mod tests {
             label: label.to_owned(),
             properties: None,
         }
+    }
+
+    fn grant(permission: Permission, resource: Resource) -> Grant {
+        Grant {
+            graph: "g".to_owned(),
+            permission,
+            resources: vec![resource],
+        }
+    }
+
+    #[test]
+    fn rights_contain_what_they_surely_have() {
+        use Permission::{Any, Delete, Execute, Read, Write};
+        let of = |grants: &[(Permission, ResourceType, &str)]| {
+            let each = grants.iter();
+            let each =
+                each.map(|(permission, kind, label)| grant(*permission, resource(*kind, label)));
+            Rights::of(each.collect())
+        };
+        let person = of(&[(Read, ResourceType::Vertex, "person")]);
+        let all = of(&[(Any, ResourceType::All, "*")]);
+        let vertices = of(&[(Read, ResourceType::Vertex, "*")]);
+        let each = [Read, Write, Delete, Execute].map(|one| (one, ResourceType::All, "*"));
+        assert!(all.contain(&of(&each)) && of(&each).contain(&all));
+        assert!(!of(&each[1..]).contain(&all));
+        assert!(vertices.contain(&person) && person.contain(&person) && all.contain(&person));
+        assert!(!person.contain(&vertices) && !vertices.contain(&all));
+        assert!(!person.contain(&of(&[(Read, ResourceType::Vertex, "pers.n")])));
+        assert!(!all.contain(&Rights::administrator()) && Rights::administrator().contain(&all));
+        assert!(all.contain(&Rights::default()) && Rights::default().contain(&Rights::default()));
+        let mut old = resource(ResourceType::Vertex, "person");
+        old.properties = Some([("age".to_owned(), "P.gt(9)".into())].into());
+        let old = Rights::of(vec![grant(Read, old)]);
+        assert!(person.contain(&old) && !old.contain(&person) && old.contain(&old));
+    }
+
+    #[test]
+    fn coverage_is_compiled_from_patterns_and_conditions() {
+        use varve_model::{Predicate, PropertyKeyId};
+        let mut adult = resource(ResourceType::Vertex, "per.*");
+        adult.properties = Some([("age".to_owned(), "P.gte(18)".into())].into());
+        let mut any = resource(ResourceType::All, "cit(y|ies)");
+        any.properties = Some([("*".to_owned(), "*".into())].into());
+        let mut unknown = resource(ResourceType::Vertex, "*");
+        unknown.properties = Some([("size".to_owned(), "P.gte(18)".into())].into());
+        let grants = [adult, any, unknown].map(|one| grant(Permission::Read, one));
+        let rights = Rights::of(grants.into());
+        let labels = [(1, "person"), (2, "city"), (3, "a person"), (4, "persona")];
+        let condition = |name: &str, value: &Value| {
+            (name == "age").then(|| {
+                vec![Condition {
+                    key: PropertyKeyId(7),
+                    predicate: Predicate::Eq(varve_model::Value::Text(value.to_string())),
+                }]
+            })
+        };
+        let asked = ("g", Permission::Read, ResourceType::Vertex);
+        let covered = rights.coverage(asked, &labels, &condition);
+        assert!(matches!(covered[&1], Coverage::Where(_)), "{covered:?}");
+        assert!(matches!(covered[&4], Coverage::Where(_)), "{covered:?}");
+        assert_eq!(covered[&2], Coverage::All);
+        assert_eq!(covered.len(), 3);
+        let written = ("g", Permission::Write, ResourceType::Vertex);
+        assert!(rights.coverage(written, &labels, &condition).is_empty());
     }
 
     #[test]

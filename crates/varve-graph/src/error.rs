@@ -25,6 +25,8 @@ pub enum ErrorKind {
     IllegalState,
     /// A page token that is not one of ours.
     BadPage,
+    /// Who asks may not treat the element so; nothing happened.
+    Denied,
     /// Too much is waiting; try again after a while.
     Busy,
     /// Another commit has changed what this one depends on; nothing happened.
@@ -44,7 +46,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::NotAllowed,
@@ -54,6 +56,7 @@ impl ErrorKind {
         Self::LimitExceeded,
         Self::IllegalState,
         Self::BadPage,
+        Self::Denied,
         Self::Busy,
         Self::Conflict,
         Self::OutcomeUnknown,
@@ -76,6 +79,7 @@ impl ErrorKind {
             Self::LimitExceeded => "VRV-LIMIT",
             Self::IllegalState => "VRV-STATE",
             Self::BadPage => "VRV-PAGE",
+            Self::Denied => "VRV-DENIED",
             Self::Busy => "VRV-BUSY",
             Self::Conflict => "VRV-CONFLICT",
             Self::OutcomeUnknown => "VRV-OUTCOME-UNKNOWN",

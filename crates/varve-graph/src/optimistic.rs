@@ -187,7 +187,9 @@ impl OptimisticTransaction {
         if self.state.read().vertices.contains_key(id) {
             return Ok(());
         }
-        let (seen, element) = self.base.state(&ElementId::Vertex(id.clone()))?;
+        let (seen, element) = self
+            .base
+            .state(self.graph.name(), &ElementId::Vertex(id.clone()))?;
         let base = match element {
             Some(Element::Vertex(vertex)) => Some(vertex),
             _ => None,
@@ -201,7 +203,9 @@ impl OptimisticTransaction {
         if self.state.read().edges.contains_key(id) {
             return Ok(());
         }
-        let (seen, element) = self.base.state(&ElementId::Edge(id.clone()))?;
+        let (seen, element) = self
+            .base
+            .state(self.graph.name(), &ElementId::Edge(id.clone()))?;
         let base = match element {
             Some(Element::Edge(edge)) => Some(edge),
             _ => None,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use varve_encoding::row;
 use varve_model::{CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
-use varve_view::Search;
+use varve_view::{AccessPolicy, Search};
 
 pub use crate::commit::Ticket;
 use crate::error::{ErrorKind, GraphError};
@@ -175,6 +175,8 @@ pub struct WriteRequest {
     pub skip_unchanged: bool,
     /// What the request depends on.
     pub expected: Expectations,
+    /// What the writer may do; `None` = everything.
+    pub access: Option<Arc<AccessPolicy>>,
 }
 
 /// What must still hold when a request is written, under its latches.

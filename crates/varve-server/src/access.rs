@@ -11,12 +11,12 @@ use varve_auth::{Permission, ResourceType};
 use crate::errors::ApiError;
 use crate::identity::Identity;
 use crate::origin;
-use crate::rights::{self, Needs, Right};
+use crate::rights::{self, Needs};
 use crate::route::{Action, Class, Route, Scope};
 use crate::state::{AppState, Door, LockedGraphs};
 
 /// The name of the graph in targets that are about the server.
-const SERVER: &str = "";
+pub(crate) const SERVER: &str = "";
 
 /// Refuses a request that may not do what its route declares. `graph` is the name in its path.
 pub(crate) fn check(
@@ -52,6 +52,10 @@ pub(crate) fn check_identity(
         Needs::User => !matches!(identity, Identity::Unknown),
         Needs::Scripts => identity.may_run_scripts(),
         Needs::Graph(rights) => return identity.check(graph.unwrap_or_default(), rights),
+        Needs::OneOf(rights) => return identity.check_one(graph.unwrap_or_default(), rights),
+        Needs::Elements(rights) => {
+            return identity.check_elements(graph.unwrap_or_default(), rights);
+        }
         Needs::Repository(rights) => {
             let graph = state.metadata().map(|metadata| metadata.graph.as_str());
             return identity.check(graph.unwrap_or_default(), rights);
@@ -67,12 +71,22 @@ pub(crate) fn check_identity(
     }
 }
 
-/// What a query needs that does this.
-pub(crate) const fn rights_of_query(action: Action) -> &'static [Right] {
+/// 403 if a query that does this may not do it to the graph at all. What it may do to which
+/// element, the client's view and policy say.
+pub(crate) fn check_query(
+    identity: &Identity,
+    action: Action,
+    graph: &str,
+) -> Result<(), ApiError> {
     match action {
-        Action::Read | Action::Query => rights::GREMLIN_READS,
-        Action::Write => rights::GREMLIN_WRITES,
-        Action::Schema | Action::Administer => rights::GREMLIN_CHANGES_SCHEMA,
+        Action::Read | Action::Query => identity.check_elements(graph, rights::GREMLIN_READS),
+        Action::Write => {
+            identity.check_elements(graph, rights::GREMLIN_READS)?;
+            identity.check_one(graph, rights::ELEMENTS_CHANGED)
+        }
+        Action::Schema | Action::Administer => {
+            identity.check(graph, rights::GREMLIN_CHANGES_SCHEMA)
+        }
     }
 }
 

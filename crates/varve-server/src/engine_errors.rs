@@ -24,6 +24,7 @@ impl From<GraphError> for ApiError {
             ErrorKind::LimitExceeded => Self::limit_exceeded(message),
             ErrorKind::IllegalState => Self::bad_request(message),
             ErrorKind::BadPage => Self::backend(message),
+            ErrorKind::Denied => Self::forbidden(message),
             ErrorKind::Busy | ErrorKind::Conflict => {
                 Self::unavailable(message, RETRY_AFTER_SECONDS)
             }

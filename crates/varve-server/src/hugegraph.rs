@@ -12,7 +12,8 @@ mod variables;
 
 pub use graph::parse_instant;
 pub(crate) use graph::{
-    commit_version as scope_version, instant as scope_instant, output, scope as graph_scope,
+    commit_version as scope_version, condition_of_right, instant as scope_instant, output,
+    scope as graph_scope,
 };
 pub use jobs::ServerJobs;
 pub(crate) use schema::scripts as schema_of_scripts;

@@ -66,26 +66,47 @@ impl Identity {
         }
     }
 
-    /// 403 if it lacks one of these rights on the graph.
+    /// 403 if it lacks one of these rights on the graph, on whatever resource of its type.
     pub(crate) fn check(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
-        match rights.iter().find(|right| !self.has(graph, **right)) {
-            None => Ok(()),
-            Some((permission, kind)) => Err(ApiError::forbidden(format!(
-                "Permission denied: {} Resource{{graph={graph},type={},operated=*}}",
-                permission.name().to_ascii_lowercase(),
-                kind.name()
-            ))),
+        let lacks = |right: &&Right| self.reach(graph, **right) != Reach::All;
+        rights.iter().find(lacks).map_or(Ok(()), denied(graph))
+    }
+
+    /// 403 if it lacks one of these rights on the graph; of a right on elements some are enough.
+    pub(crate) fn check_elements(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
+        let lacks = |right: &&Right| match (right.1, self.reach(graph, **right)) {
+            (ResourceType::Vertex | ResourceType::Edge, reach) => reach == Reach::Nothing,
+            (_, reach) => reach != Reach::All,
+        };
+        rights.iter().find(lacks).map_or(Ok(()), denied(graph))
+    }
+
+    /// 403 if it has none of these rights on any element of the graph.
+    pub(crate) fn check_one(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
+        let has = |right: &Right| self.reach(graph, *right) != Reach::Nothing;
+        match rights.iter().any(has) {
+            true => Ok(()),
+            false => rights.first().map_or(Ok(()), denied(graph)),
         }
     }
 
-    fn has(&self, graph: &str, (permission, kind): Right) -> bool {
+    fn reach(&self, graph: &str, (permission, kind): Right) -> Reach {
         match self {
-            Self::Anybody => true,
-            Self::Unknown => false,
-            // Rights by label or property are less than what routes need: they are not looked at
-            // element by element yet, so they allow nothing there.
-            Self::User(principal) => principal.rights.reach(graph, permission, kind) == Reach::All,
+            Self::Anybody => Reach::All,
+            Self::Unknown => Reach::Nothing,
+            Self::User(principal) => principal.rights.reach(graph, permission, kind),
         }
+    }
+}
+
+/// The refusal of a right that is missing.
+fn denied(graph: &str) -> impl Fn(&Right) -> Result<(), ApiError> {
+    move |(permission, kind)| {
+        Err(ApiError::forbidden(format!(
+            "Permission denied: {} Resource{{graph={graph},type={},operated=*}}",
+            permission.name().to_ascii_lowercase(),
+            kind.name()
+        )))
     }
 }
 
@@ -175,6 +196,7 @@ impl From<AuthError> for ApiError {
             }
             AuthError::Directory(DirectoryError::Conflict(message)) => Self::huge(message),
             AuthError::Directory(DirectoryError::NotFound(message)) => Self::not_found(message),
+            AuthError::Directory(DirectoryError::Denied(message)) => Self::forbidden(message),
             AuthError::Graph(error) => error.into(),
         }
     }

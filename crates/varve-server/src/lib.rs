@@ -109,6 +109,7 @@ pub mod omrs;
 mod origin;
 mod parameters;
 mod path;
+mod policies;
 mod query_memory;
 pub mod request;
 pub mod respond;

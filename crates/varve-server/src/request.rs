@@ -237,8 +237,7 @@ impl RequestContext {
     /// is changed. 403 if it may not.
     pub fn decide(&self, action: Action, graph: &str) -> Result<(), ApiError> {
         debug_assert_eq!(self.route().access.action, Action::Query);
-        self.identity
-            .check(graph, access::rights_of_query(action))?;
+        access::check_query(&self.identity, action, graph)?;
         access::check_decided(self.state(), action, graph)?;
         if let Some(turn) = self.turn.as_ref().filter(|_| action.changes()) {
             turn.will_change();

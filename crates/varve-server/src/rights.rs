@@ -15,8 +15,14 @@ pub enum Needs {
     Nothing,
     /// Any user; the handler shows only what that user may see, or asks for rights itself.
     User,
-    /// All of these rights on the route's graph.
+    /// All of these rights on the route's graph, each on all resources of its type.
     Graph(&'static [Right]),
+    /// One of these rights on the route's graph, on some resources: the handler shows what the
+    /// client may see.
+    OneOf(&'static [Right]),
+    /// All of these rights on elements of the route's graph, each on some: the handler reads
+    /// through the client's view and writes with the client's policy.
+    Elements(&'static [Right]),
     /// All of these rights on the graph of the metadata repository, and that the user in the path
     /// is the client, or one that the client may act for.
     Repository(&'static [Right]),
@@ -37,19 +43,20 @@ pub(crate) const WRITE_STATUS: Needs = Needs::Graph(&[(Write, T::Status)]);
 /// Shards and scans of the whole graph.
 pub(crate) const READ_META: Needs = Needs::Graph(&[(Execute, T::Meta)]);
 
-pub(crate) const READ_VERTICES: Needs = Needs::Graph(&[(Read, T::Vertex)]);
-pub(crate) const WRITE_VERTICES: Needs = Needs::Graph(&[(Write, T::Vertex)]);
-pub(crate) const CHANGE_VERTICES: Needs = Needs::Graph(&[(Read, T::Vertex), (Write, T::Vertex)]);
-pub(crate) const DELETE_VERTICES: Needs = Needs::Graph(&[(Read, T::Vertex), (Delete, T::Vertex)]);
+pub(crate) const READ_VERTICES: Needs = Needs::Elements(&[(Read, T::Vertex)]);
+pub(crate) const WRITE_VERTICES: Needs = Needs::Elements(&[(Write, T::Vertex)]);
+pub(crate) const CHANGE_VERTICES: Needs = Needs::Elements(&[(Read, T::Vertex), (Write, T::Vertex)]);
+pub(crate) const DELETE_VERTICES: Needs =
+    Needs::Elements(&[(Read, T::Vertex), (Delete, T::Vertex)]);
 
-pub(crate) const READ_EDGES: Needs = Needs::Graph(&[(Read, T::Edge)]);
-pub(crate) const WRITE_EDGES: Needs = Needs::Graph(&[(Write, T::Edge)]);
-pub(crate) const CHANGE_EDGES: Needs = Needs::Graph(&[(Read, T::Edge), (Write, T::Edge)]);
-pub(crate) const DELETE_EDGES: Needs = Needs::Graph(&[(Read, T::Edge), (Delete, T::Edge)]);
+pub(crate) const READ_EDGES: Needs = Needs::Elements(&[(Read, T::Edge)]);
+pub(crate) const WRITE_EDGES: Needs = Needs::Elements(&[(Write, T::Edge)]);
+pub(crate) const CHANGE_EDGES: Needs = Needs::Elements(&[(Read, T::Edge), (Write, T::Edge)]);
+pub(crate) const DELETE_EDGES: Needs = Needs::Elements(&[(Read, T::Edge), (Delete, T::Edge)]);
 
 /// Traversers show vertices and edges.
-pub(crate) const READ_ELEMENTS: Needs = Needs::Graph(ELEMENTS_READ);
-pub(crate) const WRITE_ELEMENTS: Needs = Needs::Graph(&[(Write, T::Vertex), (Write, T::Edge)]);
+pub(crate) const READ_ELEMENTS: Needs = Needs::Elements(ELEMENTS_READ);
+pub(crate) const WRITE_ELEMENTS: Needs = Needs::Elements(&[(Write, T::Vertex), (Write, T::Edge)]);
 
 pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
 pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);
@@ -90,11 +97,11 @@ pub(crate) const RUN_GREMLIN_JOB: Needs = Needs::Graph(&[
 pub(crate) const GREMLIN_READS: &[Right] =
     &[(Execute, T::Gremlin), (Read, T::Vertex), (Read, T::Edge)];
 
-/// What a traversal that changes elements needs.
-pub(crate) const GREMLIN_WRITES: &[Right] = &[
-    (Execute, T::Gremlin),
-    (Read, T::Vertex),
-    (Read, T::Edge),
+/// What a script needs that reads the schema: it sees all of it.
+pub(crate) const GREMLIN_READS_SCHEMA: &[Right] = &[(Execute, T::Gremlin), (Read, T::Schema)];
+
+/// Of these a traversal that changes elements needs one more.
+pub(crate) const ELEMENTS_CHANGED: &[Right] = &[
     (Write, T::Vertex),
     (Write, T::Edge),
     (Delete, T::Vertex),
@@ -133,18 +140,27 @@ pub(crate) mod schema {
     use super::{Delete, Needs, Read, T, Write};
 
     macro_rules! rights {
-        ($read:ident $write:ident $delete:ident $kind:ident) => {
-            pub(crate) const $read: Needs = Needs::Graph(&[(Read, T::$kind)]);
+        ($read:ident $write:ident $delete:ident $kind:ident $($element:ident)+) => {
+            pub(crate) const $read: Needs =
+                Needs::OneOf(&[(Read, T::$kind), $((Read, T::$element)),+]);
             pub(crate) const $write: Needs = Needs::Graph(&[(Write, T::$kind)]);
             pub(crate) const $delete: Needs = Needs::Graph(&[(Delete, T::$kind)]);
         };
     }
 
-    rights!(READ_KEYS WRITE_KEYS DELETE_KEYS PropertyKey);
-    rights!(READ_VERTEX_LABELS WRITE_VERTEX_LABELS DELETE_VERTEX_LABELS VertexLabel);
-    rights!(READ_EDGE_LABELS WRITE_EDGE_LABELS DELETE_EDGE_LABELS EdgeLabel);
-    rights!(READ_INDEX_LABELS WRITE_INDEX_LABELS DELETE_INDEX_LABELS IndexLabel);
+    rights!(READ_KEYS WRITE_KEYS DELETE_KEYS PropertyKey Vertex Edge);
+    rights!(READ_VERTEX_LABELS WRITE_VERTEX_LABELS DELETE_VERTEX_LABELS VertexLabel Vertex);
+    rights!(READ_EDGE_LABELS WRITE_EDGE_LABELS DELETE_EDGE_LABELS EdgeLabel Edge);
+    rights!(READ_INDEX_LABELS WRITE_INDEX_LABELS DELETE_INDEX_LABELS IndexLabel Vertex Edge);
 
     /// The whole schema at once.
-    pub(crate) const READ_ALL: Needs = Needs::Graph(&[(Read, T::Schema)]);
+    pub(crate) const READ_ALL: Needs = Needs::OneOf(&[
+        (Read, T::Schema),
+        (Read, T::PropertyKey),
+        (Read, T::VertexLabel),
+        (Read, T::EdgeLabel),
+        (Read, T::IndexLabel),
+        (Read, T::Vertex),
+        (Read, T::Edge),
+    ]);
 }

@@ -22,6 +22,7 @@ use crate::health::{Health, Trouble};
 use crate::hugegraph::ServerJobs;
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
+use crate::policies::Policies;
 use crate::query_memory;
 use crate::route::{Class, Route};
 use crate::router::Router;
@@ -97,6 +98,7 @@ pub struct AppState {
     pub(crate) transactions: crate::gremlin::TransactionLimits,
     /// What queries hold together.
     query_memory: Arc<HeldBytes>,
+    policies: Policies,
 }
 
 impl AppState {
@@ -178,6 +180,7 @@ impl AppState {
             gremlin_sessions: std::sync::atomic::AtomicUsize::new(0),
             transactions: crate::gremlin::TransactionLimits::new(&config.gremlin),
             query_memory: query_memory::budget(config.max_traversals_held_bytes),
+            policies: Policies::default(),
             is_shared: graphs.is_shared(),
             graphs,
             reads_wait,
@@ -330,6 +333,10 @@ impl AppState {
     }
 
     /// What queries hold together.
+    pub(crate) fn policies(&self) -> &Policies {
+        &self.policies
+    }
+
     pub(crate) fn query_memory(&self) -> &Arc<HeldBytes> {
         &self.query_memory
     }

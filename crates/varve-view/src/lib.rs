@@ -7,6 +7,7 @@
 mod error;
 mod meter;
 mod past;
+mod policy;
 mod scan;
 mod schema;
 mod view;
@@ -15,6 +16,7 @@ mod writer;
 pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits, SharedBytes};
 pub use past::PastVersion;
+pub use policy::{AccessPolicy, AnyOf, Coverage, ElementPolicy};
 pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
 pub use schema::SchemaView;
 pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};

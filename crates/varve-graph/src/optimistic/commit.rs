@@ -39,6 +39,7 @@ impl OptimisticTransaction {
         let request = WriteRequest {
             mutations: mutations.all,
             period,
+            access: self.base.access().cloned(),
             expected: Expectations {
                 rows: mutations.seen,
                 absent: state.expected,

@@ -16,7 +16,7 @@ use super::OptimisticTransaction;
 use super::writer::raw;
 use crate::element::{DEFAULT_VERTEX_LABEL, not_there, vertex_id};
 use crate::error::{ErrorKind, GraphError};
-use crate::schema::{FirstUse, LabelUse, Schema};
+use crate::schema::{FirstUse, LabelUse, Schema, has_all};
 
 impl OptimisticTransaction {
     /// Whether labels and keys are made on first use.
@@ -26,6 +26,14 @@ impl OptimisticTransaction {
 
     /// Makes what is missing of the schema.
     fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
+        // What is made stays if the change is refused.
+        if self.base.access().is_some() && !has_all(self.schema.current(), used) {
+            return Err(GraphError::new(
+                ErrorKind::Denied,
+                "Permission denied: new labels and property keys are made by who may write every \
+                 element",
+            ));
+        }
         let schema = self.graph.catalogue().ensure(used)?;
         self.schema.renew(&schema)?;
         Ok(schema)

@@ -44,6 +44,8 @@ pub(super) struct Delivery {
     over: bool,
     leg: u32,
     position: Vec<u8>,
+    /// Whether pages name elements that were handed out, and no others.
+    names_delivered: bool,
 }
 
 impl Delivery {
@@ -92,7 +94,13 @@ impl Delivery {
             over: false,
             leg: 0,
             position: Vec::new(),
+            names_delivered: false,
         })
+    }
+
+    /// Keeps out of the page tokens what is looked at and not handed out.
+    pub(super) fn name_delivered(&mut self) {
+        self.names_delivered = true;
     }
 
     /// A page of `demand` elements, after which it is not known whether there are more. Whoever
@@ -112,6 +120,7 @@ impl Delivery {
             over: false,
             leg: 0,
             position: Vec::new(),
+            names_delivered: false,
         }
     }
 
@@ -146,7 +155,10 @@ impl Delivery {
         };
         let flow = match verdict {
             Verdict::Stop => return Flow::Break(()),
-            Verdict::Deliver => emit(),
+            Verdict::Deliver => {
+                self.stand(position);
+                emit()
+            }
             Verdict::Skip => Flow::Continue(()),
         };
         let onward = self.passed(1, position);
@@ -155,6 +167,14 @@ impl Delivery {
             return flow;
         }
         onward
+    }
+
+    /// The next page starts behind this position.
+    fn stand(&mut self, position: &[u8]) {
+        if self.paging {
+            self.position.clear();
+            self.position.extend_from_slice(position);
+        }
     }
 
     /// How many candidates were looked at.
@@ -178,9 +198,8 @@ impl Delivery {
 
     /// Tells of candidates up to `position` that were looked at and not offered: they turned out not to exist.
     pub(super) fn passed(&mut self, candidates: u64, position: &[u8]) -> Flow {
-        if self.paging {
-            self.position.clear();
-            self.position.extend_from_slice(position);
+        if !self.names_delivered {
+            self.stand(position);
         }
         self.examined += candidates;
         let ended = if self.delivered < self.limit || self.all {
@@ -207,7 +226,8 @@ impl Delivery {
         plan: u64,
         choices: Vec<u8>,
     ) -> Result<Option<Bookmark>, GraphError> {
-        if self.over && !self.paging {
+        let stands_still = self.names_delivered && self.delivered == 0;
+        if self.over && (!self.paging || stands_still) {
             let message = format!("Too many records(must <= {QUERY_CAPACITY}) for the query");
             return Err(GraphError::new(ErrorKind::LimitExceeded, message));
         }

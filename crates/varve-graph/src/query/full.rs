@@ -104,7 +104,7 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let mut place = Place::parse(after);
         if place.phase == CURRENT {
-            let flow = if self.resolver.scope().is_now() {
+            let flow = if self.resolver.scope().is_now() && self.resolver.policy().is_none() {
                 self.current_rows(wanted, place.after.take(), take)?
             } else {
                 self.current_elements(wanted, place.after.take(), take)?

@@ -192,10 +192,13 @@ impl Asked<'_> {
     fn answer(
         &self,
         resolver: &dyn Resolver,
-        delivery: Delivery,
+        mut delivery: Delivery,
         parts: Parts,
         visit: &mut RowVisitor<'_>,
     ) -> Result<NextPage, GraphError> {
+        if resolver.policy().is_some() {
+            delivery.name_delivered();
+        }
         let token = self.page.filter(|token| !token.is_empty());
         let bookmark = token.map(Bookmark::parse).transpose()?;
         if delivery.asks_for_nothing() {

@@ -2,6 +2,7 @@
 
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::TemporalScope;
+use varve_view::ElementPolicy;
 
 use crate::GraphError;
 
@@ -18,6 +19,12 @@ pub trait Resolver {
 
     /// The point of both times. The present is read from current tables only.
     fn scope(&self) -> TemporalScope;
+
+    /// What bounds what is shown, unless that is everything. Then a row of [`Resolver::reader`]
+    /// may be shown only if [`Resolver::visit_elements`] shows its element.
+    fn policy(&self) -> Option<&ElementPolicy> {
+        None
+    }
 
     /// Called now and then in long walks, while nothing is locked: may wait so that others go first.
     ///

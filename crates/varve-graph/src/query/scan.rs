@@ -13,7 +13,7 @@ use varve_model::schema::IndexBase;
 use varve_model::{
     Condition, EdgeLabel, EdgeLabelId, PropertyKeyId, VertexId, VertexLabel, VertexLabelId,
 };
-use varve_view::{Elements, Place, ScanAsk};
+use varve_view::{Coverage, Elements, Place, ScanAsk};
 
 use super::alternatives::{in_order, usable};
 use super::delivery::Delivery;
@@ -272,7 +272,7 @@ impl OfLabel<'_> {
         schema: &Schema,
         ask: &ScanAsk<'_>,
     ) -> Result<Option<Vec<Alternative>>, GraphError> {
-        if !self.is_visible && resolver.scope().is_now() {
+        if (!self.is_visible && resolver.scope().is_now()) || self.is_hidden(resolver) {
             return Ok(None);
         }
         let conditions = ask.conditions;
@@ -308,6 +308,19 @@ impl OfLabel<'_> {
                 self.name
             ))),
         }
+    }
+}
+
+impl OfLabel<'_> {
+    /// Whether the resolver shows none of the label's elements.
+    fn is_hidden(&self, resolver: &dyn Resolver) -> bool {
+        resolver.policy().is_some_and(|policy| {
+            let coverage = match self.label {
+                ElementLabel::Vertex(label) => policy.vertex(label),
+                ElementLabel::Edge(label) => policy.edge(label),
+            };
+            *coverage == Coverage::Nothing
+        })
     }
 }
 

@@ -72,6 +72,13 @@ impl View {
         visit: &mut dyn FnMut(usize, Adjacent<'_>) -> Flow,
     ) -> Result<(), GraphError> {
         let (reader, point) = (self.reader(), self.point());
+        if let Some(guard) = &self.guard {
+            for (at, PartitionRange { partition, range }) in ranges.iter().copied().enumerate() {
+                let (mut looked, mut visit) = (|| looked(at), |edge: Adjacent<'_>| visit(at, edge));
+                self.shown_adjacent(guard, (partition, range), &mut looked, &mut visit)?;
+            }
+            return Ok(());
+        }
         if !self.scope().is_now() {
             if !self.is_one_state() {
                 return past_together(reader, ranges, point, looked, visit);
@@ -128,6 +135,20 @@ impl View {
     /// # Errors
     /// As [`View::adjacent`].
     pub fn adjacent_in(
+        &self,
+        partition: &[u8],
+        range: &ClusteringRange,
+        looked: &mut dyn FnMut() -> Flow,
+        visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        match &self.guard {
+            None => self.stored_adjacent(partition, range, looked, visit),
+            Some(guard) => self.shown_adjacent(guard, (partition, range), looked, visit),
+        }
+    }
+
+    /// [`View::adjacent_in`], also the edges that the view does not show.
+    pub(super) fn stored_adjacent(
         &self,
         partition: &[u8],
         range: &ClusteringRange,

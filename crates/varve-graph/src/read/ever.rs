@@ -125,14 +125,19 @@ impl View {
             looked,
         };
         let mut ids = Vec::new();
+        // Of a view that does not show everything a token names what was listed, and no other row.
+        let mut listed_last = None;
         loop {
             let walked = self.walk(&mut page, token.phase, token.last)?;
             let mut left = walked.found.into_iter().peekable();
             while let Some(found) = left.next() {
                 let listed =
                     token.phase == Phase::Current || self.is_only_here(kind, &found, token.seen)?;
-                if !listed {
+                if !listed || (self.guard.is_some() && !self.shows_some_state(&found.id)?) {
                     continue;
+                }
+                if self.guard.is_some() {
+                    listed_last = Some((token.phase, found.at.clone()));
                 }
                 page.room -= 1;
                 page.id_bytes += found.bytes();
@@ -152,6 +157,17 @@ impl View {
                 token.phase = Phase::Events;
             }
             if page.is_filled() || page.rows >= EVER_ROWS_MAX || walked.broken {
+                match (&self.guard, listed_last.take()) {
+                    (None, _) => {}
+                    (Some(_), Some((phase, last))) => {
+                        (token.phase, token.last) = (phase, Some(last));
+                    }
+                    (Some(_), None) if walked.broken => return Ok(EverPage { ids, next: None }),
+                    (Some(_), None) => {
+                        page.rows = 0;
+                        continue;
+                    }
+                }
                 let next = Some(token.write(kind));
                 return Ok(EverPage { ids, next });
             }

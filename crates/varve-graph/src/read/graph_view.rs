@@ -12,8 +12,8 @@ use varve_model::{
     TemporalScope, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
-    ScanAsk, ScannedEdge, VertexFound, ViewError,
+    EdgeFound, ElementPolicy, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour,
+    PastVersion, Place, ScanAsk, ScannedEdge, VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;
@@ -101,7 +101,7 @@ impl GraphView for View {
                 Err(error) => failed = Some(error),
             }
         };
-        if self.scope().is_now() && self.is_one_state() {
+        if self.scope().is_now() && self.is_one_state() && self.guard.is_none() {
             let (reader, point) = (self.reader(), self.point());
             for (at, vertex) in keys.iter().enumerate() {
                 meter.row()?;
@@ -414,6 +414,10 @@ impl Resolver for Metered<'_> {
 
     fn scope(&self) -> TemporalScope {
         self.view.scope()
+    }
+
+    fn policy(&self) -> Option<&ElementPolicy> {
+        self.view.policy()
     }
 
     fn looked(&self, rows: usize) -> Result<(), GraphError> {

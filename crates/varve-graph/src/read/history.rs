@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use varve_encoding::row::{Header, Kind};
 use varve_kv::Flow;
-use varve_model::{CommitVersion, Element, ElementId, Instant, Period};
+use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
 
+use super::guard::Guard;
 use super::{View, scan_events};
 use crate::error::GraphError;
 use crate::write::{decode_element, sides};
@@ -70,6 +71,61 @@ impl View {
     /// # Errors
     /// When the store fails or is damaged.
     pub fn visit_history(
+        &self,
+        id: &ElementId,
+        before: Option<CommitVersion>,
+        visit: &mut dyn FnMut(Version) -> Flow,
+    ) -> Result<(), GraphError> {
+        match &self.guard {
+            None => self.visit_stored_history(id, before, visit),
+            Some(guard) => self.visit_shown_history(guard, (id, before), visit),
+        }
+    }
+
+    /// A deletion is shown with the next older state, if that is shown.
+    fn visit_shown_history(
+        &self,
+        guard: &Guard,
+        (id, before): (&ElementId, Option<CommitVersion>),
+        visit: &mut dyn FnMut(Version) -> Flow,
+    ) -> Result<(), GraphError> {
+        let mut deletions: Vec<Version> = Vec::new();
+        let mut failed = None;
+        self.visit_stored_history(id, before, &mut |version| {
+            let Some(element) = &version.element else {
+                deletions.push(version);
+                return Flow::Continue(());
+            };
+            let Period { from, to } = version.period;
+            let at = TemporalScope {
+                valid: Some(self.instant_in(from, to)),
+                transaction: Some(version.version),
+            };
+            match self.shows_state(guard, element, at) {
+                Ok(true) => {}
+                Ok(false) => return Flow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    return Flow::Break(());
+                }
+            }
+            deletions.drain(..).try_for_each(&mut *visit)?;
+            visit(version)
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Whether a state that an element has or had is shown.
+    pub(super) fn shows_some_state(&self, id: &ElementId) -> Result<bool, GraphError> {
+        let mut shown = false;
+        self.visit_history(id, None, &mut |_| {
+            shown = true;
+            Flow::Break(())
+        })?;
+        Ok(shown)
+    }
+
+    fn visit_stored_history(
         &self,
         id: &ElementId,
         before: Option<CommitVersion>,

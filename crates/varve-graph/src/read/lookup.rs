@@ -6,8 +6,10 @@ use varve_encoding::key;
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::{Direction, EdgeId, TemporalScope, VertexId};
+use varve_view::ElementPolicy;
 
 use super::View;
+use super::guard::Guard;
 use super::many::{Looked, decide, look_at};
 use crate::error::GraphError;
 use crate::query::{Resolver, RowKey};
@@ -22,6 +24,10 @@ impl Resolver for View {
 
     fn scope(&self) -> TemporalScope {
         Self::scope(self)
+    }
+
+    fn policy(&self) -> Option<&ElementPolicy> {
+        self.access().map(|access| &access.read)
     }
 
     fn visit_elements(
@@ -116,6 +122,9 @@ impl View {
         decide(self.reader(), keys, point, undecided, &mut |at, content| {
             contents[at] = Some(Cow::Owned(content.to_vec()));
         })?;
+        if let Some(guard) = &self.guard {
+            self.hide(guard, table, keys, &mut contents)?;
+        }
         for (at, content) in contents.iter().enumerate() {
             if let Some(content) = content
                 && visit(start + at, content).is_break()
@@ -124,5 +133,31 @@ impl View {
             }
         }
         Ok(Flow::Continue(()))
+    }
+
+    /// Removes the contents of elements that are not shown.
+    fn hide(
+        &self,
+        guard: &Guard,
+        table: TableId,
+        keys: &[RowKey],
+        contents: &mut [Option<Cow<'_, [u8]>>],
+    ) -> Result<(), GraphError> {
+        if table == EDGE {
+            let each = keys.iter().zip(contents.iter());
+            let edges = each.filter_map(|((partition, clustering), content)| {
+                let content = content.as_deref()?;
+                Some((partition.as_slice(), clustering.as_slice(), content))
+            });
+            self.look_at_ends(guard, edges)?;
+        }
+        for ((partition, clustering), content) in keys.iter().zip(contents) {
+            if let Some(found) = content.as_deref()
+                && !self.shows(guard, table, (partition, clustering), found)?
+            {
+                *content = None;
+            }
+        }
+        Ok(())
     }
 }

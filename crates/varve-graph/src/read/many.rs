@@ -38,6 +38,19 @@ impl View {
         places: &[Place],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
+        match &self.guard {
+            None => self.stored_elements(table, places, found),
+            Some(guard) => self.shown_elements(guard, table, places, found),
+        }
+    }
+
+    /// [`View::elements`], also those that the view does not show.
+    pub(super) fn stored_elements(
+        &self,
+        table: TableId,
+        places: &[Place],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), GraphError> {
         let (reader, point) = (self.reader(), self.point());
         if self.is_one_state() {
             return read_elements(reader, table, places, point, found);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use varve_kv::{Flow, Reader};
-use varve_model::{CommitVersion, Element, ElementId, Instant, Period};
+use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
 
 use super::View;
 use super::events::visit_events_of;
@@ -37,6 +37,42 @@ impl View {
     /// # Errors
     /// When the store fails or is damaged.
     pub fn timeline(
+        &self,
+        id: &ElementId,
+        within: Period,
+        limit: usize,
+        looked: &mut dyn FnMut() -> Flow,
+    ) -> Result<Timeline, GraphError> {
+        let Some(guard) = &self.guard else {
+            return self.stored_timeline(id, within, limit, looked);
+        };
+        let mut shown = Timeline {
+            spells: Vec::new(),
+            next: Some(within.from),
+        };
+        while let Some(from) = shown.next.take() {
+            let rest = Period { from, ..within };
+            let part = self.stored_timeline(id, rest, limit.max(1), looked)?;
+            for spell in part.spells {
+                let at = TemporalScope {
+                    valid: Some(spell.period.from),
+                    transaction: None,
+                };
+                if !self.shows_state(guard, &spell.element, at)? {
+                    continue;
+                }
+                if shown.spells.len() == limit {
+                    shown.next = Some(spell.period.from);
+                    return Ok(shown);
+                }
+                shown.spells.push(spell);
+            }
+            shown.next = part.next;
+        }
+        Ok(shown)
+    }
+
+    fn stored_timeline(
         &self,
         id: &ElementId,
         within: Period,

@@ -11,6 +11,7 @@ use varve_model::{
     VertexId,
 };
 
+use super::guard::Guard;
 use super::resolve::covers;
 use super::{resolve, scan_events};
 use crate::commit::stored_version;
@@ -30,6 +31,8 @@ pub struct View {
     now: Instant,
     /// The last commit, where its reads do not see one committed state.
     last: Option<CommitVersion>,
+    /// What bounds what it shows.
+    pub(super) guard: Option<Arc<Guard>>,
 }
 
 impl View {
@@ -48,6 +51,7 @@ impl View {
             scope,
             now,
             last,
+            guard: None,
         }
     }
 
@@ -112,8 +116,10 @@ impl View {
             valid: at.valid.or(self.scope.valid),
             transaction: within.or(self.scope.transaction),
         };
+        let guard = self.guard.as_ref().map(|guard| guard.elsewhere());
         Self {
             scope,
+            guard,
             ..self.clone()
         }
     }
@@ -128,14 +134,7 @@ impl View {
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, GraphError> {
         let partition = key::vertex_id(id);
-        read_element(
-            self.reader(),
-            VERTEX,
-            &partition,
-            key::VERTEX_CLUSTERING,
-            self.point(),
-            found,
-        )
+        self.with_element(VERTEX, (&partition, key::VERTEX_CLUSTERING), found)
     }
 
     /// Calls `found` with the content of the edge's row ([`row::edge_parts`]); returns whether the edge exists.
@@ -145,14 +144,30 @@ impl View {
     pub fn with_edge(&self, id: &EdgeId, found: &mut dyn FnMut(&[u8])) -> Result<bool, GraphError> {
         let partition = key::vertex_id(&id.source);
         let clustering = key::edge_clustering(id, Direction::Out);
-        read_element(
-            self.reader(),
-            EDGE,
-            &partition,
-            &clustering,
-            self.point(),
-            found,
-        )
+        self.with_element(EDGE, (&partition, &clustering), found)
+    }
+
+    fn with_element(
+        &self,
+        table: TableId,
+        (partition, clustering): (&[u8], &[u8]),
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        let (reader, point) = (self.reader(), self.point());
+        let Some(guard) = &self.guard else {
+            return read_element(reader, table, partition, clustering, point, found);
+        };
+        let mut content = None;
+        let copy = &mut |row: &[u8]| content = Some(row.to_vec());
+        read_element(reader, table, partition, clustering, point, copy)?;
+        let Some(content) = content else {
+            return Ok(false);
+        };
+        let shown = self.shows(guard, table, (partition, clustering), &content)?;
+        if shown {
+            found(&content);
+        }
+        Ok(shown)
     }
 
     /// The vertex of that id.
@@ -180,12 +195,14 @@ impl View {
     }
 
     /// The state of an element, and the version of its row if it has one: both of one read.
+    /// `graph` is the graph's name, for refusals.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] when the row is newer than what the view shows; as
-    /// [`View::with_vertex`].
+    /// [`ErrorKind::Conflict`] when the row is newer than what the view shows, [`ErrorKind::Denied`]
+    /// when the state is not shown; as [`View::with_vertex`].
     pub(crate) fn state(
         &self,
+        graph: &str,
         id: &ElementId,
     ) -> Result<(Option<CommitVersion>, Option<Element>), GraphError> {
         let (partition, clustering) = key::current(id);
@@ -219,6 +236,12 @@ impl View {
             valid,
             version,
         )?;
+        if let (Some(guard), Some(resolved)) = (&self.guard, &resolved) {
+            let keys = (&*partition, &*clustering);
+            if !self.shows(guard, table, keys, &resolved.content)? {
+                return Err(GraphError::denied("read", graph, id));
+            }
+        }
         let element = resolved.map(|resolved| decode_element(id, &resolved.content));
         Ok((Some(header.version), element.transpose()?))
     }

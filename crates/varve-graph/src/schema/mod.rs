@@ -34,8 +34,8 @@ pub use default_value::default_value;
 pub use kind::{SchemaElement, SchemaKind};
 pub use mode::{GraphMode, ReadMode, SchemaMode};
 pub use name::NAME_LENGTH_LIMIT;
-pub(crate) use open::put_mode;
 pub use open::{FirstUse, LabelUse, OPEN_SCHEMA_MAX};
+pub(crate) use open::{has_all, put_mode};
 pub use request::{
     Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
     NewPropertyKey, NewVertexLabel, PropertyKeyChange, UserData, VertexLabelChange, WithTask,

@@ -87,7 +87,7 @@ pub(super) fn stored_mode(
 }
 
 /// Whether the schema has everything of `used`.
-pub(super) fn has_all(schema: &Schema, used: &FirstUse<'_>) -> bool {
+pub(crate) fn has_all(schema: &Schema, used: &FirstUse<'_>) -> bool {
     let key = |name: &str| {
         let found = schema.property_key_by_name(name);
         found.filter(|key| key.is_usable())

@@ -179,12 +179,12 @@ impl Schema {
     );
 
     /// Every vertex label, removed ones too, by ascending id.
-    pub(crate) fn vertex_labels_ever(&self) -> impl Iterator<Item = &Arc<VertexLabel>> {
+    pub fn vertex_labels_ever(&self) -> impl Iterator<Item = &Arc<VertexLabel>> {
         self.vertex_labels.all()
     }
 
     /// Every edge label, removed ones too, by ascending id.
-    pub(crate) fn edge_labels_ever(&self) -> impl Iterator<Item = &Arc<EdgeLabel>> {
+    pub fn edge_labels_ever(&self) -> impl Iterator<Item = &Arc<EdgeLabel>> {
         self.edge_labels.all()
     }
 

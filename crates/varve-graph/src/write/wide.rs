@@ -21,9 +21,12 @@ pub(crate) fn write(
     contention: Contention,
 ) -> Result<Option<Written>, GraphError> {
     let error = match prepare(graph, request, contention) {
-        // In several commits nothing that the request expects would hold for all of them.
+        // In several commits nothing that the request expects would hold for all of them, and a
+        // refusal would come after some of them.
         Err(error)
-            if error.kind == ErrorKind::LimitExceeded && request.expected.rows.is_empty() =>
+            if error.kind == ErrorKind::LimitExceeded
+                && request.expected.rows.is_empty()
+                && request.access.is_none() =>
         {
             error
         }

@@ -5,6 +5,7 @@ mod deletion;
 mod emission;
 mod ends;
 mod expected;
+mod policy;
 mod sequenced;
 
 use std::borrow::Cow;
@@ -86,6 +87,7 @@ pub(crate) fn prepare(
         }
         let touched = working.run(&request.mutations);
         let touched = touched.map_err(|error| request.expected.of(error))?;
+        working.check_access()?;
         working.check_expected(&touched)?;
         let latches = match working.claim_unique(latches)? {
             Claim::Held(latches) => latches,
@@ -414,15 +416,20 @@ impl<'a> WorkingSet<'a> {
                 && current.header.kind == Kind::Put
                 && current.header.until > self.now;
             if plain {
-                return decode_element(id, &current.content).map(Some);
+                return match self.is_hidden(id, &current.content)? {
+                    true => Ok(None),
+                    false => decode_element(id, &current.content).map(Some),
+                };
             }
         } else if self.period.from.is_none() {
             return Ok(None);
         }
-        let resolved = self.resolve(id)?;
-        resolved
-            .map(|resolved| decode_element(id, &resolved.content))
-            .transpose()
+        match self.resolve(id)? {
+            Some(resolved) if !self.is_hidden(id, &resolved.content)? => {
+                decode_element(id, &resolved.content).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn resolve(&self, id: &ElementId) -> Result<Option<Resolved>, GraphError> {

@@ -1,6 +1,7 @@
 //! Every read of the graph against the model's answer.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use varve_encoding::{key, row};
 use varve_graph::read::{HistoryPage, Spell, VersionKind, View};
@@ -8,12 +9,13 @@ use varve_graph::verify::verify;
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::schema::Retention;
 use varve_model::{
-    CommitVersion, Direction, Edge, EdgeLabelId, Element, ElementId, Instant, Period,
-    PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
+    CommitVersion, Condition, Direction, Edge, EdgeLabelId, Element, ElementId, Instant, Period,
+    Predicate, Properties, PropertyKeyId, TemporalScope, Value, VertexId, VertexLabelId,
 };
 use varve_testkit::Random;
 use varve_testkit::model::{ModelView, Point};
 use varve_testkit::view_suite::{self, Questions};
+use varve_view::{AccessPolicy, Coverage, ElementPolicy};
 
 use crate::engines::POINTS_MAX;
 use crate::queries;
@@ -198,14 +200,71 @@ fn graph_view(world: &World, view: &View, point: Point, vertices: BTreeSet<Verte
         properties: &(1..=8).map(PropertyKeyId).collect::<Vec<_>>(),
     };
     let seed = point.valid.0 as u64 ^ point.version.0;
+    let random = &mut Random::new(seed);
     let model = ModelView::new(&world.model, point);
-    view_suite::compare(
-        view,
-        &model,
-        &questions,
-        &mut Random::new(seed),
-        VIEW_QUESTIONS,
-    )
+    view_suite::compare(view, &model, &questions, random, VIEW_QUESTIONS)?;
+    let all = Arc::new(policy_of(&questions, &mut || Coverage::All));
+    let guarded = view.clone().guarded_by(Some(&all));
+    view_suite::compare(&guarded, &model, &questions, random, VIEW_QUESTIONS)
+        .map_err(|wrong| format!("guarded by a policy that hides nothing: {wrong}"))?;
+    let is_now = view.scope().is_now();
+    let policy = Arc::new(policy_of(&questions, &mut || match random.below(4) {
+        0 => Coverage::Nothing,
+        // Of the past they are about two states.
+        1 if is_now => some_condition(random),
+        _ => Coverage::All,
+    }));
+    let guarded = view.clone().guarded_by(Some(&policy));
+    let shown = shown(&model, &policy);
+    view_suite::compare(&guarded, &shown, &questions, random, VIEW_QUESTIONS)
+        .map_err(|wrong| format!("guarded by {policy:?}: {wrong}"))
+}
+
+/// What is covered of each label that may be asked for.
+fn policy_of(questions: &Questions<'_>, coverage: &mut dyn FnMut() -> Coverage) -> AccessPolicy {
+    let vertices = questions.vertex_labels.iter();
+    let edges = questions.labels.iter();
+    AccessPolicy {
+        read: ElementPolicy {
+            vertices: vertices.map(|label| (*label, coverage())).collect(),
+            edges: edges.map(|label| (*label, coverage())).collect(),
+        },
+        ..AccessPolicy::default()
+    }
+}
+
+/// Elements that have a certain property.
+fn some_condition(random: &mut Random) -> Coverage {
+    let mut coverage = Coverage::default();
+    coverage.add(vec![Condition {
+        key: PropertyKeyId(1 + random.below(8) as u32),
+        predicate: Predicate::Neq(Value::Boolean(true)),
+    }]);
+    coverage
+}
+
+/// The model without what a policy does not cover.
+fn shown(model: &ModelView, policy: &AccessPolicy) -> ModelView {
+    let policy = &policy.read;
+    let covers = |coverage: &Coverage, properties: &Properties| match coverage {
+        Coverage::Nothing => false,
+        Coverage::All => true,
+        Coverage::Where(any_of) => any_of.holds(properties, &|_, _| false),
+    };
+    let mut vertices = model.all_vertices().to_vec();
+    vertices.retain(|vertex| covers(policy.vertex(vertex.label), &vertex.properties));
+    let is_end = |id: &VertexId, label| match policy.vertex(label) {
+        Coverage::Nothing => false,
+        Coverage::All => true,
+        Coverage::Where(_) => vertices.iter().any(|vertex| vertex.id == *id),
+    };
+    let mut edges = model.all_edges().to_vec();
+    edges.retain(|edge| {
+        covers(policy.edge(edge.id.label), &edge.properties)
+            && is_end(&edge.id.source, edge.source_label)
+            && is_end(&edge.id.target, edge.target_label)
+    });
+    ModelView::of(vertices, edges)
 }
 
 fn read(world: &World, id: &ElementId, scope: TemporalScope) -> Result<Option<Element>, String> {

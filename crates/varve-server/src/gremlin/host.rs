@@ -18,6 +18,7 @@ use crate::errors::ApiError;
 use crate::hugegraph::graph_scope;
 use crate::query_memory;
 use crate::request::RequestContext;
+use crate::rights;
 use crate::route::Action;
 use crate::state::AppState;
 
@@ -145,11 +146,15 @@ impl<'c> GraphHost<'c> {
             Some(work) if !Arc::ptr_eq(&work.graph, &leased.graph) => {
                 return Err(ApiError::not_supported("A script works on one graph"));
             }
-            Some(_) => {}
+            _ => {}
+        }
+        let access = self.context.access_to(&leased);
+        match &mut self.work {
+            Some(work) => work.admit(access)?,
             None => {
                 let limits = &self.context.state().transactions;
                 let graph = Arc::clone(&leased.graph);
-                self.work = Some(Work::new(graph, self.may_write, limits));
+                self.work = Some(Work::new((graph, access), self.may_write, limits));
             }
         }
         self.graph = Some(leased);
@@ -209,6 +214,9 @@ impl GraphHost<'_> {
             false => Action::Read,
         };
         self.context.decide(action, &name)?;
+        let identity = self.context.identity();
+        let reads = identity.check(&name, rights::GREMLIN_READS);
+        reads.or_else(|_| identity.check(&name, rights::GREMLIN_READS_SCHEMA))?;
         let leased = self.context.leased_named(&name)?;
         scripting::apply(&leased.graph, request, || {
             self.meter.check().map_err(|_| self.context.too_late())

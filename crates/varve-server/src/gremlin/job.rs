@@ -140,7 +140,7 @@ impl GremlinJobs {
                 graph,
                 progress,
                 meter: Meter::new(limits, cancel),
-                work: Work::new(Arc::clone(graph), may_write, &self.transactions),
+                work: Work::new((Arc::clone(graph), None), may_write, &self.transactions),
             };
             let mut environment = Environment::from(bindings.clone());
             let outcome = execute_in(&script, &mut environment, &mut host);

@@ -18,7 +18,7 @@ use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::Results;
 use varve_model::{CommitVersion, TemporalScope};
 use varve_query::{Query, QueryError};
-use varve_view::{Meter, ViewError};
+use varve_view::{AccessPolicy, Meter, ViewError};
 
 use super::reading;
 use crate::config::GremlinConfig;
@@ -63,6 +63,8 @@ impl TransactionLimits {
 /// What a script does with one graph.
 pub(super) struct Work {
     pub(super) graph: Arc<Graph>,
+    /// What the client may do with its elements.
+    access: Option<Arc<AccessPolicy>>,
     /// Whether it may change something: what it reads must not change under it then, also where
     /// there are no snapshots.
     may_write: bool,
@@ -81,9 +83,14 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(graph: Arc<Graph>, may_write: bool, limits: &TransactionLimits) -> Self {
+    pub(super) fn new(
+        (graph, access): (Arc<Graph>, Option<Arc<AccessPolicy>>),
+        may_write: bool,
+        limits: &TransactionLimits,
+    ) -> Self {
         Self {
             graph,
+            access,
             may_write,
             view: None,
             changes: None,
@@ -115,7 +122,7 @@ impl Work {
         let options = bound.options.clone();
         if !scope.is_now() {
             // The past is as it was, whatever the script has changed.
-            let view = self.graph.view(scope).map_err(ViewError::from)?;
+            let view = self.view_at(scope)?;
             let query = Query::new(&bound.plan, &view, view.schema(), meter, options)?;
             return reading::results(query, meter, most);
         }
@@ -128,6 +135,32 @@ impl Work {
         reading::results(query, meter, most)
     }
 
+    /// Goes on with what the client may do now: a session lives longer than a request.
+    ///
+    /// # Errors
+    /// Where that is something else than before, and changes are not committed.
+    pub(super) fn admit(&mut self, access: Option<Arc<AccessPolicy>>) -> Result<(), ApiError> {
+        if self.access == access {
+            return Ok(());
+        }
+        self.access = access;
+        let view = self.view.take();
+        self.view = view.map(|view| view.guarded_by(self.access.as_ref()));
+        if self.changes.take().is_none() {
+            return Ok(());
+        }
+        self.roll_back();
+        Err(ApiError::illegal_argument(
+            "The client's rights or the schema were changed meanwhile: the transaction is rolled back",
+        ))
+    }
+
+    /// What the client may see at a point of both times.
+    fn view_at(&self, scope: TemporalScope) -> Result<View, ViewError> {
+        let view = self.graph.view(scope)?;
+        Ok(view.guarded_by(self.access.as_ref()))
+    }
+
     /// The state that the script reads.
     fn view(&mut self) -> Result<View, QueryError> {
         if let Some(view) = &self.view {
@@ -137,7 +170,7 @@ impl Work {
             valid: None,
             transaction: self.may_write.then_some(CommitVersion::MAX),
         };
-        let view = self.graph.view(scope).map_err(ViewError::from)?;
+        let view = self.view_at(scope)?;
         self.begun = Instant::now();
         self.view = Some(view.clone());
         Ok(view)

@@ -2,7 +2,8 @@
 //! `graphs/{graph}/auth` as in 1.5, whatever the graph, and below `auth` as in 1.7. There is one
 //! directory for the server.
 //!
-//! Who is not the administrator sees and changes its own record alone. Where authentication is off
+//! A user sees and changes its own record; others with rights on the server's users, targets and
+//! accesses, and what is given only by who has it. Where authentication is off
 //! all of it answers in the original's words for that. So do raft and the white list, always.
 
 mod fields;
@@ -14,9 +15,13 @@ mod users;
 use std::sync::Arc;
 
 use http::StatusCode;
-use varve_auth::{ADMIN, Auth, Author, Directory, Kind, Principal};
+use varve_auth::{
+    ADMIN, Auth, Author, Directory, DirectoryError, Kind, Permission, Principal, Reach,
+    ResourceType, Rights,
+};
 
 use self::fields::Fields;
+use crate::access::SERVER;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph_scope;
 use crate::identity::Identity;
@@ -163,21 +168,52 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// 403 for who is not the administrator. `operated` says on what, as in `user(ann)`.
-    fn administrator(&self, doing: &str, kind: Kind, operated: &str) -> Result<(), ApiError> {
-        if self.user.rights.is_administrator() {
-            return Ok(());
+    /// 403 for who may not treat records of a kind so. `operated` says which one, as in `user(ann)`.
+    fn check(&self, permission: Permission, kind: Kind, operated: &str) -> Result<(), ApiError> {
+        match self.may(permission, kind) {
+            true => Ok(()),
+            false => Err(ApiError::forbidden(self.denial(permission, kind, operated))),
         }
+    }
+
+    /// Refuses a change that gives or takes what the client does not have.
+    fn check_gift(
+        &self,
+        (permission, kind, operated): (Permission, Kind, &str),
+        gift: &Rights,
+    ) -> Result<(), DirectoryError> {
+        match self.user.rights.contain(gift) {
+            true => Ok(()),
+            false => Err(DirectoryError::Denied(format!(
+                "{}: it is about rights that the user does not have",
+                self.denial(permission, kind, operated)
+            ))),
+        }
+    }
+
+    /// Whether the client may treat records of a kind so. Projects are the administrator's.
+    fn may(&self, permission: Permission, kind: Kind) -> bool {
+        let rights = &self.user.rights;
+        let has = || rights.reach(SERVER, permission, resource_type(kind)) == Reach::All;
+        rights.is_administrator() || (kind != Kind::Project && has())
+    }
+
+    fn denial(&self, permission: Permission, kind: Kind, operated: &str) -> String {
         let graph = self.context.graph_in_path().unwrap_or("*");
-        let resource = match kind {
-            Kind::User | Kind::Group => "USER_GROUP",
-            Kind::Target => "TARGET",
-            Kind::Belong | Kind::Access => "GRANT",
-            Kind::Project => "PROJECT",
-        };
-        Err(ApiError::forbidden(format!(
+        let doing = permission.name().to_ascii_lowercase();
+        let resource = resource_type(kind).name();
+        format!(
             "Permission denied: {doing} Resource{{graph={graph},type={resource},operated={operated}}}"
-        )))
+        )
+    }
+}
+
+const fn resource_type(kind: Kind) -> ResourceType {
+    match kind {
+        Kind::User | Kind::Group => ResourceType::UserGroup,
+        Kind::Target => ResourceType::Target,
+        Kind::Belong | Kind::Access => ResourceType::Grant,
+        Kind::Project => ResourceType::Project,
     }
 }
 

@@ -4,5 +4,6 @@ mod changes;
 mod handlers;
 mod messages;
 pub(crate) mod scripts;
+mod sight;
 
 pub(crate) use handlers::ROUTES;

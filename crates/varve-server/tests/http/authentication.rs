@@ -24,6 +24,29 @@ fn server() -> TestServer {
     server_with(AuthConfig::default())
 }
 
+/// A user's token.
+pub(crate) struct Client {
+    token: String,
+}
+
+impl Client {
+    pub(crate) fn send(&self, server: &TestServer, verb: &str, path: &str, body: &Value) -> Answer {
+        let mut connection = server.connect();
+        connection.send(request(Some(&self.token), verb, path, body).as_bytes());
+        connection.receive()
+    }
+}
+
+/// The administrator of a server with authentication, and these users, who have no rights.
+pub(crate) fn users(server: &TestServer, names: &[&str]) -> Vec<Client> {
+    add_users(server, names);
+    let each = ["admin"].iter().chain(names);
+    each.map(|name| Client {
+        token: token(server, name),
+    })
+    .collect()
+}
+
 fn server_with(config: AuthConfig) -> TestServer {
     let server = TestServer::start(ServerConfig {
         auth: AuthConfig {
@@ -32,6 +55,21 @@ fn server_with(config: AuthConfig) -> TestServer {
         },
         ..ServerConfig::default()
     });
+    add_users(&server, &["nobody", "reader", "writer", "owner"]);
+    grant(&server, "reader", "g", &["READ", "EXECUTE"], "ALL");
+    grant(
+        &server,
+        "writer",
+        "g",
+        &["READ", "WRITE", "DELETE", "EXECUTE"],
+        "ALL",
+    );
+    grant(&server, "owner", "h", &["ANY"], "ROOT");
+    server
+}
+
+/// Makes `admin` and these users.
+fn add_users(server: &TestServer, names: &[&str]) {
     let auth = server.state.auth().unwrap();
     let author = Author {
         name: "system",
@@ -43,25 +81,15 @@ fn server_with(config: AuthConfig) -> TestServer {
     let set = password.clone();
     auth.change(|all| Ok((admin, all.set_administrator(set, 0))))
         .unwrap();
-    for name in ["nobody", "reader", "writer", "owner"] {
+    for name in names {
         let user = User {
-            name: name.to_owned(),
+            name: (*name).to_owned(),
             ..User::default()
         };
         let password = password.clone();
         auth.change(|all| all.add_user(user, password, author))
             .unwrap();
     }
-    grant(&server, "reader", "g", &["READ", "EXECUTE"], "ALL");
-    grant(
-        &server,
-        "writer",
-        "g",
-        &["READ", "WRITE", "DELETE", "EXECUTE"],
-        "ALL",
-    );
-    grant(&server, "owner", "h", &["ANY"], "ROOT");
-    server
 }
 
 fn grant(server: &TestServer, user: &str, graph: &str, permissions: &[&str], resource: &str) {

@@ -39,3 +39,4 @@ mod traversers;
 mod traversers_of_bodies;
 mod traversers_of_shapes;
 mod updates;
+mod visibility;

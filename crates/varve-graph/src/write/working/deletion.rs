@@ -27,6 +27,13 @@ impl<'a> WorkingSet<'a> {
     ) -> Result<usize, GraphError> {
         let at = self.place(Cow::Borrowed(id), keys, false)?;
         self.check_there(at, missing)?;
+        if self.access().is_some() && self.state(at)?.is_none() {
+            // As if it were not there: its edges stay too.
+            if let ElementId::Vertex(vertex) = id {
+                self.swept.retain(|(swept, _)| swept != vertex);
+            }
+            return Ok(at);
+        }
         self.elements[at].outcome = Outcome::Delete;
         if let ElementId::Vertex(vertex) = id {
             self.delete_incident(vertex)?;

@@ -109,13 +109,28 @@ impl WorkingSet<'_> {
         partition: &[u8],
         known: Option<VertexLabelId>,
     ) -> Result<VertexLabelId, GraphError> {
-        let missing = || {
-            GraphError::invalid(match self.period.from {
-                // HugeGraph's words; it has no valid time.
-                None => format!("Invalid vertex id '{id}'"),
-                Some(_) => format!("The vertex '{id}' does not exist then (at the valid_from)"),
-            })
-        };
+        let label = self.stored_end_label(id, partition, known)?;
+        match self.may_join(id, label)? {
+            true => Ok(label),
+            false => Err(self.missing_end(id)),
+        }
+    }
+
+    pub(super) fn missing_end(&self, id: &VertexId) -> GraphError {
+        GraphError::invalid(match self.period.from {
+            // HugeGraph's words; it has no valid time.
+            None => format!("Invalid vertex id '{id}'"),
+            Some(_) => format!("The vertex '{id}' does not exist then (at the valid_from)"),
+        })
+    }
+
+    fn stored_end_label(
+        &self,
+        id: &VertexId,
+        partition: &[u8],
+        known: Option<VertexLabelId>,
+    ) -> Result<VertexLabelId, GraphError> {
+        let missing = || self.missing_end(id);
         if self.has_vertices {
             match self.outcome_at(RowKeys::Vertex { partition }) {
                 Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),

@@ -32,6 +32,7 @@ impl WorkingSet<'_> {
             return Ok(());
         }
         let view = self.graph.view(TemporalScope::NOW)?;
+        let view = view.guarded_by(self.access());
         let limits = MeterLimits {
             rows_max: REPEAT_ROWS_MAX,
             bytes_max: REPEAT_BYTES_MAX,

@@ -13,6 +13,7 @@ use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, ElementId, Instant, Period};
 
 use super::{Outcome, WorkingSet, content_of, decode_element};
+use crate::element::not_there;
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::STATES_PER_UPDATE_MAX;
 use crate::read::{Events, Span};
@@ -102,6 +103,16 @@ impl WorkingSet<'_> {
         })
     }
 
+    /// Refuses to update an element one of whose states the writer may not read.
+    fn check_shown(&self, id: &ElementId, parts: &[Part]) -> Result<(), GraphError> {
+        for content in parts.iter().filter_map(|part| part.content.as_ref()) {
+            if self.is_hidden(id, content)? {
+                return Err(not_there(id));
+            }
+        }
+        Ok(())
+    }
+
     /// The states of the element at `at` within its period as earlier mutations of this request
     /// left them, gaps included.
     fn parts(&mut self, at: usize) -> Result<Vec<Part>, GraphError> {
@@ -119,6 +130,7 @@ impl WorkingSet<'_> {
                 Outcome::Untouched => {
                     let id = &self.elements[at].id;
                     let stored = stored_parts(self.reader, id, self.span(period))?;
+                    self.check_shown(id, &stored)?;
                     // Who starts with the commit does not know its instant yet.
                     let bound = |part: Part| Part {
                         period: WritePeriod {
@@ -144,7 +156,7 @@ impl WorkingSet<'_> {
 ///
 /// # Errors
 /// [`ErrorKind::LimitExceeded`] when they are too many; or when the store fails or is damaged.
-fn stored_parts(
+pub(super) fn stored_parts(
     reader: &dyn Reader,
     id: &ElementId,
     within: Period,

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value as Json, json};
 use varve_auth::{
-    Access, Belong, Directory, DirectoryError, Group, Id, Kind, Permission, Project, Target,
+    Access, Belong, Directory, DirectoryError, Group, Id, Kind, Permission, Project, Rights, Target,
 };
 
 use super::fields::Fields;
@@ -61,10 +61,10 @@ pub(super) fn list(call: &Call<'_>, kind: Kind) -> HandlerResult {
             .collect(),
         Kind::Project => directory.projects().map(|one| &one.id).collect(),
     };
-    let is_administrator = call.user.rights.is_administrator();
+    let sees_all = call.may(Permission::Read, kind);
     let visible = ids
         .into_iter()
-        .filter(|id| is_administrator || **id == call.user.id);
+        .filter(|id| sees_all || **id == call.user.id);
     let shown: Vec<Json> = visible
         .filter_map(|id| shown::one(&directory, kind, id))
         .take(limit)
@@ -78,7 +78,7 @@ pub(super) fn list(call: &Call<'_>, kind: Kind) -> HandlerResult {
 pub(super) fn get(call: &Call<'_>, kind: Kind) -> HandlerResult {
     let (id, directory) = (call.id(), call.directory()?);
     if call.user.id != id {
-        call.administrator("read", kind, &operated(&directory, kind, &id))?;
+        call.check(Permission::Read, kind, &operated(&directory, kind, &id))?;
     }
     match shown::one(&directory, kind, &id) {
         Some(shown) => Ok(Response::of(StatusCode::OK, &shown)),
@@ -110,13 +110,13 @@ fn operated(directory: &Directory, kind: Kind, id: &Id) -> String {
 
 pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerResult {
     let (auth, author) = (call.auth, call.author());
-    let may = |operated: String| call.administrator("write", kind, &operated);
+    let may = |operated: &str| call.check(Permission::Write, kind, operated);
     let id = match kind {
         Kind::User => return Err(ApiError::unknown_path()),
         Kind::Group => {
             let name = fields.required("group_name", "name")?;
             let description = fields.text("group_description")?;
-            may(format!("group({name})"))?;
+            may(&format!("group({name})"))?;
             auth.change(|all| all.add_group(Group { name, description }, author))?
         }
         Kind::Target => {
@@ -126,7 +126,7 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                 url: fields.required("target_url", "url")?,
                 resources: fields.resources()?,
             };
-            may(format!("target({})", target.name))?;
+            may(&format!("target({})", target.name))?;
             auth.change(|all| all.add_target(target, author))?
         }
         Kind::Belong => {
@@ -135,8 +135,13 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                 group: Id::new(&fields.required("group", "group")?),
                 description: fields.text("belong_description")?,
             };
-            may(format!("belong({}->{})", belong.user, belong.group))?;
-            auth.change(|all| all.add_belong(belong, author))?
+            let operated = format!("belong({}->{})", belong.user, belong.group);
+            may(&operated)?;
+            auth.change(|all| {
+                let gift = all.rights_of_group(&belong.group);
+                call.check_gift((Permission::Write, kind, &operated), &gift)?;
+                all.add_belong(belong, author)
+            })?
         }
         Kind::Access => {
             let access = Access {
@@ -145,8 +150,13 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                 permission: permission(fields)?,
                 description: fields.text("access_description")?,
             };
-            may(format!("access({}->{})", access.group, access.target))?;
-            auth.change(|all| all.add_access(access, author))?
+            let operated = format!("access({}->{})", access.group, access.target);
+            may(&operated)?;
+            auth.change(|all| {
+                let gift = all.rights_of_access(&access);
+                call.check_gift((Permission::Write, kind, &operated), &gift)?;
+                all.add_access(access, author)
+            })?
         }
         Kind::Project => {
             let name = fields.required("project_name", "name")?;
@@ -161,7 +171,7 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                     graphs.join(", ")
                 )));
             }
-            may(format!("project({name})"))?;
+            may(&format!("project({name})"))?;
             let description = fields.text("project_description")?;
             auth.change(|all| all.add_project(&name, description, author))?
         }
@@ -183,7 +193,8 @@ fn permission(fields: &Fields) -> Result<Permission, ApiError> {
 pub(super) fn change(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerResult {
     let (id, author, auth) = (call.id(), call.author(), call.auth);
     let directory = auth.directory();
-    call.administrator("write", kind, &operated(&directory, kind, &id))?;
+    let operated = operated(&directory, kind, &id);
+    call.check(Permission::Write, kind, &operated)?;
     let unknown = || ApiError::illegal_argument(format!("Invalid {} id: {id}", kind.name()));
     let description = |field| fields.required(field, "description");
     match kind {
@@ -204,7 +215,14 @@ pub(super) fn change(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                     "Expect one of target url/resources",
                 ));
             }
-            auth.change(|all| all.change_target(&id, url, resources, author))?;
+            auth.change(|all| {
+                let what = (Permission::Write, kind, operated.as_str());
+                call.check_gift(what, &all.rights_through_target(&id, None))?;
+                if let Some(resources) = &resources {
+                    call.check_gift(what, &all.rights_through_target(&id, Some(resources)))?;
+                }
+                all.change_target(&id, url, resources, author)
+            })?;
         }
         Kind::Belong => {
             let belong = directory.belong(&id).ok_or_else(unknown)?;
@@ -291,15 +309,39 @@ impl ProjectChange {
 
 pub(super) fn remove(call: &Call<'_>, kind: Kind) -> HandlerResult {
     let (id, auth) = (call.id(), call.auth);
-    call.administrator("delete", kind, &operated(&auth.directory(), kind, &id))?;
-    auth.change(|all| match kind {
-        Kind::User => all.remove_user(&id),
-        Kind::Group => all.remove_group(&id),
-        Kind::Target => all.remove_target(&id),
-        Kind::Belong => all.remove_belong(&id),
-        Kind::Access => all.remove_access(&id),
-        Kind::Project => all.remove_project(&id),
+    let operated = operated(&auth.directory(), kind, &id);
+    call.check(Permission::Delete, kind, &operated)?;
+    auth.change(|all| {
+        call.check_gift(
+            (Permission::Delete, kind, &operated),
+            &given_by(all, kind, &id),
+        )?;
+        match kind {
+            Kind::User => all.remove_user(&id),
+            Kind::Group => all.remove_group(&id),
+            Kind::Target => all.remove_target(&id),
+            Kind::Belong => all.remove_belong(&id),
+            Kind::Access => all.remove_access(&id),
+            Kind::Project => all.remove_project(&id),
+        }
     })?;
     tracing::info!(record = %id, by = call.user.name, "record of the directory removed");
     Ok(Response::no_content())
+}
+
+/// What a record gives: who removes it takes that away.
+fn given_by(directory: &Directory, kind: Kind, id: &Id) -> Rights {
+    let found = match kind {
+        Kind::User => directory.user(id).map(|user| directory.rights_of(user)),
+        Kind::Group => Some(directory.rights_of_group(id)),
+        Kind::Target => Some(directory.rights_through_target(id, None)),
+        Kind::Belong => directory
+            .belong(id)
+            .map(|belong| directory.rights_of_group(&belong.body.group)),
+        Kind::Access => directory
+            .access(id)
+            .map(|access| directory.rights_of_access(&access.body)),
+        Kind::Project => None,
+    };
+    found.unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Users: their records, passwords and roles.
 
 use http::StatusCode;
-use varve_auth::{Kind, User, UserPatch};
+use varve_auth::{Kind, Permission, User, UserPatch};
 
 use super::fields::Fields;
 use super::{Call, changed, is_admin, shown};
@@ -13,7 +13,7 @@ pub(super) fn create(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     let name = given(fields.text("user_name")?).ok_or_else(|| fields.is_null("name"))?;
     let password = given(fields.text("user_password")?);
     let password = password.ok_or_else(|| fields.is_null("password"))?;
-    call.administrator("write", Kind::User, &format!("user({name})"))?;
+    call.check(Permission::Write, Kind::User, &format!("user({name})"))?;
     if is_admin(&name) {
         return Err(ApiError::illegal_argument(format!(
             "Invalid user name '{name}'"
@@ -38,9 +38,10 @@ pub(super) fn create(call: &Call<'_>, fields: &Fields) -> HandlerResult {
 pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     let (id, directory) = (call.id(), call.auth.directory());
     let user = directory.user(&id);
+    let name = user.map_or(id.as_str(), |user| &user.body.name);
+    let operated = format!("user({name})");
     if call.user.id != id {
-        let name = user.map_or(id.as_str(), |user| &user.body.name);
-        call.administrator("write", Kind::User, &format!("user({name})"))?;
+        call.check(Permission::Write, Kind::User, &operated)?;
     }
     let user = user.ok_or_else(|| ApiError::illegal_argument(format!("Invalid user id: {id}")))?;
     fields.stays("user_name", "name", &user.body.name)?;
@@ -70,8 +71,14 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
         password: password.transpose()?,
     };
     let author = call.author();
-    call.auth
-        .change(|directory| directory.change_user(&id, patch, author))?;
+    call.auth.change(|directory| {
+        // Who sets a password has what its user has.
+        if let Some(other) = directory.user(&id).filter(|_| call.user.id != id) {
+            let what = (Permission::Write, Kind::User, operated.as_str());
+            call.check_gift(what, &directory.rights_of(other))?;
+        }
+        directory.change_user(&id, patch, author)
+    })?;
     tracing::info!(user = %id, by = author.name, "user changed");
     changed(call, StatusCode::OK, Kind::User, &id)
 }
@@ -82,7 +89,7 @@ pub(super) fn role(call: &Call<'_>) -> HandlerResult {
     let user = directory.user(&id);
     if call.user.id != id {
         let name = user.map_or(id.as_str(), |user| &user.body.name);
-        call.administrator("read", Kind::User, &format!("user({name})"))?;
+        call.check(Permission::Read, Kind::User, &format!("user({name})"))?;
     }
     let user =
         user.ok_or_else(|| ApiError::not_found(format!("Can't find user with id '{id}'")))?;

@@ -73,7 +73,7 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
         ));
     }
     let target = Target::of(context)?;
-    let view = target.graph.view(TemporalScope::NOW)?;
+    let view = context.view(&target, TemporalScope::NOW)?;
     let mut looked_at = 0_usize;
     let mut late = Ok(());
     let mut looked = || {
@@ -122,7 +122,7 @@ fn histories<'c>(
     ids: &[ElementId],
     answer: Growing<'c>,
 ) -> Result<Growing<'c>, ApiError> {
-    let view = target.graph.view(scope)?;
+    let view = context.view(target, scope)?;
     let mut page = Page::new(context, answer, VERSIONS_MAX);
     page.answer.json.key("histories").begin_array();
     for id in ids {
@@ -206,7 +206,7 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
         .begin_object()
         .key("versions")
         .begin_array();
-    let view = target.graph.view(scope)?;
+    let view = context.view(&target, scope)?;
     view.visit_history(id, before, &mut |version| {
         let asked = scope.valid.is_none_or(|at| version.period.covers(at));
         page.look(&target.schema, asked.then_some(&version))

@@ -136,7 +136,7 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
         limit: range.limit,
         page: range.page,
     };
-    let view = target.graph.view(time::scope(parameters)?)?;
+    let view = context.view(&target, time::scope(parameters)?)?;
     let mut answer = Listing::start(context, "vertices");
     answer.show(time::detail(parameters, schema)?);
     let page = query::vertices(
@@ -191,7 +191,7 @@ fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Respon
         limit: range.limit,
         page: range.page,
     };
-    let view = target.graph.view(time::scope(parameters)?)?;
+    let view = context.view(&target, time::scope(parameters)?)?;
     let mut answer = Listing::start(context, "edges");
     answer.show(time::detail(parameters, schema)?);
     let timed = Timed::with_effort(&view, context, effort);
@@ -261,7 +261,7 @@ fn by_id(
     what: &str,
     ids: &[ElementId],
 ) -> HandlerResult {
-    let view = target.graph.view(time::scope(context.query()?)?)?;
+    let view = context.view(target, time::scope(context.query()?)?)?;
     let schema = &*target.schema;
     let mut answer = Listing::start(context, what);
     for id in ids {

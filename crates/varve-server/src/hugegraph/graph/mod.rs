@@ -33,6 +33,7 @@ pub use time::parse_instant;
 pub(super) use ids::parse_vertex_id;
 pub(super) use input::{PropertiesJson, Raw};
 pub(super) use listing::{direction, named};
+pub(crate) use predicate::condition_of_right;
 pub(super) use predicate::{Reading, condition_of_any};
 pub(super) use submit::Target;
 pub(super) use time::scope_of;

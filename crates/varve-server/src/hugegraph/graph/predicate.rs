@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize as _;
 use varve_graph::element::{RawValue, convert, convert_member};
 use varve_graph::schema::Schema;
 use varve_graph::{ErrorKind, GraphError};
@@ -91,6 +92,36 @@ pub(crate) fn condition_of_any(
         }
         value => condition(schema, name, value, reading),
     }
+}
+
+/// What a property and the value or predicate of a right mean; `None` = nothing.
+pub(crate) fn condition_of_right(
+    schema: &Schema,
+    name: &str,
+    value: &serde_json::Value,
+) -> Option<Vec<Condition>> {
+    let text = value.as_str().unwrap_or_default();
+    if let Some(rest) = text.strip_prefix("P.without(") {
+        let key = schema.require_property_key(name).ok()?;
+        let values = list(rest.strip_suffix(')')?).ok()?;
+        let of = |value| {
+            Some(Condition {
+                key: key.id,
+                predicate: Predicate::Neq(member(key, value).ok()?),
+            })
+        };
+        let all: Option<Vec<Condition>> = values.into_iter().map(of).collect();
+        // What is without nothing has the property, which no condition says.
+        return all.filter(|all| !all.is_empty());
+    }
+    let Raw(value) = Raw::deserialize(value).ok()?;
+    let reading = Reading {
+        keep_start_p: false,
+        indexed: false,
+    };
+    condition(schema, name, value, reading)
+        .ok()
+        .map(|condition| vec![condition])
 }
 
 /// A predicate as it was written, its values not converted.

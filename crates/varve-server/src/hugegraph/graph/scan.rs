@@ -61,7 +61,7 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
         page,
         ..VertexQuery::default()
     };
-    let view = target.graph.view(time::scope(parameters)?)?;
+    let view = context.view(&target, time::scope(parameters)?)?;
     let mut answer = Listing::start(context, "vertices");
     let page = query::vertices(
         &Timed::new(&view, context),
@@ -84,7 +84,7 @@ pub(super) fn edges(context: &RequestContext) -> HandlerResult {
         page,
         ..EdgeQuery::default()
     };
-    let view = target.graph.view(time::scope(parameters)?)?;
+    let view = context.view(&target, time::scope(parameters)?)?;
     let mut answer = Listing::start(context, "edges");
     let page = query::edges(
         &Timed::new(&view, context),

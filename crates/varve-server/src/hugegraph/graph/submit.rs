@@ -8,6 +8,7 @@ use varve_graph::element::Rules;
 use varve_graph::registry::Leased;
 use varve_graph::schema::Schema;
 use varve_graph::write::{Contention, IdRef, Ticket, WriteRequest, Written};
+use varve_model::{EdgeId, TemporalScope, VertexId};
 
 use super::periods::Changes;
 use crate::errors::{ApiError, HandlerResult};
@@ -37,6 +38,33 @@ impl Target {
     pub(in crate::hugegraph) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let leased = context.leased()?;
         Ok(Self { leased })
+    }
+
+    /// Calls `found` with the content of a vertex's row, if the client may see it; returns whether
+    /// it is there. For who may see everything, a look-up of the present takes no snapshot.
+    pub(super) fn with_vertex(
+        &self,
+        context: &RequestContext,
+        (id, scope): (&VertexId, TemporalScope),
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        match context.access_to(self) {
+            None => self.graph.with_vertex(id, scope, found),
+            Some(_) => context.view(self, scope)?.with_vertex(id, found),
+        }
+    }
+
+    /// [`Target::with_vertex`] of an edge.
+    pub(super) fn with_edge(
+        &self,
+        context: &RequestContext,
+        (id, scope): (&EdgeId, TemporalScope),
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        match context.access_to(self) {
+            None => self.graph.with_edge(id, scope, found),
+            Some(_) => context.view(self, scope)?.with_edge(id, found),
+        }
     }
 
     /// Calls `work` with the rules for elements of this graph.
@@ -119,6 +147,7 @@ fn request(
         period: changes.period,
         periods: changes.periods,
         skip_unchanged: changes.skip_unchanged,
+        access: context.access_to(target),
         ..WriteRequest::default()
     })
 }

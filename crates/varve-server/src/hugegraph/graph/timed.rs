@@ -8,6 +8,7 @@ use varve_graph::read::View;
 use varve_graph::{ErrorKind, GraphError};
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::TemporalScope;
+use varve_view::ElementPolicy;
 
 use crate::request::RequestContext;
 
@@ -64,6 +65,10 @@ impl Resolver for Timed<'_> {
 
     fn scope(&self) -> TemporalScope {
         self.view.scope()
+    }
+
+    fn policy(&self) -> Option<&ElementPolicy> {
+        self.view.policy()
     }
 
     fn pause(&self) -> Result<(), GraphError> {

@@ -56,7 +56,7 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
         ..time::scope(query)?
     };
     let target = Target::of(context)?;
-    let view = target.graph.view(scope)?;
+    let view = context.view(&target, scope)?;
     let mut answer = Growing::with_capacity(context, 4 * output::ELEMENT_BYTES);
     answer.json.begin_object().key("states").begin_array();
     let (mut left, mut next) = (limit, Some(from));

@@ -104,7 +104,7 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
     let target = Target::of(context)?;
     let mut json = JsonWriter::with_capacity(output::ELEMENT_BYTES);
     let mut written = Ok(());
-    let found = target.graph.with_vertex(&id, scope, &mut |row| {
+    let found = target.with_vertex(context, (&id, scope), &mut |row| {
         written = output::vertex_row(&mut json, &target.schema, &id, row);
     })?;
     written?;

@@ -16,6 +16,7 @@ use super::changes;
 use super::messages::{
     EdgeLabelBody, IndexLabelBody, PropertyKeyBody, Show, VertexLabelBody, show_stored,
 };
+use super::sight::{Seen, Sight};
 use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
@@ -260,73 +261,82 @@ fn removed(context: &RequestContext, kind: &str, task: TaskId) -> Response {
 }
 
 /// Writes a list under its key.
-fn show_all<'a, T: Show + 'a>(
+fn show_all<'a, T: Show + Seen + 'a>(
     key: &str,
-    schema: &Schema,
+    sight: &Sight,
     elements: impl Iterator<Item = &'a Arc<T>>,
     json: &mut JsonWriter,
 ) {
     json.key(key).begin_array();
-    elements.for_each(|element| element.show(schema, json));
+    elements
+        .filter(|element| sight.shows(&***element))
+        .for_each(|element| element.show(&sight.schema, json));
     json.end_array();
 }
 
 /// All elements of a kind, or those that `names` asks for, in its order.
-fn list<T: Show + SchemaElement>(
+fn list<T: Show + SchemaElement + Seen>(
     context: &RequestContext,
     key: &str,
     by_name: for<'s> fn(&'s Schema, &str) -> Option<&'s Arc<T>>,
     all: for<'s> fn(&'s Schema) -> Vec<&'s Arc<T>>,
 ) -> HandlerResult {
-    let schema = context.graph()?.schema();
+    let sight = Sight::of(context)?;
+    let schema = &*sight.schema;
     let query = context.query()?;
     let elements = if query.get("names").is_some() {
         let found = query.all("names").map(|name| {
-            by_name(&schema, name).ok_or_else(|| ApiError::from(T::KIND.not_found(name)))
+            by_name(schema, name)
+                .filter(|element| sight.shows(&***element))
+                .ok_or_else(|| ApiError::from(T::KIND.not_found(name)))
         });
         found.collect::<Result<Vec<_>, _>>()?
     } else {
-        all(&schema)
+        all(schema)
     };
     let mut json = JsonWriter::with_capacity(256 * (elements.len() + 1));
     json.begin_object();
-    show_all(key, &schema, elements.into_iter(), &mut json);
+    show_all(key, &sight, elements.into_iter(), &mut json);
     json.end_object();
     Ok(Response::ok(json.finish()))
 }
 
 /// The element that the path names.
-fn get<T: Show + SchemaElement>(
+fn get<T: Show + SchemaElement + Seen>(
     context: &RequestContext,
     by_name: for<'s> fn(&'s Schema, &str) -> Option<&'s Arc<T>>,
 ) -> HandlerResult {
-    let graph = context.graph()?;
-    let schema = graph.schema();
+    let sight = Sight::of(context)?;
     let name = context.path_parameter("name");
-    let element = by_name(&schema, name).ok_or_else(|| T::KIND.not_found(name))?;
-    Ok(one(&graph, StatusCode::OK, &**element))
+    let element = by_name(&sight.schema, name).filter(|element| sight.shows(&***element));
+    let element = element.ok_or_else(|| T::KIND.not_found(name))?;
+    let mut json = JsonWriter::with_capacity(512);
+    element.show(&sight.schema, &mut json);
+    Ok(Response::ok(json.finish()))
 }
 
 fn whole(context: &RequestContext) -> HandlerResult {
-    let schema = context.graph()?.schema();
+    let sight = Sight::of(context)?;
+    let schema = &*sight.schema;
     let mut json = JsonWriter::with_capacity(4096);
     json.begin_object();
     show_all(
         "propertykeys",
-        &schema,
+        &sight,
         schema.all_property_keys(),
         &mut json,
     );
     show_all(
         "vertexlabels",
-        &schema,
+        &sight,
         schema.all_vertex_labels(),
         &mut json,
     );
-    show_all("edgelabels", &schema, schema.all_edge_labels(), &mut json);
+    show_all("edgelabels", &sight, schema.all_edge_labels(), &mut json);
     json.key("indexlabels").begin_array();
-    for label in schema.all_index_labels() {
-        show_stored(label, &schema, &mut json);
+    let index_labels = schema.all_index_labels();
+    for label in index_labels.filter(|label| sight.shows(&***label)) {
+        show_stored(label, schema, &mut json);
     }
     json.end_array();
     json.end_object();

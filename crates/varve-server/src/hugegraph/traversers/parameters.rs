@@ -36,7 +36,7 @@ impl Ground {
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let began = Instant::now();
         let target = Target::of(context)?;
-        let view = target.graph.view(scope(context.query()?)?)?;
+        let view = context.view(&target, scope(context.query()?)?)?;
         let config = context.state().config();
         let limits = MeterLimits {
             rows_max: config.max_traversal_rows,

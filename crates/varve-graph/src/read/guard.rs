@@ -1,0 +1,443 @@
+//! What a view shows to somebody who may not read everything: the graph without the elements that
+//! a policy does not cover.
+//!
+//! A vertex is shown if its label is covered and its properties satisfy the conditions. An edge is
+//! shown if that holds for itself and both its ends are shown; the label of an end decides without
+//! a look at it, unless there are conditions on vertices of that label. At another point of the two
+//! times than now, conditions must hold in the state there and in the present one, if there is one.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use varve_encoding::row::{edge_parts, vertex_parts};
+use varve_encoding::tables::{EDGE, VERTEX};
+use varve_encoding::{DecodeError, key};
+use varve_kv::{ClusteringRange, Flow, TableId};
+use varve_model::{
+    Direction, EdgeLabelId, Element, ElementId, Instant, Properties, TemporalScope, VertexId,
+    VertexLabelId,
+};
+use varve_view::{AccessPolicy, Coverage, ElementPolicy};
+
+use super::adjacency::Adjacent;
+use super::many::Place;
+use super::view::{Point, View, read_element};
+use crate::error::{ErrorKind, GraphError};
+use crate::hash::IdMap;
+use crate::index::tokenizer;
+use crate::query::pick;
+
+/// Ends of edges that a view remembers.
+const KNOWN_MAX: usize = 1 << 16;
+/// Elements that are judged together.
+const BATCH: usize = 256;
+/// Edges that are judged together, at first: most walks are short.
+const EDGES_MIN: usize = 16;
+
+/// A policy, and what was seen with it at one point of both times.
+pub(crate) struct Guard {
+    policy: Arc<AccessPolicy>,
+    /// Whether vertices are shown, by their keys.
+    known: Mutex<IdMap<Vec<u8>, bool>>,
+}
+
+impl Guard {
+    fn new(policy: Arc<AccessPolicy>) -> Arc<Self> {
+        let known = Mutex::default();
+        Arc::new(Self { policy, known })
+    }
+
+    /// The same policy at another point.
+    pub(super) fn elsewhere(&self) -> Arc<Self> {
+        Self::new(Arc::clone(&self.policy))
+    }
+}
+
+impl GraphError {
+    /// Somebody may not treat an element so.
+    pub(crate) fn denied(permission: &str, graph: &str, id: &ElementId) -> Self {
+        let kind = match id {
+            ElementId::Vertex(_) => "VERTEX",
+            ElementId::Edge(_) => "EDGE",
+        };
+        Self::new(
+            ErrorKind::Denied,
+            format!(
+                "Permission denied: {permission} Resource{{graph={graph},type={kind},operated={id}}}"
+            ),
+        )
+    }
+}
+
+/// Whether a policy covers an element of its label with these properties.
+pub(crate) fn is_covered(coverage: &Coverage, properties: &Properties) -> bool {
+    match coverage {
+        Coverage::Nothing => false,
+        Coverage::All => true,
+        Coverage::Where(any_of) => any_of.holds(properties, &tokenizer::contains_words),
+    }
+}
+
+/// Whether a policy covers a vertex with this content.
+pub(crate) fn covers_vertex(policy: &ElementPolicy, content: &[u8]) -> Result<bool, DecodeError> {
+    let (label, reader) = vertex_parts(content)?;
+    Ok(match policy.vertex(label) {
+        Coverage::Where(any_of) => {
+            let properties = pick(reader, any_of.keys())?;
+            any_of.holds(&properties, &tokenizer::contains_words)
+        }
+        coverage => *coverage == Coverage::All,
+    })
+}
+
+/// Whether a policy covers an edge with this label and content, whatever its ends are.
+pub(crate) fn covers_edge(
+    policy: &ElementPolicy,
+    label: EdgeLabelId,
+    content: &[u8],
+) -> Result<bool, DecodeError> {
+    Ok(match policy.edge(label) {
+        Coverage::Where(any_of) => {
+            let properties = pick(edge_parts(content)?.2, any_of.keys())?;
+            any_of.holds(&properties, &tokenizer::contains_words)
+        }
+        coverage => *coverage == Coverage::All,
+    })
+}
+
+impl View {
+    /// The same view, which shows only what a policy lets be read; `None` = everything.
+    #[must_use]
+    pub fn guarded_by(mut self, policy: Option<&Arc<AccessPolicy>>) -> Self {
+        self.guard = policy.map(|policy| Guard::new(Arc::clone(policy)));
+        self
+    }
+
+    /// What bounds it.
+    pub(crate) fn access(&self) -> Option<&Arc<AccessPolicy>> {
+        self.guard.as_ref().map(|guard| &guard.policy)
+    }
+
+    /// Whether an element of a table with these keys and this content is shown.
+    pub(super) fn shows(
+        &self,
+        guard: &Guard,
+        table: TableId,
+        (partition, clustering): (&[u8], &[u8]),
+        content: &[u8],
+    ) -> Result<bool, GraphError> {
+        match table {
+            VERTEX => self.shows_vertex(guard, partition, content),
+            _ => self.shows_edge(guard, (partition, clustering), content),
+        }
+    }
+
+    fn shows_vertex(
+        &self,
+        guard: &Guard,
+        partition: &[u8],
+        content: &[u8],
+    ) -> Result<bool, GraphError> {
+        let policy = &guard.policy.read;
+        if !covers_vertex(policy, content)? {
+            return Ok(false);
+        }
+        let (label, _) = vertex_parts(content)?;
+        match policy.vertex(label) {
+            Coverage::Where(_) => {
+                let place = (VERTEX, partition, key::VERTEX_CLUSTERING);
+                self.holds_now(place, &mut |content| covers_vertex(policy, content))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    fn shows_edge(
+        &self,
+        guard: &Guard,
+        (partition, clustering): (&[u8], &[u8]),
+        content: &[u8],
+    ) -> Result<bool, GraphError> {
+        let policy = &guard.policy.read;
+        let damaged = || DecodeError::new("an edge key", clustering, 0);
+        let (direction, label, other) = key::edge_parts(clustering).ok_or_else(damaged)?;
+        let (source_label, target_label, _) = edge_parts(content)?;
+        let (own_label, other_label) = match direction {
+            Direction::Out => (source_label, target_label),
+            Direction::In => (target_label, source_label),
+        };
+        let is_nothing = |label| *policy.vertex(label) == Coverage::Nothing;
+        if is_nothing(own_label) || is_nothing(other_label) {
+            return Ok(false);
+        }
+        if !covers_edge(policy, label, content)? {
+            return Ok(false);
+        }
+        if matches!(policy.edge(label), Coverage::Where(_)) {
+            let place = (EDGE, partition, clustering);
+            let covers = &mut |content: &[u8]| covers_edge(policy, label, content);
+            if !self.holds_now(place, covers)? {
+                return Ok(false);
+            }
+        }
+        Ok(self.shows_end(guard, partition, own_label)?
+            && self.shows_end(guard, other, other_label)?)
+    }
+
+    /// Whether the end of an edge is shown; `label` is what the edge says of it.
+    fn shows_end(
+        &self,
+        guard: &Guard,
+        vertex: &[u8],
+        label: VertexLabelId,
+    ) -> Result<bool, GraphError> {
+        match guard.policy.read.vertex(label) {
+            Coverage::Nothing => return Ok(false),
+            Coverage::All => return Ok(true),
+            Coverage::Where(_) => {}
+        }
+        if let Some(known) = guard.known.lock().get(vertex) {
+            return Ok(*known);
+        }
+        let mut content = None;
+        let (point, clustering) = (self.point(), key::VERTEX_CLUSTERING);
+        let found = &mut |row: &[u8]| content = Some(row.to_vec());
+        read_element(self.reader(), VERTEX, vertex, clustering, point, found)?;
+        let shown = match content {
+            Some(content) => self.shows_vertex(guard, vertex, &content)?,
+            None => false,
+        };
+        self.remember(guard, vertex, shown);
+        Ok(shown)
+    }
+
+    fn remember(&self, guard: &Guard, vertex: &[u8], shown: bool) {
+        let mut known = guard.known.lock();
+        if known.len() >= KNOWN_MAX {
+            known.clear();
+        }
+        known.insert(vertex.to_vec(), shown);
+    }
+
+    /// Whether the present state of an element, if it has one, is covered. Of the present that is
+    /// the state which was looked at.
+    fn holds_now(
+        &self,
+        (table, partition, clustering): (TableId, &[u8], &[u8]),
+        covers: &mut dyn FnMut(&[u8]) -> Result<bool, DecodeError>,
+    ) -> Result<bool, GraphError> {
+        if self.scope().is_now() {
+            return Ok(true);
+        }
+        let point = Point {
+            scope: TemporalScope::NOW,
+            now: self.point().now,
+        };
+        let mut covered = Ok(true);
+        read_element(
+            self.reader(),
+            table,
+            partition,
+            clustering,
+            point,
+            &mut |content| covered = covers(content),
+        )?;
+        Ok(covered?)
+    }
+
+    /// Looks at the ends of edges together, as far as conditions decide about them.
+    pub(super) fn look_at_ends<'e>(
+        &self,
+        guard: &Guard,
+        edges: impl Iterator<Item = (&'e [u8], &'e [u8], &'e [u8])>,
+    ) -> Result<(), GraphError> {
+        let policy = &guard.policy.read;
+        if !policy.has_vertex_conditions() {
+            return Ok(());
+        }
+        let mut ends: Vec<&[u8]> = Vec::new();
+        for (partition, clustering, content) in edges {
+            let damaged = || DecodeError::new("an edge key", clustering, 0);
+            let (direction, _, other) = key::edge_parts(clustering).ok_or_else(damaged)?;
+            let (source_label, target_label, _) = edge_parts(content)?;
+            let (source, target) = match direction {
+                Direction::Out => (partition, other),
+                Direction::In => (other, partition),
+            };
+            for (end, label) in [(source, source_label), (target, target_label)] {
+                if matches!(policy.vertex(label), Coverage::Where(_)) {
+                    ends.push(end);
+                }
+            }
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        {
+            let known = guard.known.lock();
+            ends.retain(|end| !known.contains_key(*end));
+        }
+        let place = |end: &&[u8]| (end.to_vec(), key::VERTEX_CLUSTERING.to_vec());
+        let places: Vec<Place> = ends.iter().map(place).collect();
+        let mut contents = vec![None; places.len()];
+        self.stored_elements(VERTEX, &places, &mut |at, content| {
+            contents[at] = Some(content.to_vec());
+        })?;
+        for (end, content) in ends.iter().zip(contents) {
+            let shown = match content {
+                Some(content) => self.shows_vertex(guard, end, &content)?,
+                None => false,
+            };
+            self.remember(guard, end, shown);
+        }
+        Ok(())
+    }
+
+    /// [`View::elements`] of a view that does not show everything.
+    pub(super) fn shown_elements(
+        &self,
+        guard: &Guard,
+        table: TableId,
+        places: &[Place],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), GraphError> {
+        for (number, places) in places.chunks(BATCH).enumerate() {
+            let mut contents = Vec::with_capacity(places.len());
+            self.stored_elements(table, places, &mut |at, content| {
+                contents.push((at, content.to_vec()));
+            })?;
+            if table == EDGE {
+                let edges = contents.iter().map(|(at, content)| {
+                    let (partition, clustering) = &places[*at];
+                    (&**partition, &**clustering, &**content)
+                });
+                self.look_at_ends(guard, edges)?;
+            }
+            for (at, content) in &contents {
+                let (partition, clustering) = &places[*at];
+                if self.shows(guard, table, (partition, clustering), content)? {
+                    found(number * BATCH + at, content);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// [`View::adjacent_in`] of a view that does not show everything.
+    pub(super) fn shown_adjacent(
+        &self,
+        guard: &Guard,
+        (partition, range): (&[u8], &ClusteringRange),
+        looked: &mut dyn FnMut() -> Flow,
+        visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        let policy = &guard.policy.read;
+        let is_now = self.scope().is_now();
+        if !policy.has_vertex_conditions() && (is_now || !policy.has_edge_conditions()) {
+            // Nothing is looked up, so nothing is worth to be put together.
+            let mut failed = None;
+            self.stored_adjacent(partition, range, looked, &mut |edge| {
+                let keys = (partition, edge.clustering);
+                match self.shows(guard, EDGE, keys, edge.content) {
+                    Ok(true) => visit(edge),
+                    Ok(false) => Flow::Continue(()),
+                    Err(error) => {
+                        failed = Some(error);
+                        Flow::Break(())
+                    }
+                }
+            })?;
+            return failed.map_or(Ok(()), Err);
+        }
+        let mut range = range.clone();
+        let mut most = EDGES_MIN;
+        while !range.is_empty() {
+            let mut edges: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+            let mut is_ended = false;
+            let mut look = || {
+                let flow = looked();
+                is_ended = flow.is_break();
+                flow
+            };
+            self.stored_adjacent(partition, &range, &mut look, &mut |edge| {
+                edges.push((edge.clustering.to_vec(), edge.content.to_vec()));
+                match edges.len() < most {
+                    true => Flow::Continue(()),
+                    false => Flow::Break(()),
+                }
+            })?;
+            let each = edges.iter();
+            let each = each.map(|(clustering, content)| (partition, &**clustering, &**content));
+            self.look_at_ends(guard, each)?;
+            for (clustering, content) in &edges {
+                let shown = self.shows(guard, EDGE, (partition, clustering), content)?;
+                let edge = Adjacent {
+                    clustering,
+                    content,
+                };
+                if shown && visit(edge).is_break() {
+                    return Ok(());
+                }
+            }
+            match edges.last() {
+                Some((last, _)) if !is_ended && edges.len() == most => {
+                    range.from = [last.as_slice(), &[0xFF; key::EVENT_SUFFIX], &[0]].concat();
+                }
+                _ => return Ok(()),
+            }
+            most = (most * 2).min(BATCH);
+        }
+        Ok(())
+    }
+
+    /// Whether a state that an element has at a point of both times is shown.
+    pub(super) fn shows_state(
+        &self,
+        guard: &Guard,
+        element: &Element,
+        at: TemporalScope,
+    ) -> Result<bool, GraphError> {
+        let policy = &guard.policy.read;
+        let coverage = match element {
+            Element::Vertex(vertex) => policy.vertex(vertex.label),
+            Element::Edge(edge) => policy.edge(edge.id.label),
+        };
+        let properties = match element {
+            Element::Vertex(vertex) => &vertex.properties,
+            Element::Edge(edge) => &edge.properties,
+        };
+        if !is_covered(coverage, properties) {
+            return Ok(false);
+        }
+        let then = self.moved_to(at);
+        if matches!(coverage, Coverage::Where(_)) {
+            let id = match element {
+                Element::Vertex(vertex) => ElementId::Vertex(vertex.id.clone()),
+                Element::Edge(edge) => ElementId::Edge(edge.id.clone()),
+            };
+            let (partition, clustering) = key::current(&id);
+            let table = match &id {
+                ElementId::Vertex(_) => VERTEX,
+                ElementId::Edge(_) => EDGE,
+            };
+            let covers = &mut |content: &[u8]| match &id {
+                ElementId::Vertex(_) => covers_vertex(policy, content),
+                ElementId::Edge(id) => covers_edge(policy, id.label, content),
+            };
+            if !then.holds_now((table, &partition, &clustering), covers)? {
+                return Ok(false);
+            }
+        }
+        let (Element::Edge(edge), Some(guard)) = (element, &then.guard) else {
+            return Ok(true);
+        };
+        let end = |id: &VertexId, label| then.shows_end(guard, &key::vertex_id(id), label);
+        Ok(end(&edge.id.source, edge.source_label)? && end(&edge.id.target, edge.target_label)?)
+    }
+
+    /// The instant at which the ends of an edge are looked at that has a version of this period:
+    /// the one that the view asks for, else the first.
+    pub(super) fn instant_in(&self, from: Instant, to: Instant) -> Instant {
+        let asked = self.scope().valid;
+        asked.filter(|at| *at >= from && *at < to).unwrap_or(from)
+    }
+}

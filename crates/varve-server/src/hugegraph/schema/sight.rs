@@ -1,0 +1,132 @@
+//! Which schema elements a client may see: those that a right of their type names, and those of
+//! the elements that it may read.
+
+use std::sync::Arc;
+
+use varve_auth::{Names, Permission, ResourceType};
+use varve_graph::schema::Schema;
+use varve_model::schema::IndexBase;
+use varve_model::{EdgeLabel, IndexLabel, PropertyKey, PropertyKeyId, VertexLabel};
+use varve_view::{AccessPolicy, Coverage};
+
+use crate::errors::ApiError;
+use crate::identity::Identity;
+use crate::request::RequestContext;
+
+/// What a client may see of a schema.
+pub(super) struct Sight {
+    /// The schema.
+    pub(super) schema: Arc<Schema>,
+    /// `None` = everything.
+    bounds: Option<Bounds>,
+}
+
+pub(super) struct Bounds {
+    property_keys: Names,
+    vertex_labels: Names,
+    edge_labels: Names,
+    index_labels: Names,
+    /// `None` = everything.
+    elements: Option<Arc<AccessPolicy>>,
+}
+
+impl Sight {
+    /// Of the graph that the path names.
+    pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
+        let leased = context.leased()?;
+        let bounds = match context.identity() {
+            Identity::User(user) if !user.rights.is_administrator() => {
+                let names = |kind| {
+                    let graph = leased.graph.name();
+                    user.rights.names(graph, Permission::Read, kind)
+                };
+                Some(Bounds {
+                    property_keys: names(ResourceType::PropertyKey),
+                    vertex_labels: names(ResourceType::VertexLabel),
+                    edge_labels: names(ResourceType::EdgeLabel),
+                    index_labels: names(ResourceType::IndexLabel),
+                    elements: context.access_to(&leased),
+                })
+            }
+            _ => None,
+        };
+        Ok(Self {
+            schema: leased.graph.schema(),
+            bounds,
+        })
+    }
+
+    pub(super) fn shows(&self, element: &impl Seen) -> bool {
+        let bounds = self.bounds.as_ref();
+        bounds.is_none_or(|bounds| element.is_in(bounds, &self.schema))
+    }
+}
+
+impl Bounds {
+    fn has_vertices(&self, label: &VertexLabel) -> bool {
+        let elements = self.elements.as_ref();
+        elements.is_none_or(|access| *access.read.vertex(label.id) != Coverage::Nothing)
+    }
+
+    fn has_edges(&self, label: &EdgeLabel) -> bool {
+        let elements = self.elements.as_ref();
+        elements.is_none_or(|access| {
+            let ends = label
+                .link
+                .iter()
+                .flat_map(|(source, target)| [source, target]);
+            let mut hidden = ends.map(|end| *access.read.vertex(*end) == Coverage::Nothing);
+            *access.read.edge(label.id) != Coverage::Nothing && !hidden.any(|hidden| hidden)
+        })
+    }
+
+    fn uses(&self, schema: &Schema, key: PropertyKeyId) -> bool {
+        let of_vertices =
+            |label: &Arc<VertexLabel>| label.properties.contains(&key) && self.has_vertices(label);
+        let of_edges =
+            |label: &Arc<EdgeLabel>| label.properties.contains(&key) && self.has_edges(label);
+        self.elements.is_none()
+            || schema.all_vertex_labels().any(of_vertices)
+            || schema.all_edge_labels().any(of_edges)
+    }
+}
+
+/// A schema element that not everybody may see.
+pub(super) trait Seen {
+    fn is_in(&self, bounds: &Bounds, schema: &Schema) -> bool;
+}
+
+impl Seen for PropertyKey {
+    fn is_in(&self, bounds: &Bounds, schema: &Schema) -> bool {
+        bounds.property_keys.contain(&self.name) || bounds.uses(schema, self.id)
+    }
+}
+
+impl Seen for VertexLabel {
+    fn is_in(&self, bounds: &Bounds, _: &Schema) -> bool {
+        bounds.vertex_labels.contain(&self.name) || bounds.has_vertices(self)
+    }
+}
+
+impl Seen for EdgeLabel {
+    fn is_in(&self, bounds: &Bounds, _: &Schema) -> bool {
+        bounds.edge_labels.contain(&self.name) || bounds.has_edges(self)
+    }
+}
+
+impl Seen for IndexLabel {
+    fn is_in(&self, bounds: &Bounds, schema: &Schema) -> bool {
+        let has_elements = match self.base {
+            IndexBase::Vertex(id) => {
+                let label = schema.vertex_label(id);
+                label.is_some_and(|label| bounds.has_vertices(label))
+            }
+            IndexBase::Edge(id) => {
+                let label = schema.edge_label(id);
+                label.is_some_and(|label| bounds.has_edges(label))
+            }
+            IndexBase::Olap => bounds.elements.is_none(),
+        };
+        bounds.index_labels.contain(&self.name) || has_elements
+    }
+}
