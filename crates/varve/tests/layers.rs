@@ -264,6 +264,45 @@ fn files_are_short_and_say_what_they_are_for() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// How the server reads elements of a graph without the policy of a request's client.
+const UNGUARDED: &[&str] = &[
+    "graph.view(",
+    "graph.with_vertex(",
+    "graph.with_edge(",
+    "graph.vertex(",
+    "graph.edge(",
+    "graph.history(",
+];
+
+/// Where it does: each of these puts the policy beside it, or serves who has none.
+const GUARDS: &[&str] = &[
+    "src/policies.rs",
+    "src/hugegraph/graph/submit.rs",
+    "src/gremlin/transaction.rs",
+    // A task, which is submitted with rights on all elements.
+    "src/hugegraph/algorithms.rs",
+];
+
+#[test]
+fn requests_read_graphs_as_their_client_may() {
+    let mut found = Vec::new();
+    sources(&crates()["varve-server"].join("src"), &mut found);
+    let mut wrong = Vec::new();
+    for path in found {
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        let is_guard = GUARDS.iter().any(|guard| path.ends_with(guard));
+        let reads = |line: &&str| UNGUARDED.iter().any(|read| line.contains(read));
+        if let Some(line) = text.lines().find(reads).filter(|_| !is_guard) {
+            wrong.push(format!("{}: {}", path.display(), line.trim()));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "use RequestContext::view:\n{}",
+        wrong.join("\n")
+    );
+}
+
 #[test]
 fn nothing_is_left_behind() {
     let mut wrong = Vec::new();
