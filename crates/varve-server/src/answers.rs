@@ -66,6 +66,13 @@ impl Share {
         self.bytes += more;
         self.unlimited || more == 0 || before.saturating_add(more) <= self.of.bytes_max
     }
+
+    /// Makes the share at most `bytes` large.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        let less = self.bytes.saturating_sub(bytes);
+        self.of.bytes.fetch_sub(less, Ordering::Relaxed);
+        self.bytes -= less;
+    }
 }
 
 impl Drop for Share {
@@ -161,6 +168,8 @@ mod tests {
         assert!(write.reach(40), "it is counted, and not refused");
         assert_eq!(budget.bytes(), 110);
         drop(write);
+        one.shrink(20);
+        assert_eq!(budget.bytes(), 20);
         drop(one);
         assert_eq!(budget.bytes(), 0);
     }

@@ -65,6 +65,9 @@ section! {
         /// which an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time.
         /// Over it the task fails.
         max_algorithm_bytes: usize = 512 * MIB,
+        /// Bytes that all jobs hold together, graph algorithms and Gremlin scripts of all graphs; at
+        /// least `max_algorithm_bytes`. One that finds no room fails.
+        max_jobs_held_bytes: usize = 512 * MIB,
         /// Bytes of answers held at once, from when they are written until clients have taken them,
         /// those of other servers that are handed through included. Over it: 503 for reads; what
         /// writes are answered is counted and not refused. At least `max_answer_bytes`. Searches of
@@ -296,6 +299,11 @@ impl ServerConfig {
                 "max_held_answer_bytes",
                 self.max_held_answer_bytes,
                 self.max_answer_bytes,
+            ),
+            (
+                "max_jobs_held_bytes",
+                self.max_jobs_held_bytes,
+                self.max_algorithm_bytes,
             ),
         ] {
             at_least(option, value as u64, least as u64)?;

@@ -58,6 +58,11 @@ impl JsonWriter {
         std::mem::replace(&mut self.buffer, next)
     }
 
+    /// Makes room for so many bytes, and no more than that.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.buffer.reserve_exact(bytes);
+    }
+
     /// The number of bytes written.
     pub fn len(&self) -> usize {
         self.buffer.len()

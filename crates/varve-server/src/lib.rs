@@ -110,7 +110,7 @@ mod origin;
 mod parameters;
 mod path;
 mod policies;
-mod query_memory;
+pub mod query_memory;
 pub mod request;
 pub mod respond;
 pub mod rights;

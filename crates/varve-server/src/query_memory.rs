@@ -1,20 +1,41 @@
 //! The memory that all queries hold together. Each has a limit of its own, but many run at once.
+//!
+//! A query counts what it is about to hold where that may be much at once, a long list or text. All
+//! else is measured: what its thread has allocated since the query began. So a step that counts
+//! nothing is bounded all the same.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use varve_graph::optimistic::{HeldBytes, HeldShare};
 use varve_view::{CancelToken, Meter, MeterLimits, SharedBytes, ViewError};
 
 use crate::blocking::yield_to_others;
+use crate::config::ServerConfig;
 use crate::state::AppState;
 
-/// Who shares the budget, for the error of who finds no room.
-const WHOSE: &str = "All queries together (server.max_traversals_held_bytes)";
+/// Who shares the budget of queries, for the error of who finds no room.
+const QUERIES: &str = "All queries together (server.max_traversals_held_bytes)";
+/// The same for jobs.
+const JOBS: &str = "All jobs together (server.max_jobs_held_bytes)";
 
-/// The budget of so many bytes.
-pub(crate) fn budget(bytes: usize) -> Arc<HeldBytes> {
-    Arc::new(HeldBytes::new(bytes, WHOSE))
+static ALLOCATED: OnceLock<fn() -> i64> = OnceLock::new();
+
+/// Says how many bytes the calling thread has allocated and not freed since it began; only the
+/// first call of a process counts. The binary knows its allocator. Without it queries hold what they
+/// count.
+pub fn measure_by(allocated: fn() -> i64) {
+    ALLOCATED.get_or_init(|| allocated);
+}
+
+/// The budget of all queries.
+pub(crate) fn of_queries(config: &ServerConfig) -> Arc<HeldBytes> {
+    Arc::new(HeldBytes::new(config.max_traversals_held_bytes, QUERIES))
+}
+
+/// The budget of all jobs.
+pub(crate) fn of_jobs(config: &ServerConfig) -> Arc<HeldBytes> {
+    Arc::new(HeldBytes::new(config.max_jobs_held_bytes, JOBS))
 }
 
 #[derive(Debug)]
@@ -27,10 +48,18 @@ impl SharedBytes for Share {
     }
 }
 
-/// The meter of a query within these limits, which takes what it holds from the budget of all.
+/// The meter of a request's query within these limits.
 pub(crate) fn meter(state: &AppState, limits: MeterLimits, cancel: CancelToken) -> Meter {
-    let share = Share(Mutex::new(Arc::clone(state.query_memory()).share()));
-    Meter::new(limits, cancel)
-        .sharing(Box::new(share))
-        .pausing(yield_to_others)
+    within(state.query_memory(), limits, cancel).pausing(yield_to_others)
+}
+
+/// The meter of a query within these limits, which takes what it holds from a budget. The query
+/// runs on the calling thread.
+pub(crate) fn within(budget: &Arc<HeldBytes>, limits: MeterLimits, cancel: CancelToken) -> Meter {
+    let share = Share(Mutex::new(Arc::clone(budget).share()));
+    let meter = Meter::new(limits, cancel).sharing(Box::new(share));
+    match ALLOCATED.get() {
+        Some(allocated) => meter.measuring(*allocated),
+        None => meter,
+    }
 }

@@ -179,7 +179,7 @@ impl AppState {
             open_connections: std::sync::atomic::AtomicUsize::new(0),
             gremlin_sessions: std::sync::atomic::AtomicUsize::new(0),
             transactions: crate::gremlin::TransactionLimits::new(&config.gremlin),
-            query_memory: query_memory::budget(config.max_traversals_held_bytes),
+            query_memory: query_memory::of_queries(&config),
             policies: Policies::default(),
             is_shared: graphs.is_shared(),
             graphs,

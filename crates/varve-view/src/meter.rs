@@ -10,6 +10,8 @@ use crate::ViewError;
 
 /// Rows between two looks at the clock and at the cancel token: some hundred microseconds.
 const CHECK_EVERY: u64 = 1_024;
+/// Rows between two looks at what the thread has allocated, one of which costs some nanoseconds.
+const MEASURE_EVERY: u64 = 64;
 
 /// What a query may cost.
 #[derive(Debug, Clone, Copy)]
@@ -87,10 +89,32 @@ pub struct Meter {
     rows: Cell<u64>,
     /// The count of rows at which clock and token are looked at again.
     check_at: Cell<u64>,
+    /// The same for what is looked at first: clock and token, or what the thread has allocated.
+    look_at: Cell<u64>,
     bytes: Cell<u64>,
+    measure: Option<Measure>,
+    /// What was measured last.
+    measured: Cell<u64>,
     /// The budget that it shares with other queries, and what it has of it.
     shared: Option<Box<dyn SharedBytes>>,
     reserved: Cell<u64>,
+}
+
+/// What a query has allocated: what its thread has, since the query began.
+#[derive(Debug)]
+struct Measure {
+    /// Bytes that the calling thread has allocated and not freed since it began.
+    allocated: fn() -> i64,
+    /// What that was when the query began.
+    before: Cell<i64>,
+}
+
+impl Measure {
+    fn bytes(&self) -> u64 {
+        let bytes = (self.allocated)().saturating_sub(self.before.get());
+        // A thread may have freed more than it allocated.
+        u64::try_from(bytes).unwrap_or(0)
+    }
 }
 
 /// A share of the memory that all queries have together, given back when it is dropped.
@@ -113,7 +137,10 @@ impl Meter {
             pause: || {},
             rows: Cell::new(0),
             check_at: Cell::new(CHECK_EVERY),
+            look_at: Cell::new(CHECK_EVERY),
             bytes: Cell::new(0),
+            measure: None,
+            measured: Cell::new(0),
             shared: None,
             reserved: Cell::new(0),
         }
@@ -123,6 +150,17 @@ impl Meter {
     #[must_use]
     pub fn sharing(mut self, shared: Box<dyn SharedBytes>) -> Self {
         self.shared = Some(shared);
+        self
+    }
+
+    /// Also counts what this thread allocates from now on, as `allocated` says: the bytes that it
+    /// has allocated and not freed since it began. The query holds the larger of what is counted
+    /// and what is measured, until [`Meter::settle`].
+    #[must_use]
+    pub fn measuring(mut self, allocated: fn() -> i64) -> Self {
+        let before = Cell::new(allocated());
+        self.measure = Some(Measure { allocated, before });
+        self.look_at.set(MEASURE_EVERY);
         self
     }
 
@@ -146,10 +184,35 @@ impl Meter {
         self.rows.get()
     }
 
-    /// Bytes held now.
+    /// Bytes held now, as far as they are known.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bytes.get()
+        self.bytes.get().max(self.measured.get())
+    }
+
+    /// The query has ended and its results stay: they are what is measured now. The meter may go to
+    /// another thread afterwards.
+    pub fn settle(&mut self) {
+        let Some(measure) = self.measure.take() else {
+            return;
+        };
+        self.measured.set(0);
+        self.bytes.set(measure.bytes());
+        self.give_back();
+    }
+
+    /// Does what leaves memory to others that outlives the query, as a commit does: what it
+    /// allocates is not the query's.
+    pub fn apart<T>(&self, work: impl FnOnce() -> T) -> T {
+        let Some(measure) = &self.measure else {
+            return work();
+        };
+        let before = (measure.allocated)();
+        let done = work();
+        let left = (measure.allocated)().saturating_sub(before);
+        let begin = measure.before.get().saturating_add(left);
+        measure.before.set(begin);
+        done
     }
 
     /// Counts one row.
@@ -160,7 +223,7 @@ impl Meter {
     pub fn row(&self) -> Result<(), ViewError> {
         let rows = self.rows.get() + 1;
         self.rows.set(rows);
-        if rows >= self.check_at.get() || rows > self.limits.rows_max {
+        if rows >= self.look_at.get() || rows > self.limits.rows_max {
             return self.look();
         }
         Ok(())
@@ -168,20 +231,30 @@ impl Meter {
 
     #[cold]
     fn look(&self) -> Result<(), ViewError> {
-        self.check_at.set(self.rows.get() + CHECK_EVERY);
-        if self.rows.get() > self.limits.rows_max {
+        let rows = self.rows.get();
+        if rows > self.limits.rows_max {
             return Err(ViewError::Rows {
                 max: self.limits.rows_max,
             });
         }
+        let every = match self.measure {
+            Some(_) => MEASURE_EVERY,
+            None => CHECK_EVERY,
+        };
+        self.look_at.set(rows + every);
+        if rows < self.check_at.get() {
+            return self.measure();
+        }
+        self.check_at.set(rows + CHECK_EVERY);
         self.check()
     }
 
-    /// Pauses, then looks at the clock and the cancel token.
+    /// Pauses, then looks at the clock, the cancel token and what is allocated.
     ///
     /// # Errors
-    /// [`ViewError::Deadline`] or [`ViewError::Cancelled`].
+    /// [`ViewError::Deadline`] or [`ViewError::Cancelled`]; as [`Meter::hold`].
     pub fn check(&self) -> Result<(), ViewError> {
+        self.measure()?;
         (self.pause)();
         if self.cancel.is_cancelled() {
             return Err(ViewError::Cancelled);
@@ -206,6 +279,24 @@ impl Meter {
     pub fn hold(&self, bytes: usize) -> Result<(), ViewError> {
         let held = self.bytes.get().saturating_add(bytes as u64);
         self.bytes.set(held);
+        self.fit(held)
+    }
+
+    /// Looks at what the query has allocated.
+    ///
+    /// # Errors
+    /// As [`Meter::hold`].
+    pub fn measure(&self) -> Result<(), ViewError> {
+        let Some(measure) = &self.measure else {
+            return Ok(());
+        };
+        self.measured.set(measure.bytes());
+        self.give_back();
+        self.fit(self.measured.get())
+    }
+
+    /// Whether the limit and the shared budget have room for so many bytes in all.
+    fn fit(&self, held: u64) -> Result<(), ViewError> {
         if held > self.limits.bytes_max {
             return Err(ViewError::Memory {
                 max: self.limits.bytes_max,
@@ -232,9 +323,15 @@ impl Meter {
 
     /// Counts bytes that the query no longer holds.
     pub fn release(&self, bytes: usize) {
-        let held = self.bytes.get().saturating_sub(bytes as u64);
-        self.bytes.set(held);
-        let spare = self.reserved.get() - held.min(self.reserved.get());
+        self.bytes
+            .set(self.bytes.get().saturating_sub(bytes as u64));
+        self.give_back();
+    }
+
+    /// Gives back what is reserved far beyond what is held.
+    fn give_back(&self) {
+        let held = self.bytes();
+        let spare = self.reserved.get().saturating_sub(held);
         if self.shared.is_some() && spare > RESERVE_SPARE {
             // Having less cannot fail.
             let _ = self.reserve(held);
@@ -306,6 +403,41 @@ mod tests {
         meter.release(5);
         assert!(meter.hold(5).is_ok());
         assert!(matches!(meter.hold(1), Err(ViewError::Memory { max: 10 })));
+    }
+
+    thread_local! {
+        static ALLOCATED: Cell<i64> = const { Cell::new(1_000) };
+    }
+
+    #[test]
+    fn a_query_holds_what_its_thread_allocates_until_it_has_ended() {
+        let limits = MeterLimits {
+            bytes_max: 100,
+            ..MeterLimits::NONE
+        };
+        let allocate = |bytes: i64| ALLOCATED.set(ALLOCATED.get() + bytes);
+        let meter = || Meter::new(limits, CancelToken::default()).measuring(|| ALLOCATED.get());
+        let measured = meter();
+        allocate(90);
+        assert!((0..MEASURE_EVERY).all(|_| measured.row().is_ok()));
+        assert_eq!(measured.bytes(), 90);
+        allocate(20);
+        let ended = (0..MEASURE_EVERY).find_map(|_| measured.row().err());
+        assert!(matches!(ended, Some(ViewError::Memory { max: 100 })));
+        // What is counted beforehand and allocated then counts once.
+        let mut counted = meter();
+        counted.hold(60).expect("room");
+        allocate(60);
+        counted.check().expect("room");
+        assert_eq!(counted.bytes(), 60);
+        // What a commit leaves to others is not the query's.
+        counted.apart(|| allocate(1_000));
+        allocate(-20);
+        counted.check().expect("room");
+        counted.settle();
+        allocate(500);
+        assert_eq!(counted.bytes(), 40, "what the results take");
+        counted.check().expect("no longer measured");
     }
 
     #[derive(Debug)]

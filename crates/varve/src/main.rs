@@ -4,6 +4,8 @@
 //! their layers, signals and logging. What the tools do over the network they do through the public REST API, so that
 //! they work against any server of that API.
 
+#[cfg(feature = "jemalloc")]
+mod allocator;
 mod backup;
 mod cli;
 mod config;
@@ -23,21 +25,6 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use cli::{Cli, Command};
-
-// RocksDB allocates too, so malloc itself is replaced, not only Rust's allocator.
-#[cfg(feature = "jemalloc")]
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
-/// How the allocator begins; `MALLOC_CONF` in the environment goes before it. Rows lie all over
-/// hundreds of megabytes, so a good part of the time of a write was the translation of addresses:
-/// huge pages, where the kernel gives them to those that ask, take about a tenth off a batch's
-/// cost. Freed pages go back to the kernel after a second, not ten, so that large bodies one after
-/// the other do not add up.
-// SAFETY: the allocator's name for this, read once at the start as a C string, which it is.
-#[cfg(feature = "jemalloc")]
-#[unsafe(export_name = "malloc_conf")]
-pub static MALLOC_CONF: &[u8; 48] = b"thp:always,dirty_decay_ms:1000,muzzy_decay_ms:0\0";
 
 /// What a command failed with, as the last line on standard error.
 type CommandError = Box<dyn std::error::Error + Send + Sync>;
@@ -61,6 +48,8 @@ const NOT_ALL_WELL: u8 = 3;
 fn main() -> ExitCode {
     keep_files_private();
     varve_server::version::set_commit(env!("VARVE_BUILT_COMMIT"));
+    #[cfg(feature = "jemalloc")]
+    varve_server::query_memory::measure_by(allocator::allocated);
     if let Err(error) = arm_fail_point() {
         eprintln!("varve: {error}");
         return ExitCode::FAILURE;

@@ -18,8 +18,88 @@ use crate::element::{
 use crate::error::{ErrorKind, GraphError};
 use crate::write::Mutation;
 
+/// What is changed has a budget of its own (`gremlin.transaction_bytes_max`): it is no part of what
+/// the query holds, which the meter measures.
 impl GraphWriter for OptimisticTransaction {
-    fn add_vertex(&self, vertex: &VertexAddition<'_>, _: &Meter) -> Result<VertexId, ViewError> {
+    fn add_vertex(
+        &self,
+        vertex: &VertexAddition<'_>,
+        meter: &Meter,
+    ) -> Result<VertexId, ViewError> {
+        meter.apart(|| self.add_one_vertex(vertex))
+    }
+
+    fn add_edge(&self, edge: &EdgeAddition<'_>, meter: &Meter) -> Result<EdgeId, ViewError> {
+        meter.apart(|| self.add_one_edge(edge))
+    }
+
+    fn set_property(
+        &self,
+        element: &ElementId,
+        property: &PropertyWrite<'_>,
+        meter: &Meter,
+    ) -> Result<(), ViewError> {
+        meter.apart(|| self.set_one_property(element, property))
+    }
+
+    fn set_meta(
+        &self,
+        vertex: &VertexId,
+        property: (&str, u32),
+        meta: (&str, Option<&Value>),
+        meter: &Meter,
+    ) -> Result<(), ViewError> {
+        match self.is_open() {
+            true => Ok(meter.apart(|| self.set_open_meta(vertex, property, meta))?),
+            false => Err(no_meta().into()),
+        }
+    }
+
+    fn remove_property(
+        &self,
+        element: &ElementId,
+        key: &str,
+        which: Occurrence,
+        meter: &Meter,
+    ) -> Result<(), ViewError> {
+        meter.apart(|| self.remove_one_property(element, key, which))
+    }
+
+    fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
+        match element {
+            ElementId::Edge(id) => meter.apart(|| self.remove_edge(id)),
+            ElementId::Vertex(id) => {
+                let edges = self.edges_of(id, meter)?;
+                meter.apart(|| {
+                    edges.iter().try_for_each(|edge| self.remove_edge(edge))?;
+                    self.load_vertex(id)?;
+                    Ok(self.change_vertex(id, None)?)
+                })
+            }
+        }
+    }
+
+    fn changes(&self) -> u64 {
+        self.state.read().changes
+    }
+
+    fn changed_at(&self, element: &ElementId) -> u64 {
+        let state = self.state.read();
+        match element {
+            ElementId::Vertex(id) => state.vertices.get(id).map_or(0, |changed| changed.last),
+            ElementId::Edge(id) => state.edges.get(id).map_or(0, |changed| changed.last),
+        }
+    }
+
+    fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>) {
+        let mut state = self.state.write();
+        state.bytes += SEARCH_BYTES + name.len();
+        state.expected.push((name, search));
+    }
+}
+
+impl OptimisticTransaction {
+    fn add_one_vertex(&self, vertex: &VertexAddition<'_>) -> Result<VertexId, ViewError> {
         if self.is_open() {
             return Ok(self.add_open_vertex(vertex)?);
         }
@@ -39,7 +119,7 @@ impl GraphWriter for OptimisticTransaction {
         Ok(id)
     }
 
-    fn add_edge(&self, edge: &EdgeAddition<'_>, _: &Meter) -> Result<EdgeId, ViewError> {
+    fn add_one_edge(&self, edge: &EdgeAddition<'_>) -> Result<EdgeId, ViewError> {
         if self.is_open() {
             return Ok(self.add_open_edge(edge)?);
         }
@@ -81,11 +161,10 @@ impl GraphWriter for OptimisticTransaction {
         Ok(id)
     }
 
-    fn set_property(
+    fn set_one_property(
         &self,
         element: &ElementId,
         property: &PropertyWrite<'_>,
-        _: &Meter,
     ) -> Result<(), ViewError> {
         if self.is_open() {
             return Ok(self.set_open_property(element, property)?);
@@ -94,25 +173,11 @@ impl GraphWriter for OptimisticTransaction {
         Ok(self.update(element, properties, UpdateAction::Append)?)
     }
 
-    fn set_meta(
-        &self,
-        vertex: &VertexId,
-        property: (&str, u32),
-        meta: (&str, Option<&Value>),
-        _: &Meter,
-    ) -> Result<(), ViewError> {
-        match self.is_open() {
-            true => Ok(self.set_open_meta(vertex, property, meta)?),
-            false => Err(no_meta().into()),
-        }
-    }
-
-    fn remove_property(
+    fn remove_one_property(
         &self,
         element: &ElementId,
         key: &str,
         which: Occurrence,
-        _: &Meter,
     ) -> Result<(), ViewError> {
         if self.is_open() {
             return Ok(self.remove_open_property(element, key, which)?);
@@ -121,39 +186,6 @@ impl GraphWriter for OptimisticTransaction {
         Ok(self.update(element, properties, UpdateAction::Eliminate)?)
     }
 
-    fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
-        match element {
-            ElementId::Edge(id) => self.remove_edge(id),
-            ElementId::Vertex(id) => {
-                for edge in self.edges_of(id, meter)? {
-                    self.remove_edge(&edge)?;
-                }
-                self.load_vertex(id)?;
-                Ok(self.change_vertex(id, None)?)
-            }
-        }
-    }
-
-    fn changes(&self) -> u64 {
-        self.state.read().changes
-    }
-
-    fn changed_at(&self, element: &ElementId) -> u64 {
-        let state = self.state.read();
-        match element {
-            ElementId::Vertex(id) => state.vertices.get(id).map_or(0, |changed| changed.last),
-            ElementId::Edge(id) => state.edges.get(id).map_or(0, |changed| changed.last),
-        }
-    }
-
-    fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>) {
-        let mut state = self.state.write();
-        state.bytes += SEARCH_BYTES + name.len();
-        state.expected.push((name, search));
-    }
-}
-
-impl OptimisticTransaction {
     fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> T {
         let next = || self.graph.next_vertex_id();
         work(&Rules {

@@ -9,6 +9,7 @@ use varve_model::value::{Uuid, date_text};
 use varve_query::Value;
 use varve_query::value::{DateTime, StepMetrics, Tree, VertexHandle};
 
+use super::weight;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::output;
 use crate::json::JsonWriter;
@@ -17,6 +18,8 @@ use crate::respond::Growing;
 
 /// Bytes of a first buffer.
 const FIRST_BYTES: usize = 1_024;
+/// A text of more bytes is charged before it is written.
+const LONG_TEXT_BYTES: usize = 16 * 1024;
 /// Results that are written between two looks at the clock.
 const DEADLINE_EVERY: usize = 256;
 
@@ -100,11 +103,15 @@ pub(super) fn value(
             let _ = output::value(json, &varve_model::Value::Double(*number));
         }
         Value::Text(text) => {
-            json.string(text);
+            if text.len() > LONG_TEXT_BYTES {
+                growing.expect(weight::of_text(text))?;
+            }
+            growing.json.string(text);
         }
         Value::Bytes(bytes) => {
+            growing.expect(bytes.len().saturating_mul(2))?;
             let text = base64::engine::general_purpose::STANDARD.encode(bytes);
-            json.string(&text);
+            growing.json.string(&text);
         }
         Value::Uuid(uuid) => {
             json.string(&Uuid(*uuid).to_string());

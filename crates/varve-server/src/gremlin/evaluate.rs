@@ -140,7 +140,12 @@ fn run(
     environment: &mut Environment,
     host: &mut GraphHost<'_>,
 ) -> Result<Done, Failure> {
-    match execute::execute_in(script, environment, host).map(Outcome::into_results) {
+    let ran = execute::execute_in(script, environment, host).map(Outcome::into_results);
+    let ran = ran.and_then(|results| {
+        host.meter.measure()?;
+        Ok(results)
+    });
+    match ran {
         Ok(results) => Ok(Done(results)),
         Err(error) => Err(host.failure(error)),
     }
@@ -165,7 +170,8 @@ impl GraphHost<'_> {
 struct Done(Results);
 
 impl Done {
-    fn of(self, host: GraphHost<'_>) -> Ran {
+    fn of(self, mut host: GraphHost<'_>) -> Ran {
+        host.meter.settle();
         Ran {
             is_stored: host.has_committed(),
             graph: host.graph,

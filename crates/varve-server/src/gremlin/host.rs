@@ -13,7 +13,7 @@ use varve_view::{Meter, MeterLimits, ViewError};
 
 use super::scripting;
 use super::transaction::Work;
-use crate::blocking::{aside, yield_to_others};
+use crate::blocking::aside;
 use crate::errors::ApiError;
 use crate::hugegraph::graph_scope;
 use crate::query_memory;
@@ -93,9 +93,7 @@ impl<'c> GraphHost<'c> {
             bytes_max: config.max_traversal_bytes as u64,
             deadline: Some(context.deadline()),
         };
-        let mut host = Self::within(context, aliases, limits)?;
-        host.meter = query_memory::meter(context.state(), limits, context.cancel_token());
-        Ok(host)
+        Self::within(context, aliases, limits)
     }
 
     /// As [`GraphHost::new`], with limits of its own.
@@ -108,7 +106,7 @@ impl<'c> GraphHost<'c> {
             context,
             began: Instant::now(),
             scope: graph_scope(context.query()?)?,
-            meter: Meter::new(limits, context.cancel_token()).pausing(yield_to_others),
+            meter: query_memory::meter(context.state(), limits, context.cancel_token()),
             options: Options::default(),
             graph: None,
             work: None,
@@ -188,7 +186,9 @@ impl<'c> GraphHost<'c> {
             checked.map_err(|error| self.refuse(error))?;
         }
         if let Some(work) = &mut self.work {
-            work.commit().map_err(ViewError::from)?;
+            // What is committed is the graph's from now on.
+            let committed = self.meter.apart(|| work.commit());
+            committed.map_err(ViewError::from)?;
             // Results are shown with the names that there are now.
             let graph = Arc::clone(&work.graph);
             let schema = graph.schema();
@@ -333,7 +333,7 @@ impl Host for GraphHost<'_> {
     fn end(&mut self, _: &Source, end: TransactionEnd) -> Result<(), QueryError> {
         match (&mut self.work, end) {
             (Some(_), TransactionEnd::Commit) => self.commit()?,
-            (Some(work), TransactionEnd::Rollback) => work.roll_back(),
+            (Some(work), TransactionEnd::Rollback) => self.meter.apart(|| work.roll_back()),
             (None, _) => {}
         }
         Ok(())

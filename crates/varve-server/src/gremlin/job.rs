@@ -7,6 +7,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use varve_graph::optimistic::HeldBytes;
 use varve_graph::tasks::{
     NewTask, TASK_NAME_BYTES_MAX, TASK_RESULT_BYTES_MAX, TaskProgress, TaskSpec, TaskType,
 };
@@ -27,6 +28,7 @@ use super::{answer, scripting};
 use crate::config::ServerConfig;
 use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
+use crate::query_memory;
 use crate::request::RequestContext;
 use crate::respond::{Growing, Response};
 
@@ -96,16 +98,18 @@ fn first_line(script: &str) -> &str {
 /// Runs the scripts of all graphs' jobs.
 #[derive(Debug)]
 pub(crate) struct GremlinJobs {
-    /// Bytes that one may hold.
+    /// Bytes that one may hold, and what all jobs hold.
     bytes_max: u64,
+    memory: Arc<HeldBytes>,
     transactions: TransactionLimits,
 }
 
 impl GremlinJobs {
     /// Scripts within the limits of a server.
-    pub(crate) fn new(config: &ServerConfig) -> Self {
+    pub(crate) fn new(config: &ServerConfig, memory: Arc<HeldBytes>) -> Self {
         Self {
             bytes_max: config.max_traversal_bytes as u64,
+            memory,
             transactions: TransactionLimits::new(&config.gremlin),
         }
     }
@@ -139,7 +143,7 @@ impl GremlinJobs {
             let mut host = JobHost {
                 graph,
                 progress,
-                meter: Meter::new(limits, cancel),
+                meter: query_memory::within(&self.memory, limits, cancel),
                 work: Work::new((Arc::clone(graph), None), may_write, &self.transactions),
             };
             let mut environment = Environment::from(bindings.clone());
@@ -154,7 +158,7 @@ impl GremlinJobs {
             });
             let done = json.and_then(|json| {
                 host.meter.check()?;
-                host.work.commit().map_err(ViewError::from)?;
+                host.commit()?;
                 Ok(json)
             });
             done.map_err(|error| (error, host.work.has_committed))
@@ -185,6 +189,12 @@ impl JobHost<'_> {
         let plain = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
         let own = self.graph.name() == plain || matches!(name, "g" | "graph");
         own.then_some(plain)
+    }
+
+    /// Commits what the script has changed: it is the graph's from now on.
+    fn commit(&mut self) -> Result<(), QueryError> {
+        let committed = self.meter.apart(|| self.work.commit());
+        Ok(committed.map_err(ViewError::from)?)
     }
 
     /// What the script came to, as JSON: a list of the results of a traversal, else the value.
@@ -250,8 +260,8 @@ impl Host for JobHost<'_> {
 
     fn end(&mut self, _: &Source, end: TransactionEnd) -> Result<(), QueryError> {
         match end {
-            TransactionEnd::Commit => self.work.commit().map_err(ViewError::from)?,
-            TransactionEnd::Rollback => self.work.roll_back(),
+            TransactionEnd::Commit => self.commit()?,
+            TransactionEnd::Rollback => self.meter.apart(|| self.work.roll_back()),
         }
         Ok(())
     }

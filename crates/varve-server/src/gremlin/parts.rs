@@ -28,6 +28,8 @@ pub(super) const PART_BYTES: usize = 1024 * 1024;
 const TURN_BYTES: usize = 1024 * 1024;
 /// What is written at one time up to this size is not counted, as over HTTP.
 const SMALL_ANSWER_BYTES: usize = 16 * 1024;
+/// Bytes of a part that are charged at once while it is written.
+const CHARGE_STEP: usize = 64 * 1024;
 
 /// How results are shown.
 #[derive(Debug, Clone, Copy)]
@@ -157,9 +159,9 @@ impl Answer {
         }
     }
 
-    /// Gives each part its share of the budget.
+    /// Gives each part its share of the budget, unless it has one.
     fn charge(&self, parts: &mut [Part]) -> Result<(), Unwritten> {
-        for part in parts {
+        for part in parts.iter_mut().filter(|part| part.share.is_none()) {
             let size = part.bytes.len();
             let share = part.share.insert(self.budget.share(false));
             if !share.reach(size) {
@@ -185,6 +187,8 @@ impl Answer {
 
     fn part(&mut self, shown: Shown<'_>) -> Result<Part, Unwritten> {
         let mut items = Items::new(self.form.format);
+        let mut written = self.budget.share(false);
+        let mut charged = SMALL_ANSWER_BYTES;
         while items.count() < self.form.batch && items.bytes() < self.form.part_bytes {
             let Some((value, bulk)) = self.next() else {
                 break;
@@ -197,6 +201,13 @@ impl Answer {
                 },
                 false => shown.value(&value),
             });
+            // The message is put together of what is written: both are there then.
+            if 2 * items.bytes() > charged {
+                charged = 2 * items.bytes() + CHARGE_STEP;
+                if !written.reach(charged) {
+                    return Err(Unwritten::NoRoom);
+                }
+            }
         }
         self.ended = !self.has_more();
         let code = match (self.ended, self.began || items.count() > 0) {
@@ -217,9 +228,10 @@ impl Answer {
             NO_CONTENT => varve_graphson::write_response(self.form.format, &response, &mut bytes),
             _ => items.write_response(&response, &mut bytes),
         }
+        written.shrink(bytes.len());
         Ok(Part {
             bytes: bytes.into(),
-            share: None,
+            share: (charged > SMALL_ANSWER_BYTES).then_some(written),
         })
     }
 

@@ -4,6 +4,7 @@
 //! which gives its parts to a short channel: it writes the next ones when the client has taken
 //! these. When the connection ends, so do its requests.
 
+mod fragments;
 mod metered;
 
 use std::cell::Cell;

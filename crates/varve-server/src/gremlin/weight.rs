@@ -39,6 +39,16 @@ pub(super) fn of_variables(environment: &Environment, bytes_max: usize) -> Resul
     Ok(bytes_max - scale.left)
 }
 
+/// The bytes of a text when it is written.
+pub(super) fn of_text(text: &str) -> usize {
+    let escape = |byte| match byte {
+        0..0x20 => 5,
+        b'"' | b'\\' => 1,
+        _ => 0,
+    };
+    VALUE_BYTES + text.len() + text.bytes().map(escape).sum::<usize>()
+}
+
 /// Counts down.
 struct Scale {
     left: usize,
@@ -52,13 +62,11 @@ impl Scale {
 
     /// A text with what escapes add to it.
     fn text(&mut self, text: &str) -> Measured {
-        self.take(VALUE_BYTES + text.len())?;
-        let escape = |byte| match byte {
-            0..0x20 => 5,
-            b'"' | b'\\' => 1,
-            _ => 0,
-        };
-        self.take(text.bytes().map(escape).sum())
+        // A long one is not looked at in vain.
+        match VALUE_BYTES + text.len() > self.left {
+            true => Err(TooLarge),
+            false => self.take(of_text(text)),
+        }
     }
 
     fn item(&mut self, item: &Item) -> Measured {

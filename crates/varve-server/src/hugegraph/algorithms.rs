@@ -11,17 +11,19 @@ mod write;
 
 use std::sync::Arc;
 
+use varve_graph::optimistic::HeldBytes;
 use varve_graph::schema::Schema;
 use varve_graph::tasks::{NewTask, TaskProgress, TaskSpec, TaskType};
 use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_model::{CommitVersion, TemporalScope};
 use varve_traversal::TraversalError;
-use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
+use varve_view::{CancelToken, MeterLimits, ViewError};
 
 use crate::config::ServerConfig;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::{scope, scope_of};
 use crate::json::JsonWriter;
+use crate::query_memory;
 use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::rights;
@@ -90,15 +92,17 @@ struct Input {
 /// Runs the algorithms of all graphs.
 #[derive(Debug)]
 pub(super) struct Algorithms {
-    /// Bytes that one may hold.
+    /// Bytes that one may hold, and what all jobs hold.
     bytes_max: u64,
+    memory: Arc<HeldBytes>,
 }
 
 impl Algorithms {
     /// Algorithms within the limits of a server.
-    pub(super) fn new(config: &ServerConfig) -> Self {
+    pub(super) fn new(config: &ServerConfig, memory: Arc<HeldBytes>) -> Self {
         Self {
             bytes_max: config.max_algorithm_bytes as u64,
+            memory,
         }
     }
 
@@ -132,7 +136,7 @@ impl Algorithms {
         };
         let watched = progress.clone();
         let cancel = CancelToken::watching(move || watched.should_end());
-        let meter = Meter::new(limits, cancel);
+        let meter = query_memory::within(&self.memory, limits, cancel);
         let job = Job {
             graph,
             schema: &schema,

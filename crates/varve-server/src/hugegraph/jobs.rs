@@ -8,6 +8,7 @@ use varve_graph::{ErrorKind, Graph, GraphError, Jobs};
 use super::algorithms::Algorithms;
 use crate::config::ServerConfig;
 use crate::gremlin::GremlinJobs;
+use crate::query_memory;
 
 /// The jobs that a server runs: graph algorithms and Gremlin scripts.
 #[derive(Debug)]
@@ -20,9 +21,10 @@ impl ServerJobs {
     /// Jobs within the limits of a server.
     #[must_use]
     pub fn new(config: &ServerConfig) -> Self {
+        let memory = query_memory::of_jobs(config);
         Self {
-            algorithms: Algorithms::new(config),
-            gremlin: GremlinJobs::new(config),
+            algorithms: Algorithms::new(config, Arc::clone(&memory)),
+            gremlin: GremlinJobs::new(config, memory),
         }
     }
 }

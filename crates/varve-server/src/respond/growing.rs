@@ -74,34 +74,59 @@ impl<'c> Growing<'c> {
     /// 400 if the answer is larger than the limit; else as [`Growing::keep`].
     pub(crate) fn check(&mut self) -> Result<(), ApiError> {
         if self.is_full() {
-            let limit = self.limit();
-            return Err(ApiError::limit_exceeded(format!(
-                "The answer is larger than the limit of {limit} bytes: ask for pages"
-            )));
+            return Err(self.too_large());
         }
         self.keep()
+    }
+
+    /// Charges what is about to be written at once: a long text.
+    pub(crate) fn expect(&mut self, bytes: usize) -> Result<(), ApiError> {
+        if bytes < PIECE_BYTES {
+            return Ok(());
+        }
+        let all = (self.pieces_bytes + self.json.len()).saturating_add(bytes);
+        if all > self.limit() {
+            return Err(self.too_large());
+        }
+        self.json.reserve(bytes);
+        self.charge(all)
+    }
+
+    /// Makes the share of the budget at least `bytes` large; tasks have none.
+    fn charge(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let Owner::Request(context) = self.owner else {
+            return Ok(());
+        };
+        let state = context.state();
+        let share = self
+            .share
+            .get_or_insert_with(|| state.answers().share(false));
+        match share.reach(bytes) {
+            true => Ok(()),
+            false => Err(state.too_many_answers()),
+        }
+    }
+
+    fn too_large(&self) -> ApiError {
+        let limit = self.limit();
+        ApiError::limit_exceeded(format!(
+            "The answer is larger than the limit of {limit} bytes: ask for pages"
+        ))
     }
 
     /// Ends a piece once it is large enough, and charges it. 503 if the budget of all answers is
     /// full.
     pub(crate) fn keep(&mut self) -> Result<(), ApiError> {
-        let Owner::Request(context) = self.owner else {
-            return Ok(());
-        };
-        if self.json.len() < PIECE_BYTES {
+        let is_piece = self.json.len() >= PIECE_BYTES;
+        if !is_piece || matches!(self.owner, Owner::Task(..)) {
             return Ok(());
         }
-        let piece = self.json.take_piece();
+        let mut piece = self.json.take_piece();
+        // It may have grown to twice of what it has, and is kept until the client has taken it.
+        piece.shrink_to_fit();
         self.pieces_bytes += piece.len();
         self.pieces.push(Bytes::from(piece));
-        let state = context.state();
-        let share = self
-            .share
-            .get_or_insert_with(|| state.answers().share(false));
-        match share.reach(self.pieces_bytes + PIECE_BYTES) {
-            true => Ok(()),
-            false => Err(state.too_many_answers()),
-        }
+        self.charge(self.pieces_bytes + PIECE_BYTES)
     }
 
     /// The result of a task.

@@ -10,6 +10,7 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::fragments::Fragments;
 use crate::admission::{BodyShare, SMALL_BODY_BYTES};
 use crate::answers::Sending;
 use crate::errors::ApiError;
@@ -25,6 +26,7 @@ type Growing = Pin<Box<dyn Future<Output = Result<BodyShare, ApiError>>>>;
 /// An upgraded connection whose messages are charged while they arrive, as bodies are.
 pub(super) struct Metered {
     io: TokioIo<Upgraded>,
+    fragments: Fragments,
     worker: Arc<WorkerHandle>,
     connection: Arc<ConnectionState>,
     /// Bytes that have arrived since the last whole message.
@@ -43,8 +45,10 @@ impl Metered {
         worker: Arc<WorkerHandle>,
         connection: Arc<ConnectionState>,
     ) -> Self {
+        let message_bytes_max = worker.state.config().max_body_bytes;
         Self {
             io: TokioIo::new(upgraded),
+            fragments: Fragments::new(message_bytes_max),
             worker,
             connection,
             arrived: 0,
@@ -117,9 +121,10 @@ impl AsyncRead for Metered {
     ) -> Poll<io::Result<()>> {
         let wanted = self.arrived + buffer.remaining();
         ready!(self.poll_room(context, wanted))?;
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-        let bytes = buffer.filled().len() - before;
+        let Self { io, fragments, .. } = &mut *self;
+        let before = fragments.arrived;
+        ready!(fragments.poll_read(io, context, buffer))?;
+        let bytes = (fragments.arrived - before) as usize;
         if bytes > 0 {
             self.arrived += bytes;
             self.connection.message_arrived(bytes);

@@ -61,7 +61,7 @@ impl Job<'_> {
                     values.push((id(*node)?, value));
                 }
             }
-            self.write_chunk(key.id, &values)?;
+            self.meter.apart(|| self.write_chunk(key.id, &values))?;
             self.progress.set((number * CHUNK + chunk.len()) as u64);
         }
         Ok(())
