@@ -9,6 +9,7 @@ use std::time::Duration;
 use varve_auth::AuthOptions;
 
 use crate::audit::AuditLevel;
+use crate::explore::ExploreConfig;
 use crate::section;
 
 /// One mebibyte.
@@ -144,6 +145,9 @@ section! {
         %
         /// The section `auth`.
         auth: AuthConfig,
+        %
+        /// The section `explore`.
+        explore: ExploreConfig,
     }
 }
 

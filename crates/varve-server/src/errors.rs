@@ -48,6 +48,9 @@ const CHALLENGE: &str = "Basic realm=\"varve\", charset=\"UTF-8\"";
 /// The code in `cause` of [`ApiError::outcome_unknown`].
 pub const OUTCOME_UNKNOWN: &str = "VRV-OUTCOME-UNKNOWN";
 
+/// The code in `cause` of [`ApiError::cancelled`].
+const CANCELLED: &str = "VRV-CANCELLED";
+
 impl ApiError {
     /// Any status and Java class name, for cases that have no constructor of their own.
     #[track_caller]
@@ -326,6 +329,16 @@ impl ApiError {
     pub fn outcome_unknown_as(message: impl Into<Cow<'static, str>>) -> Self {
         let exception = "jakarta.ws.rs.ServiceUnavailableException";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message).with_cause(OUTCOME_UNKNOWN)
+    }
+
+    /// 503 without `Retry-After`: a client has cancelled the query.
+    #[track_caller]
+    pub(crate) fn cancelled() -> Self {
+        let exception = "jakarta.ws.rs.ServiceUnavailableException";
+        let message = "The query was cancelled";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message)
+            .with_cause(CANCELLED)
+            .by_design()
     }
 
     /// 507: the disk is full, or may be: writes are refused, reads go on.

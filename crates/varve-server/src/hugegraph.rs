@@ -12,11 +12,13 @@ mod variables;
 
 pub use graph::parse_instant;
 pub(crate) use graph::{
-    commit_version as scope_version, condition_of_right, instant as scope_instant, output,
-    scope as graph_scope,
+    OldForm, PropertiesJson, commit_version as scope_version, condition_of_right,
+    instant as scope_instant, instant_text, output, parse_edge_id, parse_vertex_id,
+    scope as graph_scope, scope_of as graph_scope_of, store_batch,
 };
 pub use jobs::ServerJobs;
 pub(crate) use schema::scripts as schema_of_scripts;
+pub(crate) use traversers::{Way, conditions as edge_conditions};
 
 use crate::route::Route;
 

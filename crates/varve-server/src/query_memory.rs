@@ -8,10 +8,13 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use varve_graph::optimistic::{HeldBytes, HeldShare};
+use varve_graph::{ErrorKind, GraphError};
 use varve_view::{CancelToken, Meter, MeterLimits, SharedBytes, ViewError};
 
 use crate::blocking::yield_to_others;
 use crate::config::ServerConfig;
+use crate::errors::ApiError;
+use crate::request::RequestContext;
 use crate::state::AppState;
 
 /// Who shares the budget of queries, for the error of who finds no room.
@@ -61,5 +64,24 @@ pub(crate) fn within(budget: &Arc<HeldBytes>, limits: MeterLimits, cancel: Cance
     match ALLOCATED.get() {
         Some(allocated) => meter.measuring(*allocated),
         None => meter,
+    }
+}
+
+/// Why a read through a view gave no answer, as the client sees it.
+#[track_caller]
+pub(crate) fn ended(context: &RequestContext, error: ViewError) -> ApiError {
+    match error {
+        ViewError::Deadline | ViewError::Cancelled => context.too_late(),
+        error @ ViewError::Rows { .. } => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_rows)"))
+        }
+        error @ ViewError::Memory { .. } => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
+        }
+        ViewError::NoIndex(message) => GraphError::new(ErrorKind::NoIndex, message).into(),
+        ViewError::Store(error) => match error.downcast::<GraphError>() {
+            Ok(error) => (*error).into(),
+            Err(error) => ApiError::internal(error.to_string()),
+        },
     }
 }

@@ -20,6 +20,7 @@ use crate::blocking::{Turn, yield_to_others};
 use crate::errors::ApiError;
 use crate::identity::{self, Identity};
 use crate::path;
+use crate::queries::Running;
 use crate::route::{Action, Route};
 use crate::router::{Captures, PathForm};
 use crate::state::{AppState, WorkerHandle};
@@ -42,6 +43,8 @@ pub struct RequestContext {
     /// Cancelled when nobody waits for the answer any more; `None` for writes and for what runs in
     /// place.
     pub(crate) cancel: Option<CancelToken>,
+    /// It among those that run and may be cancelled; `None` as for `cancel`.
+    pub(crate) running: Option<Arc<Running>>,
     /// Whether it came over HTTP/2.
     pub(crate) is_http2: bool,
     /// Who the client is.
@@ -70,6 +73,7 @@ impl RequestContext {
             deadline,
             turn: None,
             cancel: None,
+            running: None,
             is_http2: self.is_http2,
             identity: self.identity.clone(),
             address: self.address,
@@ -245,8 +249,11 @@ impl RequestContext {
         Ok(())
     }
 
-    /// 503 for a request that was given up before its work began.
+    /// 503 for a request that was given up: a client has cancelled it, or its time is over.
     pub(crate) fn too_late(&self) -> ApiError {
+        if self.running.as_ref().is_some_and(|own| own.is_cancelled()) {
+            return ApiError::cancelled();
+        }
         self.state()
             .timed_out(self.state().time_limit(self.route()))
     }

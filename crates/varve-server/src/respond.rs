@@ -3,7 +3,7 @@
 mod body;
 mod growing;
 
-pub use body::Body;
+pub use body::{Body, Cut};
 pub(crate) use growing::Growing;
 
 use http::header::{self, HeaderName, HeaderValue};

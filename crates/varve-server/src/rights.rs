@@ -58,6 +58,10 @@ pub(crate) const DELETE_EDGES: Needs = Needs::Elements(&[(Read, T::Edge), (Delet
 pub(crate) const READ_ELEMENTS: Needs = Needs::Elements(ELEMENTS_READ);
 pub(crate) const WRITE_ELEMENTS: Needs = Needs::Elements(&[(Write, T::Vertex), (Write, T::Edge)]);
 
+/// The sample makes its schema and its elements.
+pub(crate) const LOAD_SAMPLE: Needs =
+    Needs::Graph(&[(Write, T::Schema), (Write, T::Vertex), (Write, T::Edge)]);
+
 pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
 pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);
 pub(crate) const DELETE_VARIABLES: Needs = Needs::Graph(&[(Delete, T::Var)]);

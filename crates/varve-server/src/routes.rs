@@ -7,6 +7,8 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
     let mut tables = vec![
         crate::global::ROUTES,
         crate::admin::ROUTES,
+        crate::explore::ROUTES,
+        crate::queries::ROUTES,
         crate::gremlin::ROUTES,
         crate::sharing::ROUTES,
     ];

@@ -28,6 +28,7 @@ use crate::identity::{self, Claimed, Identity, PendingLogin};
 use crate::negotiate;
 use crate::origin;
 use crate::parameters;
+use crate::queries::Slow;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
 use crate::rights::Needs;
@@ -305,6 +306,8 @@ struct Exchange {
     refused: Option<ApiError>,
     /// What the audit trail tells, where there is one.
     who: Option<Box<Who>>,
+    /// The client, where authentication is on.
+    user: Option<Arc<Principal>>,
 }
 
 /// Who sends a request, and about which graph.
@@ -323,6 +326,7 @@ impl Exchange {
             gzip: false,
             refused: None,
             who: state.audit().map(|_| Box::default()),
+            user: None,
         }
     }
 
@@ -399,6 +403,7 @@ impl Exchange {
 
     /// Notes who the client is.
     fn note(&mut self, identity: &Identity) {
+        self.user = identity.user().map(Arc::clone);
         if let Some(who) = &mut self.who {
             who.user = identity.user().map(Arc::clone);
         }
@@ -443,6 +448,7 @@ impl Exchange {
                     .time_limit(worker.state.router().routes()[self.route]),
             turn: None,
             cancel: None,
+            running: None,
             is_http2: self.version == Version::HTTP_2,
             identity,
             address: service.connection.address(),
@@ -456,6 +462,7 @@ impl Exchange {
             && response.status.is_success()
             && !response.gzipped
             && !response.verbatim
+            && !response.body.is_streamed()
             && response.body.len() >= state.config().gzip_min_bytes
     }
 
@@ -544,6 +551,7 @@ impl Exchange {
         headers: HeaderMap,
     ) -> HttpResponse {
         let response = self.counted(worker, connection, uri, response);
+        response.body.keeps(connection);
         let elapsed = self.started.elapsed();
         let state = &*worker.state;
         self.audit(state, connection.address(), method, response.status);
@@ -554,6 +562,13 @@ impl Exchange {
         if slow_ms > 0 && elapsed.as_millis() >= u128::from(slow_ms) {
             let status = response.status;
             tracing::warn!(%method, %uri, %status, ms = elapsed.as_millis() as u64, "slow request");
+            state.slow_requests().note(Slow {
+                method: method.clone(),
+                uri: uri.clone(),
+                user: self.user.clone(),
+                status,
+                elapsed,
+            });
         }
         let mut response = response.into_http(headers);
         if self.version == Version::HTTP_2 {

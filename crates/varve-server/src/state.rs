@@ -23,6 +23,7 @@ use crate::hugegraph::ServerJobs;
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::policies::Policies;
+use crate::queries::{Queries, SlowRequests};
 use crate::query_memory;
 use crate::route::{Class, Route};
 use crate::router::Router;
@@ -99,6 +100,10 @@ pub struct AppState {
     /// What queries hold together.
     query_memory: Arc<HeldBytes>,
     policies: Policies,
+    /// Places for exports.
+    exports: crate::explore::Exports,
+    queries: Queries,
+    slow_requests: SlowRequests,
 }
 
 impl AppState {
@@ -181,6 +186,9 @@ impl AppState {
             transactions: crate::gremlin::TransactionLimits::new(&config.gremlin),
             query_memory: query_memory::of_queries(&config),
             policies: Policies::default(),
+            exports: crate::explore::Exports::new(config.explore.exports_max),
+            queries: Queries::default(),
+            slow_requests: SlowRequests::default(),
             is_shared: graphs.is_shared(),
             graphs,
             reads_wait,
@@ -332,11 +340,27 @@ impl AppState {
         self.gremlin_sessions.load(Ordering::Relaxed)
     }
 
-    /// What queries hold together.
+    /// What runs and may be cancelled.
+    pub(crate) fn queries(&self) -> &Queries {
+        &self.queries
+    }
+
+    /// Which requests were slow.
+    pub(crate) fn slow_requests(&self) -> &SlowRequests {
+        &self.slow_requests
+    }
+
+    /// Places for exports.
+    pub(crate) fn exports(&self) -> &crate::explore::Exports {
+        &self.exports
+    }
+
+    /// What users may do, as it was last compiled.
     pub(crate) fn policies(&self) -> &Policies {
         &self.policies
     }
 
+    /// What queries hold together.
     pub(crate) fn query_memory(&self) -> &Arc<HeldBytes> {
         &self.query_memory
     }

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Load CSV or JSON Lines files, or a dump, into a graph of a running server
     Load(LoadArguments),
+    /// Load a small graph to look around in, with six years of moves, corrections and a plan
+    Sample(SampleArguments),
     /// Write a graph of a running server as JSON Lines that `varve load` reads back
     Dump(DumpArguments),
     /// Check every row of the data against the invariants
@@ -124,6 +126,27 @@ pub(crate) struct LoadArguments {
     /// Read all rows and check them against the schema, and send nothing; the server is asked for its schema only
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// `varve sample`
+#[derive(Debug, Args)]
+pub(crate) struct SampleArguments {
+    /// What to do
+    #[arg(value_enum)]
+    pub(crate) action: SampleAction,
+    /// Address of the server
+    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    pub(crate) server: String,
+    /// Name of the graph
+    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
+    pub(crate) graph: String,
+}
+
+/// What `varve sample` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SampleAction {
+    /// Load it, unless it is there already
+    Load,
 }
 
 /// `varve dump`

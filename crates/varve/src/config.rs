@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
-use varve_server::{AuthConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, section};
+use varve_server::{
+    AuthConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, section,
+};
 
 pub(crate) use document::{markdown, toml_text};
 use layers::{environment_key, file_error, merge, set};
@@ -188,6 +190,8 @@ pub(crate) struct Config {
     pub(crate) auth: AuthConfig,
     /// `[gremlin]`
     pub(crate) gremlin: GremlinConfig,
+    /// `[explore]`
+    pub(crate) explore: ExploreConfig,
     /// `[maintenance]`
     pub(crate) maintenance: MaintenanceConfig,
     /// `[omrs]`
@@ -240,6 +244,11 @@ const SECTIONS: &[Section] = &[
         name: "gremlin",
         about: "Gremlin: a listener for drivers, and bounds, see [gremlin.md](gremlin.md)",
         options: GremlinConfig::DOCS,
+    },
+    Section {
+        name: "explore",
+        about: "Bounds on what the explorer asks for, see [explorer.md](explorer.md)",
+        options: ExploreConfig::DOCS,
     },
     Section {
         name: "maintenance",
@@ -396,6 +405,7 @@ impl Config {
         ServerConfig {
             gremlin: self.gremlin.clone(),
             auth: self.auth.clone(),
+            explore: self.explore.clone(),
             ..self.server.clone()
         }
     }

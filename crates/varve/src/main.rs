@@ -16,6 +16,7 @@ mod logging;
 mod metadata;
 mod recover_log;
 mod rest;
+mod sample;
 mod serve;
 mod users;
 mod verify;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Load(arguments) => load::run(&arguments),
+        Command::Sample(arguments) => sample::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::User(arguments) => users::run(&arguments),

@@ -19,6 +19,8 @@ mod similarity;
 mod sources;
 mod weighted;
 
+pub(crate) use bodies::{Way, conditions};
+
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
 use crate::rights;

@@ -1,16 +1,28 @@
-//! The body of an answer as it is sent: one piece, or many one after another that nobody joins.
+//! The body of an answer as it is sent: one piece, many one after another that nobody joins, or
+//! pieces that are made while it is sent.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
+use futures_util::Stream;
 use http_body::{Frame, SizeHint};
+use parking_lot::Mutex;
 
 use crate::answers::Sending;
+use crate::runtime::ConnectionState;
+
+/// Why a body ends before its end: what should come next could not be had. The connection is cut,
+/// so that the client does not take the part for the whole.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer was cut: {0}")]
+pub struct Cut(pub String);
+
+/// Pieces that are made while the ones before are sent.
+type Pieces = dyn Stream<Item = Result<Bytes, Cut>> + Send;
 
 /// The bytes of an answer. It is its own buffer while it is sent: what is sent is let go piece by piece.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +33,29 @@ pub struct Body {
     rest: Option<Box<Rest>>,
     /// What counts it while it is sent, if it is counted.
     sending: Option<Arc<Sending>>,
+    /// What comes after the pieces that are there.
+    more: Option<Arc<More>>,
+}
+
+/// The pieces of a body that are not there yet.
+struct More {
+    pieces: Mutex<Pin<Box<Pieces>>>,
+    /// The connection that sends them: it counts as in work until the last one is sent.
+    connection: Mutex<Option<Arc<ConnectionState>>>,
+}
+
+impl std::fmt::Debug for More {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("More").finish_non_exhaustive()
+    }
+}
+
+impl Drop for More {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.lock().take() {
+            connection.request_ended();
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -31,6 +66,33 @@ struct Rest {
 }
 
 impl Body {
+    /// A body whose pieces are made while it is sent.
+    pub(crate) fn streamed(
+        pieces: impl Stream<Item = Result<Bytes, Cut>> + Send + 'static,
+    ) -> Self {
+        let more = More {
+            pieces: Mutex::new(Box::pin(pieces)),
+            connection: Mutex::new(None),
+        };
+        Self {
+            more: Some(Arc::new(more)),
+            ..Self::default()
+        }
+    }
+
+    /// Whether more pieces come than are there.
+    pub(crate) const fn is_streamed(&self) -> bool {
+        self.more.is_some()
+    }
+
+    /// Keeps a connection from counting as idle while its pieces are made.
+    pub(crate) fn keeps(&self, connection: &Arc<ConnectionState>) {
+        if let Some(more) = &self.more {
+            connection.request_started();
+            *more.connection.lock() = Some(Arc::clone(connection));
+        }
+    }
+
     /// Says of each byte that is sent that it was taken.
     pub(crate) fn count_in(&mut self, sending: Arc<Sending>) {
         self.sending = Some(sending);
@@ -75,6 +137,7 @@ impl<B: Into<Bytes>> From<B> for Body {
             first: piece.into(),
             rest: None,
             sending: None,
+            more: None,
         }
     }
 }
@@ -90,6 +153,7 @@ impl FromIterator<Bytes> for Body {
             first,
             rest,
             sending: None,
+            more: None,
         }
     }
 }
@@ -127,22 +191,41 @@ impl Buf for Body {
 
 impl http_body::Body for Body {
     type Data = Self;
-    type Error = Infallible;
+    type Error = Cut;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self>, Infallible>>> {
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self>, Cut>>> {
+        let more = self.more.take();
         let all = std::mem::take(&mut *self);
-        Poll::Ready((!all.is_empty()).then(|| Ok(Frame::data(all))))
+        self.more = more;
+        if !all.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(all))));
+        }
+        let Some(more) = self.more.as_ref().map(Arc::clone) else {
+            return Poll::Ready(None);
+        };
+        let next = more.pieces.lock().as_mut().poll_next(context);
+        match next {
+            Poll::Ready(Some(Ok(piece))) => Poll::Ready(Some(Ok(Frame::data(piece.into())))),
+            Poll::Ready(ended) => {
+                self.more = None;
+                Poll::Ready(ended.map(|ended| ended.map(|_| Frame::data(Self::default()))))
+            }
+            Poll::Pending => Poll::Pending,
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.is_empty()
+        self.is_empty() && self.more.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.len() as u64)
+        match self.more {
+            None => SizeHint::with_exact(self.len() as u64),
+            Some(_) => SizeHint::default(),
+        }
     }
 }
 

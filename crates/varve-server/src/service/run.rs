@@ -14,6 +14,7 @@ use crate::blocking::Turn;
 use crate::body;
 use crate::errors::{ApiError, HandlerResult};
 use crate::negotiate;
+use crate::queries::{Queries, Running as Listed};
 use crate::request::RequestContext;
 use crate::route::{Class, Handler, HandlerFuture, Route};
 use crate::state::AppState;
@@ -45,7 +46,9 @@ pub(crate) async fn run(
     }
     context.turn = Some(Arc::clone(&turn));
     let mut ends = Ends::of(state, route, &mut context);
-    let result = begun(state, route, context, &turn).await;
+    let running = context.running.clone();
+    let result = begun(state, route, context, &turn);
+    let result = cancellable(running.as_deref(), &turn, Box::pin(result)).await;
     ends.is_answered = true;
     result
 }
@@ -65,6 +68,7 @@ where
     let (deadline, turn) = (context.deadline, Turn::until(context.deadline));
     context.turn = Some(Arc::clone(&turn));
     let mut ends = Ends::of(state, route, &mut context);
+    let listed = context.running.clone();
     let worker = Arc::clone(&context.worker);
     let begun = Arc::clone(&turn);
     let running: Running<T> = Box::pin(async move {
@@ -74,9 +78,31 @@ where
             .run_request(route, (deadline, &begun), work)
             .await
     });
-    let result = in_turn(state, route, (deadline, &turn), running).await;
+    let result = in_turn(state, route, (deadline, &turn), running);
+    let result = cancellable(listed.as_deref(), &turn, Box::pin(result)).await;
     ends.is_answered = true;
     result
+}
+
+/// Waits for the end of a request's work, or until a client cancels it. Work that may have changed
+/// something goes on to its end.
+async fn cancellable<T>(
+    running: Option<&Listed>,
+    turn: &Turn,
+    mut work: Pin<Box<dyn Future<Output = Result<T, ApiError>> + '_>>,
+) -> Result<T, ApiError> {
+    let Some(running) = running else {
+        return work.await;
+    };
+    tokio::select! {
+        biased;
+        result = &mut work => return result,
+        () = running.cancelled() => {}
+    }
+    if turn.give_up() || !turn.changes() {
+        return Err(ApiError::cancelled());
+    }
+    work.await
 }
 
 /// Work that a request waits for.
@@ -179,6 +205,8 @@ async fn poll_once<T>(state: &AppState, running: &mut Running<T>) -> Option<Resu
 /// connection is closed, or its stream is reset.
 struct Ends<'a> {
     token: Option<CancelToken>,
+    running: Option<Arc<Listed>>,
+    queries: &'a Queries,
     abandoned: &'a AtomicU64,
     is_answered: bool,
 }
@@ -187,8 +215,13 @@ impl<'a> Ends<'a> {
     fn of(state: &'a AppState, route: &Route, context: &mut RequestContext) -> Self {
         // A write goes on to its end once it has begun, whoever waits for it.
         context.cancel = (!route.access.action.changes()).then(CancelToken::default);
+        if let Some(token) = &context.cancel {
+            context.running = Some(state.queries().begin(context, token));
+        }
         Self {
             token: context.cancel.clone(),
+            running: context.running.clone(),
+            queries: state.queries(),
             abandoned: &state.metrics().reads_abandoned,
             is_answered: false,
         }
@@ -201,6 +234,9 @@ impl Drop for Ends<'_> {
             return;
         };
         token.cancel();
+        if let Some(running) = &self.running {
+            self.queries.end(running);
+        }
         if !self.is_answered {
             self.abandoned.fetch_add(1, Ordering::Relaxed);
         }

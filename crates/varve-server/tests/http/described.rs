@@ -265,7 +265,8 @@ fn histories_take_the_limits_that_are_described() {
     let paths = DOCUMENT["paths"].as_object().unwrap();
     let mut count = 0;
     for (pattern, verbs) in paths {
-        if !pattern.starts_with("/graphs/") || !pattern.ends_with("/history") {
+        let of_elements = pattern.starts_with("/graphs/{graph}/graph/");
+        if !of_elements || !pattern.ends_with("/history") {
             continue;
         }
         let id = match pattern.contains("/vertices/") {

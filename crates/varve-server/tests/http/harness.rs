@@ -319,11 +319,37 @@ impl Client {
         if method == "HEAD" {
             return answer;
         }
+        if answer.header("transfer-encoding") == Some("chunked") {
+            answer.body = self.receive_chunks();
+            return answer;
+        }
+        answer.body = self.take(length);
+        answer
+    }
+
+    /// Reads a body that comes in chunks.
+    fn receive_chunks(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        loop {
+            let mut line = Vec::new();
+            while !line.ends_with(b"\r\n") {
+                line.extend(self.take(1));
+            }
+            let size = std::str::from_utf8(&line).unwrap().trim();
+            let size = usize::from_str_radix(size, 16).unwrap();
+            body.extend(self.take(size));
+            assert_eq!(self.take(2), b"\r\n");
+            if size == 0 {
+                return body;
+            }
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Vec<u8> {
         while self.buffer.len() < length {
             assert!(self.fill() > 0, "closed within a body");
         }
-        answer.body = self.buffer.drain(..length).collect();
-        answer
+        self.buffer.drain(..length).collect()
     }
 
     /// Reads to the end of the connection and returns what came. A reset counts as an end.

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use varve_graph::GraphError;
 use varve_graph::element::EdgeForm;
-use varve_graph::write::{IdRef, Mutation};
+use varve_graph::write::{IdRef, Missing, Mutation, WriteRequest};
+use varve_model::{CommitVersion, ElementId};
 
 use super::edges::put;
 use super::input::{EachOf, EdgeJson, GraphBatchJson, Listed, VertexJson};
@@ -132,6 +133,16 @@ fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiErro
     let body = context
         .json::<Option<GraphBatchJson<'_>>>()?
         .ok_or_else(no_body)?;
+    changes_of(context, target, body, ends_checked)
+}
+
+/// The changes that a batch asks for.
+fn changes_of(
+    context: &RequestContext,
+    target: &Target,
+    body: GraphBatchJson<'_>,
+    ends_checked: bool,
+) -> Result<Changes, ApiError> {
     let config = context.state().config();
     let vertices = listed(
         body.vertices,
@@ -159,6 +170,39 @@ fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiErro
         added.map_err(|error| of_element("edge", at, error))?;
     }
     Ok(changes)
+}
+
+/// Stores a batch of the server's own, and ends the edges of another one for their periods, all at
+/// once. Waits until it is stored.
+pub(crate) fn store(
+    context: &RequestContext,
+    put: &serde_json::Value,
+    end: &serde_json::Value,
+) -> Result<CommitVersion, ApiError> {
+    let target = Target::of(context)?;
+    let (put, end) = (put.to_string(), end.to_string());
+    let mut changes = changes_of(context, &target, serde_json::from_str(&put)?, true)?;
+    let ended: GraphBatchJson<'_> = serde_json::from_str(&end)?;
+    let edges = listed(ended.edges, Sizes::edges(usize::MAX))?;
+    for EdgeJson(input, given) in edges {
+        let form = EdgeForm {
+            labels_required: false,
+            ends_checked: true,
+        };
+        let edge = target.with_rules(|rules| rules.edge(input, form))?.edge;
+        let delete = Mutation::Delete {
+            id: ElementId::Edge(edge.id),
+            missing: Missing::Ignore,
+        };
+        changes.add(delete, &given)?;
+    }
+    let request = WriteRequest {
+        mutations: changes.mutations,
+        period: changes.period,
+        periods: changes.periods,
+        ..WriteRequest::default()
+    };
+    Ok(target.graph.write_now(&request)?)
 }
 
 /// The elements of a list that may be absent or empty; no null, and not too many.

@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for RawVisitor {
 
 /// The properties of an element, in the order sent.
 #[derive(Debug)]
-pub(in crate::hugegraph) struct PropertiesJson<'a>(pub(in crate::hugegraph) Vec<RawProperty<'a>>);
+pub(crate) struct PropertiesJson<'a>(pub(in crate::hugegraph) Vec<RawProperty<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for PropertiesJson<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

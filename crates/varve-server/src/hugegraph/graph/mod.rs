@@ -30,14 +30,15 @@ mod vertices;
 
 pub use time::parse_instant;
 
-pub(super) use ids::parse_vertex_id;
-pub(super) use input::{PropertiesJson, Raw};
+pub(crate) use batch::store as store_batch;
+pub(crate) use ids::{OldForm, parse_edge_id, parse_vertex_id};
+pub(crate) use input::PropertiesJson;
+pub(super) use input::Raw;
 pub(super) use listing::{direction, named};
 pub(crate) use predicate::condition_of_right;
 pub(super) use predicate::{Reading, condition_of_any};
 pub(super) use submit::Target;
-pub(super) use time::scope_of;
-pub(crate) use time::{commit_version, instant, scope};
+pub(crate) use time::{commit_version, instant, instant_text, scope, scope_of};
 pub(super) use timed::Timed;
 
 use crate::rights::{self, Needs};

@@ -83,6 +83,21 @@ pub(crate) fn vertex(json: &mut JsonWriter, schema: &Schema, vertex: &Vertex) {
     json.end_object().end_object();
 }
 
+/// Writes the properties of an element as an object.
+pub(crate) fn properties(json: &mut JsonWriter, schema: &Schema, element: &Element) {
+    let declared = match element {
+        Element::Vertex(vertex) => schema
+            .vertex_label(vertex.label)
+            .map(|label| label.properties.as_slice()),
+        Element::Edge(edge) => schema
+            .edge_label(edge.id.label)
+            .map(|label| label.properties.as_slice()),
+    };
+    json.begin_object();
+    owned_properties(json, schema, declared.unwrap_or(&[]), element.properties());
+    json.end_object();
+}
+
 /// Writes an edge.
 pub(crate) fn edge(json: &mut JsonWriter, schema: &Schema, edge: &Edge) {
     begin_edge(json, schema, &edge.id, edge.source_label, edge.target_label);

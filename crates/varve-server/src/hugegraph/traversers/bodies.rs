@@ -16,7 +16,7 @@ use crate::hugegraph::graph::{PropertiesJson, Raw, Reading, condition_of_any};
 /// A direction in a body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub(super) enum Way {
+pub(crate) enum Way {
     Out,
     In,
     #[default]
@@ -24,7 +24,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) const fn direction(self) -> Option<Direction> {
+    pub(crate) const fn direction(self) -> Option<Direction> {
         match self {
             Self::Out => Some(Direction::Out),
             Self::In => Some(Direction::In),
@@ -129,7 +129,7 @@ fn with_sub_labels(schema: &Schema, label: EdgeLabelId) -> Vec<EdgeLabelId> {
 }
 
 /// What the properties of an element must satisfy: values, lists of which one must do, predicates.
-pub(super) fn conditions(
+pub(crate) fn conditions(
     schema: &Schema,
     properties: Option<PropertiesJson<'_>>,
 ) -> Result<Vec<Condition>, ApiError> {

@@ -6,7 +6,7 @@ use varve_graph::read::View;
 use varve_graph::schema::Schema;
 use varve_model::{Direction, VertexId};
 use varve_traversal::{Capacity, Search, Step, TraversalError, VertexNumber};
-use varve_view::{Meter, MeterLimits, ViewError};
+use varve_view::{Meter, MeterLimits};
 
 use crate::errors::ApiError;
 use crate::hugegraph::graph::{Target, direction, named, parse_vertex_id, scope};
@@ -68,22 +68,7 @@ pub(super) fn refused(context: &RequestContext, error: TraversalError) -> ApiErr
         error @ (TraversalError::Weight(_) | TraversalError::NotANumber(_)) => {
             ApiError::illegal_argument(error.to_string())
         }
-        TraversalError::View(ViewError::Deadline | ViewError::Cancelled) => context.too_late(),
-        TraversalError::View(error @ ViewError::Rows { .. }) => {
-            ApiError::limit_exceeded(format!("{error} (server.max_traversal_rows)"))
-        }
-        TraversalError::View(error @ ViewError::Memory { .. }) => {
-            ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
-        }
-        TraversalError::View(ViewError::NoIndex(message)) => {
-            varve_graph::GraphError::new(varve_graph::ErrorKind::NoIndex, message).into()
-        }
-        TraversalError::View(ViewError::Store(error)) => {
-            match error.downcast::<varve_graph::GraphError>() {
-                Ok(error) => (*error).into(),
-                Err(error) => ApiError::internal(error.to_string()),
-            }
-        }
+        TraversalError::View(error) => query_memory::ended(context, error),
     }
 }
 

@@ -1,0 +1,93 @@
+//! `…/explore/…`: what the explorer in the browser asks for, at any point of both times.
+//!
+//! Each answer tells the times that it used, so that the same question can be asked again and gets
+//! the same answer. Ids come as texts (`ref`), exactly as a path takes them: a browser rounds
+//! numbers. Elements come with the part of valid time in which their state holds and with the commit
+//! that recorded it. Everything is read through [`varve_view::GraphView`].
+
+mod bodies;
+mod config;
+mod diff;
+mod elements;
+mod expand;
+mod export;
+mod ground;
+mod history;
+mod load_sample;
+mod output;
+mod sample;
+mod search;
+mod state;
+mod summary;
+mod timeline;
+mod versions;
+
+pub use config::ExploreConfig;
+pub(crate) use export::Exports;
+
+use crate::errors::HandlerResult;
+use crate::request::RequestContext;
+use crate::rights;
+use crate::route::{Handler, Parameter, Route, Scope};
+
+const LONG: &str = "long";
+const BOOLEAN: &str = "boolean";
+const AS_OF: Parameter = Parameter::text("as_of");
+const AS_OF_TX: Parameter = Parameter::text("as_of_tx");
+const BETWEEN: Parameter = Parameter::new("between", BOOLEAN, "false");
+const LIMIT_50: Parameter = Parameter::new("limit", LONG, "50");
+const LIMIT_100: Parameter = Parameter::new("limit", LONG, "100");
+
+type Answered = fn(&RequestContext) -> HandlerResult;
+
+const fn get(pattern: &'static str, handler: Answered, parameters: &'static [Parameter]) -> Route {
+    Route::get(pattern, Handler::Pooled(handler))
+        .reads(Scope::Graph)
+        .needs(rights::READ_ELEMENTS)
+        .of("explore", "ExploreAPI")
+        .with(parameters)
+        .gzip()
+}
+
+/// A read that is asked by a body.
+const fn post(pattern: &'static str, handler: Answered, parameters: &'static [Parameter]) -> Route {
+    Route::post(pattern, Handler::Pooled(handler))
+        .reads(Scope::Graph)
+        .needs(rights::READ_ELEMENTS)
+        .of("explore", "ExploreAPI")
+        .with(parameters)
+        .gzip()
+}
+
+/// The routes of this room.
+#[rustfmt::skip]
+pub(crate) static ROUTES: &[Route] = &[
+    get("graphs/{graph}/explore/summary", summary::summary, &[AS_OF, AS_OF_TX]),
+    get("graphs/{graph}/explore/sample", sample::sample, &[
+        Parameter::text("label"), LIMIT_50, Parameter::text("seed"), BETWEEN, AS_OF, AS_OF_TX,
+    ]),
+    post("graphs/{graph}/explore/expand", expand::expand, &[AS_OF, AS_OF_TX]),
+    post("graphs/{graph}/explore/elements", elements::elements, &[AS_OF, AS_OF_TX]),
+    post("graphs/{graph}/explore/diff", diff::diff, &[]),
+    post("graphs/{graph}/explore/timeline", timeline::timeline, &[AS_OF_TX]),
+    get("graphs/{graph}/explore/search", search::search, &[
+        Parameter::text("q"), Parameter::text("labels"), LIMIT_50, AS_OF, AS_OF_TX,
+    ]),
+    Route::get("graphs/{graph}/explore/export", Handler::Pooled(export::export))
+        .reads(Scope::Graph)
+        .needs(rights::READ_ELEMENTS)
+        .of("explore", "ExploreAPI")
+        .with(&[
+            Parameter::new("format", "java.lang.String", "jsonl"), Parameter::text("elements"),
+            Parameter::text("label"), AS_OF, AS_OF_TX,
+        ])
+        .text(),
+    get("graphs/{graph}/explore/load_sample", load_sample::get, &[]),
+    Route::post("graphs/{graph}/explore/load_sample", Handler::Pooled(load_sample::load))
+        .changes_schema(Scope::Graph)
+        .needs(rights::LOAD_SAMPLE)
+        .of("explore", "ExploreAPI"),
+    get("graphs/{graph}/explore/history", history::history, &[
+        Parameter::text("type"), Parameter::text("ref"), LIMIT_100, AS_OF_TX,
+    ]),
+];

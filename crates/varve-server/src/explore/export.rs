@@ -1,0 +1,223 @@
+//! `…/explore/export`: all elements of one state, or of a label, streamed.
+//!
+//! The answer is made in pieces while it is sent, each on the pool, all on one view. What goes wrong
+//! on the way cuts the connection, so that nobody takes a part for the whole.
+
+mod format;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::StatusCode;
+use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use varve_model::schema::EdgeLabelType;
+use varve_model::{EdgeLabelId, ElementId, VertexLabelId};
+use varve_view::{CancelToken, Elements, Flow, Found, MeterLimits, Place, ScanAsk, ViewError};
+
+use self::format::{Format, Writer};
+use super::ground::Moment;
+use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::graph_scope;
+use crate::query_memory;
+use crate::request::RequestContext;
+use crate::respond::{Body, Cut, Response};
+use crate::state::AppState;
+
+/// Elements of one piece.
+const PIECE: usize = 1_000;
+
+/// Places for exports.
+#[derive(Debug)]
+pub(crate) struct Exports(Arc<Semaphore>);
+
+impl Exports {
+    pub(crate) fn new(most: usize) -> Self {
+        Self(Arc::new(Semaphore::new(most)))
+    }
+
+    fn place(&self, state: &AppState) -> Result<OwnedSemaphorePermit, ApiError> {
+        let place = Arc::clone(&self.0).try_acquire_owned();
+        place.map_err(|_| {
+            ApiError::unavailable(
+                "Too many exports at once (explore.exports_max)",
+                state.config().retry_after_seconds,
+            )
+        })
+    }
+}
+
+/// A label whose elements are exported.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Vertices(VertexLabelId),
+    Edges(EdgeLabelId),
+}
+
+/// An export that goes on.
+struct Export {
+    state: Arc<AppState>,
+    moment: Moment,
+    writer: Writer,
+    /// What is still to come; the last one comes first.
+    parts: Vec<Part>,
+    /// Where the part at hand goes on.
+    from: Option<Place>,
+    deadline: Instant,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Answers with a stream of elements.
+pub(super) fn export(context: &RequestContext) -> HandlerResult {
+    let state = context.shared_state();
+    let query = context.query()?;
+    let format = Format::named(query.get("format").unwrap_or("jsonl"))?;
+    let place = state.exports().place(&state)?;
+    let leased = context.leased()?;
+    let moment = Moment::of(&leased.graph, graph_scope(query)?)?;
+    let kinds = format.kinds(query.get("elements").filter(|kind| !kind.is_empty()))?;
+    let parts = parts(&moment, kinds, query.get("label"))?;
+    let name = format!("{}{}", context.graph_name(), format.ending(kinds));
+    let disposition = format!("attachment; filename=\"{name}\"");
+    let disposition = HeaderValue::try_from(disposition)
+        .unwrap_or_else(|_| HeaderValue::from_static("attachment"));
+    let limit = Duration::from_millis(state.config().explore.export_timeout_ms);
+    let export = Export {
+        writer: Writer::new(format, kinds, &moment),
+        state: Arc::clone(&state),
+        moment,
+        parts,
+        from: None,
+        deadline: Instant::now() + limit,
+        _place: place,
+    };
+    let pieces = stream::unfold(Some(Box::new(export)), move |export| {
+        let state = Arc::clone(&state);
+        async move {
+            let export = export?;
+            let piece = state.run_blocking(move || export.piece()).await;
+            Some(match piece {
+                Ok(Ok((piece, export))) => (Ok(piece), export),
+                Ok(Err(error)) => (Err(cut(&error)), None),
+                Err(error) => (Err(Cut(error.message().to_owned())), None),
+            })
+        }
+    });
+    let body = Body::streamed(pieces);
+    let response = Response::new(StatusCode::OK, format.content_type(), body);
+    Ok(response.header(CONTENT_DISPOSITION, disposition))
+}
+
+fn cut(error: &ViewError) -> Cut {
+    tracing::warn!(%error, "an export was cut");
+    Cut(error.to_string())
+}
+
+/// The labels to export, those of vertices before those of edges, reversed.
+fn parts(
+    moment: &Moment,
+    (vertices, edges): (bool, bool),
+    label: Option<&str>,
+) -> Result<Vec<Part>, ApiError> {
+    let schema = moment.schema();
+    let of_vertices = schema.all_vertex_labels();
+    let of_vertices = of_vertices.map(|label| (&label.name, Part::Vertices(label.id)));
+    let of_edges = schema.all_edge_labels();
+    let of_edges = of_edges.filter(|label| label.label_type != EdgeLabelType::Parent);
+    let of_edges = of_edges.map(|label| (&label.name, Part::Edges(label.id)));
+    let all = of_vertices
+        .filter(|_| vertices)
+        .chain(of_edges.filter(|_| edges));
+    let named = label.filter(|name| !name.is_empty());
+    let parts = all.filter(|(name, _)| named.is_none_or(|named| *name == named));
+    let mut parts: Vec<Part> = parts.map(|(_, part)| part).collect();
+    if let Some(name) = named.filter(|_| parts.is_empty()) {
+        return Err(ApiError::illegal_argument(format!(
+            "Undefined label of the elements that are exported: '{name}'"
+        )));
+    }
+    parts.reverse();
+    Ok(parts)
+}
+
+/// A piece, and the export that goes on after it, if it does.
+type Made = (Bytes, Option<Box<Export>>);
+
+impl Export {
+    /// Makes the next piece.
+    fn piece(mut self: Box<Self>) -> Result<Made, ViewError> {
+        self.writer.begin();
+        let mut left = PIECE;
+        while let Some(part) = self.parts.last().copied() {
+            if left == 0 {
+                return Ok((self.writer.take(), Some(self)));
+            }
+            let (ids, next) = self.ids(part, left)?;
+            left = left.saturating_sub(ids.len().max(1));
+            self.write(&ids)?;
+            self.from = next;
+            if self.from.is_none() {
+                self.parts.pop();
+            }
+        }
+        self.writer.end();
+        Ok((self.writer.take(), None))
+    }
+
+    fn meter(&self) -> varve_view::Meter {
+        let config = self.state.config();
+        let limits = MeterLimits {
+            rows_max: config.max_traversal_rows,
+            bytes_max: config.max_traversal_bytes as u64,
+            deadline: Some(self.deadline),
+        };
+        query_memory::meter(&self.state, limits, CancelToken::default())
+    }
+
+    /// The next elements of a part, and where it goes on.
+    fn ids(&self, part: Part, most: usize) -> Result<(Vec<ElementId>, Option<Place>), ViewError> {
+        let (of_vertices, of_edges);
+        let elements = match part {
+            Part::Vertices(label) => {
+                of_vertices = [label];
+                Elements::Vertices(&of_vertices)
+            }
+            Part::Edges(label) => {
+                of_edges = [label];
+                Elements::Edges(&of_edges)
+            }
+        };
+        let ask = ScanAsk {
+            elements,
+            conditions: &[],
+            order: None,
+            properties: &[],
+        };
+        let (view, meter) = (self.moment.view(), self.meter());
+        let (mut ids, mut failed) = (Vec::with_capacity(most), None);
+        let next = view.scan(&ask, self.from.as_ref(), most, &meter, &mut |found| {
+            let id = match found {
+                Found::Vertex { key, .. } => view.vertex_id(key).map(ElementId::Vertex),
+                Found::Edge(edge) => view.edge_id(edge.source, edge.edge).map(ElementId::Edge),
+            };
+            match id {
+                Ok(id) => ids.push(id),
+                Err(error) => failed = Some(error),
+            }
+            Flow::Continue(())
+        })?;
+        failed.map_or(Ok((ids, next)), Err)
+    }
+
+    fn write(&mut self, ids: &[ElementId]) -> Result<(), ViewError> {
+        let meter = self.meter();
+        for id in ids {
+            if let Some(state) = self.moment.state(id, &meter)? {
+                self.writer.element(self.moment.schema(), &state);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! What a request of the explorer reads: a graph at one point of both times, within limits.
+
+use std::sync::Arc;
+
+use varve_graph::Graph;
+use varve_graph::read::View;
+use varve_graph::schema::Schema;
+use varve_model::{
+    CommitVersion, EdgeId, ElementId, Instant, PropertyKeyId, TemporalScope, VertexId,
+};
+use varve_view::{GraphView, Meter, MeterLimits, ViewError};
+
+use super::config::ExploreConfig;
+use super::state::{self, State};
+use crate::JsonWriter;
+use crate::errors::ApiError;
+use crate::hugegraph::{graph_scope, instant_text};
+use crate::query_memory;
+use crate::request::RequestContext;
+
+/// The graph at one point of both times.
+pub(super) struct Moment {
+    /// What was true then.
+    shown: View,
+    /// The same transaction time with every valid time, where `shown` has one of its own.
+    every: Option<View>,
+    /// The instant of valid time.
+    pub(super) valid: Instant,
+    /// The last commit that counts.
+    pub(super) version: CommitVersion,
+    /// Whether neither time was asked for.
+    is_now: bool,
+}
+
+impl Moment {
+    /// The graph at `scope`. Both times are settled: the same ones give the same answers later.
+    pub(super) fn of(graph: &Arc<Graph>, scope: TemporalScope) -> Result<Self, ApiError> {
+        let is_now = scope.is_now();
+        let transaction = match (scope.valid, scope.transaction) {
+            (Some(_), None) => Some(graph.published()),
+            (_, transaction) => transaction,
+        };
+        let shown = graph.view(TemporalScope {
+            transaction,
+            ..scope
+        })?;
+        let every = match scope.valid {
+            None => None,
+            Some(_) => Some(graph.view(TemporalScope {
+                valid: None,
+                transaction: shown.scope().transaction,
+            })?),
+        };
+        let version = match shown.scope().transaction {
+            Some(version) => version,
+            None => shown.last_commit()?,
+        };
+        Ok(Self {
+            valid: shown.valid(),
+            version,
+            is_now,
+            shown,
+            every,
+        })
+    }
+
+    /// What was true then.
+    pub(super) fn view(&self) -> &dyn GraphView {
+        &self.shown
+    }
+
+    /// What was recorded by then, of every valid time.
+    pub(super) fn every(&self) -> &dyn GraphView {
+        self.every.as_ref().unwrap_or(&self.shown)
+    }
+
+    pub(super) fn schema(&self) -> &Schema {
+        self.shown.schema()
+    }
+
+    /// The state of an element; `None` if it does not exist.
+    pub(super) fn state(&self, id: &ElementId, meter: &Meter) -> Result<Option<State>, ViewError> {
+        state::state(self.every(), id, self.valid, meter)
+    }
+
+    /// The states of those of these vertices that exist, in order.
+    pub(super) fn vertices(
+        &self,
+        ids: impl IntoIterator<Item = VertexId>,
+        meter: &Meter,
+    ) -> Result<Vec<State>, ViewError> {
+        let ids = ids.into_iter().map(ElementId::Vertex);
+        let states = ids.filter_map(|id| self.state(&id, meter).transpose());
+        states.collect()
+    }
+
+    /// The states of those of these edges that exist, in order.
+    pub(super) fn edges(
+        &self,
+        ids: impl IntoIterator<Item = EdgeId>,
+        meter: &Meter,
+    ) -> Result<Vec<State>, ViewError> {
+        let ids = ids.into_iter().map(ElementId::Edge);
+        let states = ids.filter_map(|id| self.state(&id, meter).transpose());
+        states.collect()
+    }
+
+    /// Writes the times as an object: sent back, they give the same answer.
+    pub(super) fn write(&self, json: &mut JsonWriter) {
+        json.begin_object();
+        write_instant(json, "as_of", self.valid);
+        json.key("as_of_tx").string(&self.version.to_string());
+        write_instant(json, "recorded_at", self.version.instant());
+        json.key("now").boolean(self.is_now);
+        json.end_object();
+    }
+}
+
+/// Writes a member that is an instant; null for the ends of time.
+pub(super) fn write_instant(json: &mut JsonWriter, name: &str, instant: Instant) {
+    json.key(name);
+    match instant_text(instant) {
+        Some(text) => json.string(&text),
+        None => json.null(),
+    };
+}
+
+/// The graph of a request at the point of both times that it asks for, and what it may cost.
+pub(super) struct Ground<'c> {
+    pub(super) context: &'c RequestContext,
+    pub(super) moment: Moment,
+    pub(super) meter: Meter,
+}
+
+impl<'c> Ground<'c> {
+    /// At the times of the query parameters.
+    pub(super) fn of(context: &'c RequestContext) -> Result<Self, ApiError> {
+        Self::at(context, graph_scope(context.query()?)?)
+    }
+
+    /// At these times.
+    pub(super) fn at(context: &'c RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
+        let leased = context.leased()?;
+        let moment = Moment::of(&leased.graph, scope)?;
+        let config = context.state().config();
+        let limits = MeterLimits {
+            rows_max: config.max_traversal_rows,
+            bytes_max: config.max_traversal_bytes as u64,
+            deadline: Some(context.deadline()),
+        };
+        let meter = query_memory::meter(context.state(), limits, context.cancel_token());
+        Ok(Self {
+            context,
+            moment,
+            meter,
+        })
+    }
+
+    pub(super) fn schema(&self) -> &Schema {
+        self.moment.schema()
+    }
+
+    pub(super) fn limits(&self) -> &'c ExploreConfig {
+        &self.context.state().config().explore
+    }
+
+    /// What a read through the view came to, as the client sees it.
+    pub(super) fn told<T>(&self, read: Result<T, ViewError>) -> Result<T, ApiError> {
+        read.map_err(|error| query_memory::ended(self.context, error))
+    }
+
+    /// All property keys, ascending.
+    pub(super) fn property_keys(&self) -> Vec<PropertyKeyId> {
+        self.schema()
+            .all_property_keys()
+            .map(|key| key.id)
+            .collect()
+    }
+}
+
+/// The vertex key of an id.
+pub(super) fn vertex_key(view: &dyn GraphView, id: &VertexId) -> Vec<u8> {
+    let mut key = Vec::new();
+    view.put_vertex_key(id, &mut key);
+    key
+}

@@ -1,0 +1,157 @@
+//! `…/explore/history`: the versions of one element for a chart of both times.
+//!
+//! Painted oldest first, each version is a rectangle: its valid period across, from its recording up
+//! without end. Newer ones cover older ones.
+
+use varve_model::{Element, ElementId, Properties};
+use varve_view::PastVersion;
+
+use super::bodies::limit_of_query;
+use super::ground::{Ground, write_instant};
+use super::output::{Answer, element_members};
+use super::versions::{Piece, Versions};
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::request::RequestContext;
+
+/// Versions shown unless another number is asked for.
+const LIMIT: usize = 100;
+
+/// Answers with the newest versions of an element.
+pub(super) fn history(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let id = query.required("ref")?;
+    let id = match query.required("type")? {
+        "vertex" => ElementId::Vertex(parse_vertex_id(id)?),
+        "edge" => ElementId::Edge(parse_edge_id(id, OldForm::Accepted)?),
+        other => {
+            return Err(ApiError::illegal_argument(format!(
+                "The type must be vertex or edge, but got '{other}'"
+            )));
+        }
+    };
+    let ground = Ground::of(context)?;
+    let most = ground.limits().versions_max;
+    let limit = limit_of_query(&ground, LIMIT, most, "versions_max")?;
+    // Older ones say what those that are shown have changed.
+    let every = ground.moment.every();
+    let versions = ground.told(Versions::of(every, &id, most, &ground.meter))?;
+    if versions.all.is_empty() {
+        return Err(varve_graph::element::not_there(&id).into());
+    }
+    let pieces = versions.pieces();
+    let mut answer = Answer::start(&ground);
+    answer.json().key("versions").begin_array();
+    for at in 0..versions.all.len().min(limit) {
+        write(answer.json(), &ground, (&versions, at), &pieces);
+        answer.growing.check()?;
+    }
+    answer.json().end_array();
+    Ok(answer.finish(versions.truncated || versions.all.len() > limit))
+}
+
+fn write(
+    json: &mut JsonWriter,
+    ground: &Ground<'_>,
+    (versions, at): (&Versions, usize),
+    pieces: &[Piece],
+) {
+    let version = &versions.all[at];
+    json.begin_object();
+    json.key("version").string(&version.version.to_string());
+    write_instant(json, "recorded_at", version.version.instant());
+    json.key("superseded_by");
+    match version.superseded {
+        Some(newer) => json.string(&newer.to_string()),
+        None => json.null(),
+    };
+    json.key("kind").string(match version.element {
+        Some(_) => "put",
+        None => "delete",
+    });
+    write_instant(json, "valid_from", version.period.from);
+    write_instant(json, "valid_to", version.period.to);
+    json.key("decides").begin_array();
+    for piece in pieces.iter().filter(|piece| piece.version == at) {
+        json.begin_object();
+        write_instant(json, "from", piece.period.from);
+        write_instant(json, "to", piece.period.to);
+        json.end_object();
+    }
+    json.end_array().key("badges").begin_array();
+    for badge in badges(versions, at, pieces) {
+        json.string(badge);
+    }
+    json.end_array().key("properties_changed").begin_array();
+    for key in changed_keys(versions, at) {
+        if !ground.schema().hides(key) {
+            json.string(ground.schema().property_key_name(key));
+        }
+    }
+    json.end_array().key("element");
+    match &version.element {
+        Some(element) => {
+            json.begin_object();
+            element_members(json, ground.schema(), element);
+            json.end_object();
+        }
+        None => {
+            json.null();
+        }
+    }
+    json.end_object();
+}
+
+fn badges(versions: &Versions, at: usize, pieces: &[Piece]) -> Vec<&'static str> {
+    let version = &versions.all[at];
+    let mut badges = Vec::new();
+    if versions.is_correction(at) {
+        badges.push("correction");
+    }
+    if version.period.from > version.version.instant() {
+        badges.push("planned");
+    }
+    if version.element.is_none() {
+        badges.push("deleted");
+    }
+    let mut own = pieces.iter().filter(|piece| piece.version == at);
+    match own.next() {
+        None => badges.push("superseded"),
+        Some(piece) if piece.period != version.period => badges.push("superseded_in_part"),
+        Some(_) => {}
+    }
+    badges
+}
+
+/// The properties that a version sets to another value than was known of its start before.
+fn changed_keys(versions: &Versions, at: usize) -> Vec<varve_model::PropertyKeyId> {
+    let version = &versions.all[at];
+    let covers = |older: &&PastVersion| older.period.covers(version.period.from);
+    let before = versions.all[at + 1..].iter().find(covers);
+    let before = before.and_then(|older| older.element.as_ref());
+    match (&version.element, before) {
+        (Some(element), Some(before)) => changed(before.properties(), element.properties()),
+        _ => Vec::new(),
+    }
+}
+
+/// The keys of properties whose values differ.
+pub(super) fn changed(one: &Properties, other: &Properties) -> Vec<varve_model::PropertyKeyId> {
+    let keys = one.iter().chain(other.iter()).map(|(key, _)| key);
+    let mut keys: Vec<_> = keys
+        .filter(|key| one.get(*key) != other.get(*key))
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// Whether two states of an element are the same but for their times.
+pub(super) fn is_same(one: &Element, other: &Element) -> bool {
+    let label = |element: &Element| match element {
+        Element::Vertex(vertex) => Some(vertex.label),
+        Element::Edge(_) => None,
+    };
+    label(one) == label(other) && changed(one.properties(), other.properties()).is_empty()
+}

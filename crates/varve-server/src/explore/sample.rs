@@ -1,0 +1,107 @@
+//! `…/explore/sample`: some vertices to begin with, without an index.
+
+use varve_model::{VertexId, VertexLabelId};
+use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
+
+use super::bodies::limit_of_query;
+use super::elements::edges_among;
+use super::ground::Ground;
+use super::output::Answer;
+use crate::errors::HandlerResult;
+use crate::request::RequestContext;
+
+/// Vertices shown unless another number is asked for.
+const LIMIT: usize = 50;
+
+/// Numbers that look random and are the same for the same seed (SplitMix64).
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        let scaled = (u128::from(mixed) * bound as u128) >> 64;
+        usize::try_from(scaled).unwrap_or(0)
+    }
+}
+
+/// Answers with some vertices.
+pub(super) fn sample(context: &RequestContext) -> HandlerResult {
+    let ground = Ground::of(context)?;
+    let query = context.query()?;
+    let most = ground.limits().sample_max;
+    let limit = limit_of_query(&ground, LIMIT, most, "sample_max")?;
+    let schema = ground.schema();
+    let labels: Vec<VertexLabelId> = match query.get("label").filter(|name| !name.is_empty()) {
+        Some(name) => vec![schema.require_vertex_label(name)?.id],
+        None => schema.all_vertex_labels().map(|label| label.id).collect(),
+    };
+    let seed = query.optional_integer("seed")?;
+    let mut chosen = Vec::new();
+    let mut truncated = false;
+    for (at, label) in labels.iter().enumerate() {
+        // What one label does not take is left to the others.
+        let share = (limit - chosen.len()).div_ceil(labels.len() - at);
+        let (ids, more) = ground.told(of_label(&ground, *label, share, seed))?;
+        truncated |= more;
+        chosen.extend(ids);
+    }
+    let between = match query.boolean("between", false)? {
+        true => ground.told(edges_among(&ground, &chosen, ground.limits().elements_max))?,
+        false => (Vec::new(), false),
+    };
+    let (moment, meter) = (&ground.moment, &ground.meter);
+    let vertices = ground.told(moment.vertices(chosen, meter))?;
+    let edges = ground.told(moment.edges(between.0, meter))?;
+    let mut answer = Answer::start(&ground);
+    answer.states("vertices", &vertices)?;
+    answer.states("edges", &edges)?;
+    Ok(answer.finish(truncated || between.1))
+}
+
+/// Some vertices of a label, and whether it has more: the first ones, or with a seed any of the
+/// first that are looked at.
+fn of_label(
+    ground: &Ground<'_>,
+    label: VertexLabelId,
+    limit: usize,
+    seed: Option<i64>,
+) -> Result<(Vec<VertexId>, bool), ViewError> {
+    let view = ground.moment.view();
+    let looked_at_most = match seed {
+        None => limit + 1,
+        Some(_) => ground.limits().scan_max.max(limit + 1),
+    };
+    let mut draw = Draw(seed.unwrap_or_default().cast_unsigned() ^ u64::from(label.0));
+    let labels = [label];
+    let ask = ScanAsk {
+        elements: Elements::Vertices(&labels),
+        conditions: &[],
+        order: None,
+        properties: &[],
+    };
+    let (mut keys, mut seen): (Vec<Vec<u8>>, usize) = (Vec::new(), 0);
+    view.scan(&ask, None, looked_at_most, &ground.meter, &mut |found| {
+        let Found::Vertex { key, .. } = found else {
+            return Flow::Continue(());
+        };
+        seen += 1;
+        if keys.len() < limit {
+            keys.push(key.to_vec());
+        } else if seed.is_some() {
+            let place = draw.below(seen);
+            if let Some(slot) = keys.get_mut(place) {
+                *slot = key.to_vec();
+            }
+        }
+        match seen < looked_at_most {
+            true => Flow::Continue(()),
+            false => Flow::Break(()),
+        }
+    })?;
+    let ids = keys.iter().map(|key| view.vertex_id(key));
+    Ok((ids.collect::<Result<_, _>>()?, seen > limit))
+}

@@ -1,0 +1,248 @@
+//! `…/explore/summary`: what there is, label by label, and which times it spans.
+
+use std::collections::BTreeMap;
+
+use varve_model::schema::EdgeLabelType;
+use varve_model::{
+    CommitVersion, EdgeLabelId, ElementId, Instant, Period, PropertyKeyId, VertexLabelId,
+};
+use varve_view::{Elements, Flow, Found, GraphView, ScanAsk, ViewError};
+
+use super::ground::{Ground, write_instant};
+use super::output::Answer;
+use crate::JsonWriter;
+use crate::errors::HandlerResult;
+use crate::request::RequestContext;
+
+/// Elements of a label whose properties and times are looked at.
+const SAMPLED: usize = 1_000;
+
+/// What was seen of one label.
+#[derive(Default)]
+struct Counted {
+    count: usize,
+    /// Whether there are more.
+    at_least: bool,
+    sampled: usize,
+    /// How many of the sampled elements have a property.
+    with: BTreeMap<PropertyKeyId, usize>,
+}
+
+/// The times that the sampled elements span.
+struct Span {
+    first: CommitVersion,
+    last: CommitVersion,
+    earliest: Instant,
+    latest: Instant,
+    /// Whether all elements were looked at.
+    is_whole: bool,
+}
+
+impl Span {
+    const NOTHING: Self = Self {
+        first: CommitVersion::MAX,
+        last: CommitVersion::ZERO,
+        earliest: Instant::FOREVER,
+        latest: Instant::MIN,
+        is_whole: true,
+    };
+
+    fn add(&mut self, version: CommitVersion, period: Period) {
+        self.first = self.first.min(version);
+        self.last = self.last.max(version);
+        for bound in [period.from, period.to] {
+            if bound != Instant::MIN && bound != Instant::FOREVER {
+                self.earliest = self.earliest.min(bound);
+                self.latest = self.latest.max(bound);
+            }
+        }
+    }
+}
+
+/// Answers what there is.
+pub(super) fn summary(context: &RequestContext) -> HandlerResult {
+    let ground = Ground::of(context)?;
+    let schema = ground.schema();
+    let keys = ground.property_keys();
+    let mut span = Span::NOTHING;
+    let mut answer = Answer::start(&ground);
+    answer.json().key("vertices").begin_array();
+    for label in schema.all_vertex_labels() {
+        let counted = ground.told(vertices(&ground, label.id, &keys, &mut span))?;
+        let json = answer.json();
+        json.begin_object().key("label").string(&label.name);
+        write_counted(json, &ground, &counted, &label.properties);
+        answer.growing.check()?;
+    }
+    answer.json().end_array().key("edges").begin_array();
+    for label in schema.all_edge_labels() {
+        if label.label_type == EdgeLabelType::Parent {
+            continue;
+        }
+        let counted = ground.told(edges(&ground, label.id, &keys, &mut span))?;
+        let json = answer.json();
+        json.begin_object().key("label").string(&label.name);
+        for (name, end) in [
+            ("source_label", label.link.map(|(source, _)| source)),
+            ("target_label", label.link.map(|(_, target)| target)),
+        ] {
+            json.key(name);
+            match end {
+                Some(end) => json.string(schema.vertex_label_name(end)),
+                None => json.null(),
+            };
+        }
+        write_counted(json, &ground, &counted, &label.properties);
+        answer.growing.check()?;
+    }
+    answer.json().end_array();
+    write_span(answer.json(), &span);
+    write_limits(answer.json(), &ground);
+    Ok(answer.finish(!span.is_whole))
+}
+
+/// Counts what a scan shows, and looks at the first elements.
+fn count(
+    ground: &Ground<'_>,
+    elements: Elements<'_>,
+    keys: &[PropertyKeyId],
+    span: &mut Span,
+    id: &mut dyn FnMut(&dyn GraphView, &Found<'_>) -> Result<ElementId, ViewError>,
+) -> Result<Counted, ViewError> {
+    let (view, most) = (ground.moment.view(), ground.limits().count_max);
+    let ask = ScanAsk {
+        elements,
+        conditions: &[],
+        order: None,
+        properties: keys,
+    };
+    let (mut counted, mut sampled) = (Counted::default(), Vec::new());
+    let mut failed = None;
+    view.scan(&ask, None, most + 1, &ground.meter, &mut |found| {
+        if counted.count == most {
+            counted.at_least = true;
+            return Flow::Break(());
+        }
+        counted.count += 1;
+        if counted.sampled == SAMPLED {
+            return Flow::Continue(());
+        }
+        counted.sampled += 1;
+        let properties = match found {
+            Found::Vertex { vertex, .. } => vertex.properties,
+            Found::Edge(edge) => edge.properties,
+        };
+        for (key, _) in properties.iter() {
+            *counted.with.entry(key).or_default() += 1;
+        }
+        match id(view, found) {
+            Ok(id) => sampled.push(id),
+            Err(error) => failed = Some(error),
+        }
+        Flow::Continue(())
+    })?;
+    failed.map_or(Ok(()), Err)?;
+    span.is_whole &= !counted.at_least && counted.sampled == counted.count;
+    for id in &sampled {
+        let mut left = ground.limits().versions_max;
+        ground
+            .moment
+            .every()
+            .versions(id, &ground.meter, &mut |past| {
+                span.add(past.version, past.period);
+                left = left.saturating_sub(1);
+                match left {
+                    0 => Flow::Break(()),
+                    _ => Flow::Continue(()),
+                }
+            })?;
+        span.is_whole &= left > 0;
+    }
+    Ok(counted)
+}
+
+fn vertices(
+    ground: &Ground<'_>,
+    label: VertexLabelId,
+    keys: &[PropertyKeyId],
+    span: &mut Span,
+) -> Result<Counted, ViewError> {
+    let labels = [label];
+    let elements = Elements::Vertices(&labels);
+    count(
+        ground,
+        elements,
+        keys,
+        span,
+        &mut |view, found| match found {
+            Found::Vertex { key, .. } => Ok(ElementId::Vertex(view.vertex_id(key)?)),
+            Found::Edge(edge) => Ok(ElementId::Edge(view.edge_id(edge.source, edge.edge)?)),
+        },
+    )
+}
+
+fn edges(
+    ground: &Ground<'_>,
+    label: EdgeLabelId,
+    keys: &[PropertyKeyId],
+    span: &mut Span,
+) -> Result<Counted, ViewError> {
+    let labels = [label];
+    let elements = Elements::Edges(&labels);
+    count(
+        ground,
+        elements,
+        keys,
+        span,
+        &mut |view, found| match found {
+            Found::Vertex { key, .. } => Ok(ElementId::Vertex(view.vertex_id(key)?)),
+            Found::Edge(edge) => Ok(ElementId::Edge(view.edge_id(edge.source, edge.edge)?)),
+        },
+    )
+}
+
+/// Writes what was counted as further members, and ends the object.
+fn write_counted(
+    json: &mut JsonWriter,
+    ground: &Ground<'_>,
+    counted: &Counted,
+    declared: &[PropertyKeyId],
+) {
+    json.key("count").unsigned(counted.count as u64);
+    json.key("at_least").boolean(counted.at_least);
+    json.key("sampled").unsigned(counted.sampled as u64);
+    json.key("fill").begin_object();
+    for key in declared {
+        if ground.schema().hides(*key) {
+            continue;
+        }
+        let with = counted.with.get(key).copied().unwrap_or(0);
+        json.key(ground.schema().property_key_name(*key));
+        json.double(with as f64 / counted.sampled.max(1) as f64);
+    }
+    json.end_object().end_object();
+}
+
+fn write_span(json: &mut JsonWriter, span: &Span) {
+    json.key("recorded").begin_object();
+    for (name, version) in [("first", span.first), ("last", span.last)] {
+        json.key(name);
+        if span.first > span.last {
+            json.null();
+            continue;
+        }
+        json.begin_object();
+        json.key("version").string(&version.to_string());
+        write_instant(json, "recorded_at", version.instant());
+        json.end_object();
+    }
+    json.end_object().key("valid").begin_object();
+    // Where nothing was seen both bounds are ends of time, which are null.
+    write_instant(json, "earliest", span.earliest);
+    write_instant(json, "latest", span.latest);
+    json.end_object();
+}
+
+fn write_limits(json: &mut JsonWriter, ground: &Ground<'_>) {
+    json.key("limits").value(ground.limits());
+}

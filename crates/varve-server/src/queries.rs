@@ -1,0 +1,360 @@
+//! `/queries`: what runs now and may be cancelled, and `/admin/slow`: which requests were slow.
+//!
+//! Every read, and every query that may only read, is listed while it is in work beyond its serving
+//! thread. What is cancelled is answered at once and ends at its next check. Users see and cancel
+//! their own; the administrator all, and graph algorithms besides. Each server lists its own.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{HeaderName, Method, StatusCode, Uri};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use varve_auth::Principal;
+use varve_graph::tasks::{TaskId, TaskQuery, TaskStatus, TaskType};
+use varve_model::Instant as WallInstant;
+use varve_model::time::{Clock as _, SystemClock};
+use varve_view::CancelToken;
+
+use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::instant_text;
+use crate::identity::Identity;
+use crate::json::JsonWriter;
+use crate::request::RequestContext;
+use crate::respond::Response;
+use crate::rights::Needs;
+use crate::route::{Class, Handler, Route, Scope};
+use crate::router::Found;
+use crate::state::AppState;
+
+/// A name that a client gives to a request, so that it can cancel it.
+const TAG: HeaderName = HeaderName::from_static("varve-query-tag");
+/// Bytes that it may have.
+const TAG_BYTES_MAX: usize = 64;
+/// Characters of a query that are shown.
+const TEXT_MAX: usize = 1_000;
+/// Bytes of a body that are searched for the text of a query.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+/// Slow requests that are remembered.
+const SLOW_MAX: usize = 200;
+/// What the number of a task begins with.
+const TASK: &str = "task:";
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    Route::get("queries", Handler::Inline(list))
+        .reads(Scope::Server)
+        .needs(Needs::User)
+        .of("queries", "QueriesAPI")
+        .class(Class::Control),
+    Route::delete("queries/{id}", Handler::Inline(cancel))
+        .writes(Scope::Server)
+        .needs(Needs::User)
+        .of("queries", "QueriesAPI")
+        .class(Class::Control),
+    Route::get("admin/slow", Handler::Inline(slow))
+        .reads(Scope::Administration)
+        .of("admin", "AdminAPI")
+        .class(Class::Control),
+];
+
+/// A request in work.
+#[derive(Debug)]
+pub(crate) struct Running {
+    id: u64,
+    route: &'static Route,
+    method: Method,
+    uri: Uri,
+    graph: Option<String>,
+    user: Option<Arc<Principal>>,
+    body: Bytes,
+    tag: Option<String>,
+    at: WallInstant,
+    began: Instant,
+    token: CancelToken,
+    is_cancelled: AtomicBool,
+    cancelled: Notify,
+}
+
+impl Running {
+    /// Whether a client has cancelled it.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Acquire)
+    }
+
+    /// Waits until a client cancels it.
+    pub(crate) async fn cancelled(&self) {
+        self.cancelled.notified().await;
+    }
+
+    fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Release);
+        self.token.cancel();
+        self.cancelled.notify_one();
+    }
+
+    fn is_of(&self, identity: &Identity) -> bool {
+        let own = || {
+            let user = identity.user().zip(self.user.as_ref());
+            user.is_some_and(|(one, other)| one.name == other.name)
+        };
+        identity.is_administrator() || own()
+    }
+
+    fn write(&self, json: &mut JsonWriter) {
+        json.begin_object();
+        json.key("id").string(&self.id.to_string());
+        json.key("kind").string(self.route.category);
+        write_who(json, self.graph.as_deref(), self.user.as_deref());
+        json.key("method").string(self.method.as_str());
+        json.key("path").string(self.uri.path());
+        optional(json, "text", self.text().as_deref());
+        write_instant(json, "started_at", self.at);
+        json.key("elapsed_ms")
+            .unsigned(millis(self.began.elapsed()));
+        optional(json, "tag", self.tag.as_deref());
+        json.end_object();
+    }
+
+    /// The query: the script of a body that has one, else the body or the parameters.
+    fn text(&self) -> Option<String> {
+        let script = || {
+            if self.body.len() > BODY_BYTES_MAX {
+                return None;
+            }
+            let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
+            Some(body.get("gremlin")?.as_str()?.to_owned())
+        };
+        let beginning = self.body.get(..self.body.len().min(BODY_BYTES_MAX))?;
+        let text = match self.body.is_empty() {
+            true => self.uri.query()?.to_owned(),
+            false => script().unwrap_or_else(|| String::from_utf8_lossy(beginning).into_owned()),
+        };
+        Some(text.chars().take(TEXT_MAX).collect())
+    }
+}
+
+/// All requests in work that may be cancelled.
+#[derive(Debug, Default)]
+pub(crate) struct Queries {
+    running: Mutex<BTreeMap<u64, Arc<Running>>>,
+    last: AtomicU64,
+}
+
+impl Queries {
+    /// Lists a request until what is returned is dropped.
+    pub(crate) fn begin(&self, context: &RequestContext, token: &CancelToken) -> Arc<Running> {
+        let tag = context.headers().get(TAG);
+        let tag = tag
+            .and_then(|tag| tag.to_str().ok())
+            .filter(|tag| is_tag(tag));
+        let running = Arc::new(Running {
+            id: self.last.fetch_add(1, Ordering::Relaxed) + 1,
+            route: context.route(),
+            method: context.method().clone(),
+            uri: context.uri().clone(),
+            graph: context.graph_in_path().map(str::to_owned),
+            user: context.identity().user().map(Arc::clone),
+            body: context.body().clone(),
+            tag: tag.map(str::to_owned),
+            at: SystemClock.now(),
+            began: Instant::now(),
+            token: token.clone(),
+            is_cancelled: AtomicBool::new(false),
+            cancelled: Notify::new(),
+        });
+        self.running.lock().insert(running.id, Arc::clone(&running));
+        running
+    }
+
+    /// Lists a request no more.
+    pub(crate) fn end(&self, running: &Running) {
+        self.running.lock().remove(&running.id);
+    }
+
+    /// Those that a client may see, oldest first.
+    fn seen_by(&self, identity: &Identity) -> Vec<Arc<Running>> {
+        let running = self.running.lock();
+        let own = running.values().filter(|running| running.is_of(identity));
+        own.map(Arc::clone).collect()
+    }
+}
+
+fn is_tag(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=TAG_BYTES_MAX).contains(&text.len()) && text.bytes().all(is_part)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn optional(json: &mut JsonWriter, name: &str, text: Option<&str>) {
+    json.key(name);
+    match text {
+        Some(text) => json.string(text),
+        None => json.null(),
+    };
+}
+
+fn write_instant(json: &mut JsonWriter, name: &str, at: WallInstant) {
+    optional(json, name, instant_text(at).as_deref());
+}
+
+fn write_who(json: &mut JsonWriter, graph: Option<&str>, user: Option<&Principal>) {
+    optional(json, "graph", graph);
+    optional(json, "user", user.map(|user| user.name.as_str()));
+}
+
+fn list(context: &RequestContext) -> HandlerResult {
+    let state = context.state();
+    let mut json = JsonWriter::with_capacity(1_024);
+    json.begin_object().key("queries").begin_array();
+    for running in state.queries().seen_by(context.identity()) {
+        running.write(&mut json);
+    }
+    if context.identity().is_administrator() {
+        write_algorithms(state, &mut json);
+    }
+    json.end_array().end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// Writes the graph algorithms that run, of the graphs that are open here.
+fn write_algorithms(state: &AppState, json: &mut JsonWriter) {
+    for name in state.graphs().names() {
+        let Ok(graph) = state.graphs().get(&name) else {
+            continue;
+        };
+        let running = TaskQuery {
+            status: Some(TaskStatus::Running),
+            ..TaskQuery::default()
+        };
+        let Ok(page) = graph.tasks().list(running) else {
+            continue;
+        };
+        let is_job = |kind: TaskType| matches!(kind, TaskType::Algorithm | TaskType::Gremlin);
+        for task in page.tasks.iter().filter(|task| is_job(task.task_type)) {
+            let began = WallInstant::from_millis(task.update);
+            let elapsed = SystemClock.now().millis().saturating_sub(task.update);
+            json.begin_object();
+            json.key("id")
+                .string(&format!("{TASK}{name}:{}", task.id.0));
+            json.key("kind").string("algorithm");
+            write_who(json, Some(&name), None);
+            json.key("method").string("POST");
+            let path = format!("/graphs/{name}/jobs");
+            json.key("path").string(&path);
+            json.key("text").string(&task.name);
+            write_instant(json, "started_at", began);
+            json.key("elapsed_ms").integer(elapsed.max(0));
+            json.key("tag").null().end_object();
+        }
+    }
+}
+
+fn cancel(context: &RequestContext) -> HandlerResult {
+    let asked = context.path_parameter("id");
+    let identity = context.identity();
+    if let Some(task) = asked
+        .strip_prefix(TASK)
+        .filter(|_| identity.is_administrator())
+    {
+        return cancel_task(context.state(), task);
+    }
+    let seen = context.state().queries().seen_by(identity);
+    let is_asked = |running: &&Arc<Running>| {
+        running.tag.as_deref() == Some(asked) || running.id.to_string() == asked
+    };
+    let found: Vec<_> = seen.iter().filter(is_asked).collect();
+    for running in &found {
+        running.cancel();
+    }
+    match found.is_empty() {
+        false => Ok(Response::no_content()),
+        true => Err(ApiError::not_found(format!("No query '{asked}' runs"))),
+    }
+}
+
+fn cancel_task(state: &AppState, asked: &str) -> HandlerResult {
+    let none = || ApiError::not_found(format!("No query '{TASK}{asked}' runs"));
+    let (name, id) = asked.rsplit_once(':').ok_or_else(none)?;
+    let id = TaskId(id.parse().map_err(|_| none())?);
+    state.graphs().get(name)?.tasks().cancel(id)?;
+    Ok(Response::no_content())
+}
+
+/// A request that was slow.
+#[derive(Debug)]
+pub(crate) struct Slow {
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) user: Option<Arc<Principal>>,
+    pub(crate) status: StatusCode,
+    pub(crate) elapsed: Duration,
+}
+
+/// The last slow requests, oldest first, each with when it ended.
+#[derive(Debug, Default)]
+pub(crate) struct SlowRequests(Mutex<VecDeque<(WallInstant, Slow)>>);
+
+impl SlowRequests {
+    pub(crate) fn note(&self, slow: Slow) {
+        let mut all = self.0.lock();
+        if all.len() == SLOW_MAX {
+            all.pop_front();
+        }
+        all.push_back((SystemClock.now(), slow));
+    }
+}
+
+fn slow(context: &RequestContext) -> HandlerResult {
+    let state = context.state();
+    let mut json = JsonWriter::with_capacity(1_024);
+    json.begin_object();
+    json.key("threshold_ms")
+        .unsigned(state.config().slow_request_ms);
+    json.key("requests").begin_array();
+    for (at, slow) in state.slow_requests().0.lock().iter().rev() {
+        json.begin_object();
+        write_instant(&mut json, "at", *at);
+        json.key("method").string(slow.method.as_str());
+        let path = slow.uri.path_and_query().map_or("", |path| path.as_str());
+        json.key("path").string(path);
+        let graph = graph_of(state, slow);
+        write_who(&mut json, graph.as_deref(), slow.user.as_deref());
+        json.key("status").unsigned(u64::from(slow.status.as_u16()));
+        json.key("elapsed_ms").unsigned(millis(slow.elapsed));
+        json.end_object();
+    }
+    json.end_array().end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// The graph that a request's path names.
+fn graph_of(state: &AppState, slow: &Slow) -> Option<String> {
+    let path = slow.uri.path();
+    let Ok(Found::Route {
+        index, captures, ..
+    }) = state.router().find(&slow.method, path)
+    else {
+        return None;
+    };
+    let is_of_graph = state.router().parameter_names(index).first() == Some(&"graph");
+    let graph = captures.first().filter(|_| is_of_graph);
+    graph.map(|graph| graph.text(path).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_short_words() {
+        assert!(is_tag("a-1_b.C") && is_tag(&"x".repeat(TAG_BYTES_MAX)));
+        assert!(!is_tag("") && !is_tag("a b") && !is_tag(&"x".repeat(TAG_BYTES_MAX + 1)));
+    }
+}
