@@ -247,7 +247,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "explore",
-        about: "Bounds on what the explorer asks for, see [explorer.md](explorer.md)",
+        about: "Bounds on what the explorer asks for, see [explorer-api.md](explorer-api.md)",
         options: ExploreConfig::DOCS,
     },
     Section {

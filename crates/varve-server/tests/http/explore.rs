@@ -76,7 +76,8 @@ fn an_expansion_has_edges_their_other_ends_and_counts() {
 fn a_limit_is_shared_among_labels_and_directions() {
     let fixture = people();
     for number in 0..20 {
-        let vertex = json!({"label": "person", "properties": {"name": format!("p{number:02}")}});
+        let vertex =
+            json!({"label": "person", "properties": {"name": format!("p{number:02}"), "age": 1}});
         fixture.done("POST", "vertices", &vertex.to_string());
         let edge = json!({"label": "knows", "outV": "1:marko", "inV": format!("1:p{number:02}"),
             "properties": {"date": "2020-01-01"}});
@@ -181,7 +182,7 @@ fn elements_come_by_id_with_the_edges_among_them() {
     let again = post(&fixture, "elements", &json!({"edges": [edge]}));
     assert_eq!(again["edges"], answer["edges"]);
     let times = &again["times"];
-    let later = json!({"label": "person", "properties": {"name": "later"}});
+    let later = json!({"label": "person", "properties": {"name": "later", "age": 1}});
     fixture.done("POST", "vertices", &later.to_string());
     let pinned = format!(
         "../explore/elements?as_of={}&as_of_tx={}",
@@ -323,7 +324,7 @@ fn a_sample_shows_some_vertices_of_each_label() {
 #[test]
 fn a_summary_counts_labels_and_fill_rates() {
     let fixture = people();
-    let vertex = json!({"label": "person", "properties": {"name": "noage"}});
+    let vertex = json!({"label": "person", "properties": {"name": "noage", "age": 1}});
     fixture.done("POST", "vertices", &vertex.to_string());
     let answer = get(&fixture, "summary");
     let person = &answer["vertices"][0];
@@ -333,7 +334,7 @@ fn a_summary_counts_labels_and_fill_rates() {
     );
     assert_eq!(
         person["fill"],
-        json!({"name": 1.0, "age": 0.75, "city": 0.75})
+        json!({"name": 1.0, "age": 1.0, "city": 0.75})
     );
     let knows = &answer["edges"][0];
     assert_eq!(
@@ -486,7 +487,7 @@ fn a_long_export_comes_in_pieces() {
     let fixture = Fixture::new();
     for batch in 0..3 {
         let vertices: Vec<Value> = (0..1_000)
-            .map(|number| json!({"label": "person", "properties": {"name": format!("{batch}-{number}")}}))
+            .map(|number| json!({"label": "person", "properties": {"name": format!("{batch}-{number}"), "age": 1}}))
             .collect();
         fixture.done("POST", "vertices/batch", &Value::from(vertices).to_string());
     }

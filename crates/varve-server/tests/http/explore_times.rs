@@ -8,7 +8,8 @@ use crate::fixture::Fixture;
 const PERSON: &str = "\"1:p\"";
 
 fn put(fixture: &Fixture, city: &str, period: &str) {
-    let body = json!({"label": "person", "properties": {"name": "p", "city": city}}).to_string();
+    let body =
+        json!({"label": "person", "properties": {"name": "p", "age": 1, "city": city}}).to_string();
     fixture.done("POST", &format!("vertices?{period}"), &body);
 }
 
@@ -99,7 +100,7 @@ fn a_state_has_the_period_in_which_it_holds() {
 #[test]
 fn a_difference_is_told_with_before_and_after() {
     let (fixture, versions) = moved();
-    let stays = json!({"label": "software", "properties": {"name": "s"}}).to_string();
+    let stays = json!({"label": "software", "properties": {"name": "s", "lang": "l"}}).to_string();
     fixture.done("POST", "vertices?valid_from=2000-01-01", &stays);
     let both = json!({"vertices": [PERSON, "\"2:s\""]});
     let diff = |a: Value, b: Value, scope: &Value| {
@@ -143,7 +144,7 @@ fn a_difference_is_told_with_before_and_after() {
 fn a_difference_has_the_edges_among_its_vertices_at_either_point() {
     let fixture = Fixture::new();
     for name in ["a", "b"] {
-        let body = json!({"label": "person", "properties": {"name": name}}).to_string();
+        let body = json!({"label": "person", "properties": {"name": name, "age": 1}}).to_string();
         fixture.done("POST", "vertices?valid_from=2000-01-01", &body);
     }
     let edge = json!({"label": "knows", "outV": "1:a", "inV": "1:b", "properties": {"date": "2020-01-01"}});
