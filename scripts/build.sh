@@ -9,6 +9,8 @@ objects_in_all=349
 
 objects() { find "$target"/release/build -path '*rocksdb*' -name '*.o' 2>/dev/null | wc -l; }
 
+scripts/ui.sh
+
 if ! compgen -G "$target/release/deps/librust_librocksdb_sys*.rlib" >/dev/null; then
   echo "build: the first build compiles RocksDB: about 15 to 20 minutes on two cores, once; later builds take a minute"
   (

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs cargo with the settings that every build of this project shares: one target folder outside the
-# checkout (so that clean clones find RocksDB built), ccache when it is there, and gcc's headers for libclang.
+# checkout (so that clean clones find RocksDB built), ccache when it is there, gcc's headers for libclang, and the explorer.
 set -euo pipefail
 : "${CARGO_TARGET_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/varve/target}"
 export CARGO_TARGET_DIR
@@ -12,4 +12,6 @@ if command -v ccache >/dev/null; then
   export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/ccache}"
   export CC="${CC:-ccache gcc}" CXX="${CXX:-ccache g++}"
 fi
+# The explorer that is built in: scripts/ui.sh has built it, or the server has a page in its place.
+export VARVE_UI_DIR="${VARVE_UI_DIR-$("$(dirname "$0")/ui.sh" where)}"
 exec cargo "$@"

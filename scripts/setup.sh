@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Finds what the build needs and is missing, and installs it with apt-get when that is possible without asking.
 # Needed beside Rust: a C++ compiler (RocksDB), libclang (RocksDB's binding is generated at build time), make.
+# Node 18 and npm for the explorer; without them the server is built without it.
 # ccache is not needed, but makes a build from an emptied target folder take a minute or two in place of fifteen.
 set -euo pipefail
 say() { printf 'setup: %s\n' "$*"; }
@@ -22,11 +23,22 @@ libclang_package() {
   apt-cache search --names-only '^libclang1-[0-9]+$' | awk '{print $1}' | sort -t- -k2 -n | tail -1
 }
 
+# The packages of what is missing, for a person to install.
+packages_of() { sed 's/\blibclang\b/libclang-dev/; s/\bnode\b/nodejs npm/' <<<"$1"; }
+
 missing=()
 command -v g++ >/dev/null || missing+=(g++)
 command -v make >/dev/null || missing+=(make)
 have_libclang || missing+=(libclang)
 command -v ccache >/dev/null || missing+=(ccache)
+# Node builds the explorer, and is not needed to run it.
+have_node() { command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null; }
+have_node || missing+=(node)
+# Whether all that is missing only makes builds better.
+is_optional() {
+  local name
+  for name in "${missing[@]}"; do [[ $name == ccache || $name == node ]] || return 1; done
+}
 
 if ((${#missing[@]})); then
   say "missing: ${missing[*]}"
@@ -35,15 +47,18 @@ if ((${#missing[@]})); then
     apt-get update -q
     packages=()
     for name in "${missing[@]}"; do
-      if [[ $name == libclang ]]; then name=$(libclang_package); fi
-      packages+=("$name")
+      case $name in
+        libclang) packages+=("$(libclang_package)") ;;
+        node) packages+=(nodejs npm) ;;
+        *) packages+=("$name") ;;
+      esac
     done
     DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${packages[@]}"
-  elif [[ ${missing[*]} == ccache ]]; then
-    say 'going on without ccache'
+  elif is_optional; then
+    say "going on without ${missing[*]}"
   elif command -v apt-get >/dev/null; then
     names=${missing[*]}
-    say "run this, then start again: sudo apt-get update && sudo apt-get install -y ${names/libclang/libclang-dev}"
+    say "run this, then start again: sudo apt-get update && sudo apt-get install -y $(packages_of "$names")"
     exit 1
   else
     say 'install a C++ compiler (g++), make and libclang with the package manager of your system, then start again'

@@ -40,6 +40,7 @@ const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerR
 pub(crate) static ROUTES: &[Route] = &[
     control("", root)
         .without_graphs()
+        .page()
         .of("profile", "ProfileAPI"),
     control("apis", apis)
         .without_graphs()
@@ -123,8 +124,12 @@ fn versions(_: &RequestContext) -> HandlerResult {
     Ok(Response::ok(body))
 }
 
-/// Greets with where the documentation is and which groups of resources there are.
+/// Sends a browser to the explorer; greets others with where the documentation is and which groups of
+/// resources there are.
 fn root(context: &RequestContext) -> HandlerResult {
+    if let Some(redirect) = crate::ui::redirect_of(context.headers()) {
+        return Ok(redirect);
+    }
     let host = context
         .headers()
         .get(header::HOST)

@@ -124,6 +124,7 @@ mod section;
 mod service;
 mod sharing;
 pub mod state;
+mod ui;
 mod upgrade;
 pub mod version;
 

@@ -24,6 +24,7 @@ pub(crate) fn check_types(
 ) -> Result<(), ApiError> {
     if let Some(accept) = headers.get(header::ACCEPT)
         && !accept.is_empty()
+        && !route.page
         && !accepts(accept.as_bytes(), route.text)
         && !(route.gremlin && accepts_gremlin(accept))
     {
@@ -108,11 +109,20 @@ fn with_quality(part: &str) -> (&str, f32) {
 
 /// Whether the client takes gzip.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    accepts_encoding(headers, &["gzip", "x-gzip"])
+}
+
+/// Whether the client takes Brotli.
+pub(crate) fn accepts_brotli(headers: &HeaderMap) -> bool {
+    accepts_encoding(headers, &["br"])
+}
+
+fn accepts_encoding(headers: &HeaderMap, names: &[&str]) -> bool {
     let mut star = false;
     for value in headers.get_all(header::ACCEPT_ENCODING) {
         for part in value.to_str().unwrap_or("").split(',') {
             match with_quality(part) {
-                ("gzip" | "x-gzip", quality) => return quality > 0.0,
+                (name, quality) if names.contains(&name) => return quality > 0.0,
                 ("*", quality) => star = quality > 0.0,
                 _ => {}
             }

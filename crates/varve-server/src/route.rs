@@ -226,6 +226,8 @@ pub struct Route {
     pub gzip: bool,
     /// Whether answers may be `text/plain`.
     pub text: bool,
+    /// Whether it answers what a browser shows, whatever types that names in `Accept`.
+    pub page: bool,
     /// How failures are told, where that is not HugeGraph's way.
     pub refusal: Option<Refusal>,
     /// What serves the connection once a client has asked this resource for a WebSocket.
@@ -307,6 +309,7 @@ impl Route {
             lengthy: false,
             gzip: false,
             text: false,
+            page: false,
             refusal: None,
             socket: None,
         })
@@ -422,6 +425,13 @@ impl Route {
     #[must_use]
     pub const fn text(mut self) -> Self {
         self.text = true;
+        self
+    }
+
+    /// Answers what a browser shows.
+    #[must_use]
+    pub const fn page(mut self) -> Self {
+        self.page = true;
         self
     }
 

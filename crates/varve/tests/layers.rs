@@ -46,9 +46,11 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-omrs",
             "varve-query",
             "varve-traversal",
+            "varve-ui",
             "varve-view",
         ],
     ),
+    ("varve-ui", &[]),
     (
         "varve",
         &[

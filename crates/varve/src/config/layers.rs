@@ -87,6 +87,7 @@ const NOT_OPTIONS: &[&str] = &[
     "SERVERS_TRIES",
     "TEST_",
     "TRAVERSAL_",
+    "UI_",
     "UPDATE_",
 ];
 

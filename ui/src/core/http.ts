@@ -1,0 +1,125 @@
+// Requests to the server that this page comes from, and what it answers.
+
+import { createSignal } from "solid-js";
+import { parseJson } from "./json";
+
+/** What the server said about a request that failed, or that it could not be reached (status 0). */
+export class Failure extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly code?: string,
+    readonly kind?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The credentials of this page: in memory only, gone with the page. */
+const [authorization, setAuthorization] = createSignal<string | null>(null);
+const [user, setUser] = createSignal<string | null>(null);
+/** Whether the server has asked for a login. */
+const [loginAsked, setLoginAsked] = createSignal(false);
+/** Whether the last request reached the server. */
+const [reachable, setReachable] = createSignal(true);
+export { authorization, user, loginAsked, reachable };
+
+export interface Call {
+  method?: "GET" | "POST" | "PUT" | "DELETE";
+  query?: Record<string, string | number | boolean | null | undefined>;
+  body?: unknown;
+  signal?: AbortSignal;
+  /** Names the request for `DELETE /queries/{tag}`. */
+  tag?: string;
+}
+
+export function pathOf(path: string, query: Call["query"] = {}): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== null && value !== undefined && value !== "")
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return pairs.length ? `${path}?${pairs.join("&")}` : path;
+}
+
+/** Does a request and gives the answer's text. */
+export async function callText(path: string, call: Call = {}): Promise<string> {
+  const response = await send(path, call);
+  return response.text();
+}
+
+/** Does a request and gives the answer. */
+export async function send(path: string, call: Call = {}): Promise<Response> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  const held = authorization();
+  if (held) headers.Authorization = held;
+  if (call.body !== undefined) headers["Content-Type"] = "application/json";
+  if (call.tag) headers["Varve-Query-Tag"] = call.tag;
+  let response: Response;
+  try {
+    response = await fetch(pathOf(path, call.query), {
+      method: call.method ?? "GET",
+      headers,
+      body: call.body === undefined ? undefined : typeof call.body === "string" ? call.body : JSON.stringify(call.body),
+      signal: call.signal,
+      credentials: "same-origin",
+    });
+  } catch (error) {
+    if (call.signal?.aborted) throw error;
+    setReachable(false);
+    throw new Failure(0, "the server does not answer");
+  }
+  setReachable(true);
+  if (response.ok) return response;
+  const failure = await failureOf(response);
+  if (response.status === 401) {
+    setAuthorization(null);
+    setUser(null);
+    setLoginAsked(true);
+  }
+  throw failure;
+}
+
+async function failureOf(response: Response): Promise<Failure> {
+  const text = await response.text();
+  try {
+    const body = parseJson(text) as Record<string, unknown>;
+    const status = body.status as Record<string, unknown> | undefined;
+    const message = body.message ?? status?.message ?? text;
+    const code = (body.code ?? body.exception) as string | undefined;
+    return new Failure(response.status, String(message), code, body.exception as string | undefined);
+  } catch {
+    return new Failure(response.status, text || response.statusText);
+  }
+}
+
+/** Does a request and gives the answer's JSON. */
+export async function call<T>(path: string, options: Call = {}): Promise<T> {
+  const text = await callText(path, options);
+  return (text ? parseJson(text) : null) as T;
+}
+
+/** Gets a token for a name and password, which are not kept. */
+export async function logIn(name: string, password: string): Promise<void> {
+  const body = { user_name: name, user_password: password };
+  const answer = await call<{ token: string }>("/auth/login", { method: "POST", body });
+  setAuthorization(`Bearer ${answer.token}`);
+  setUser(name);
+  setLoginAsked(false);
+}
+
+export async function logOut(): Promise<void> {
+  try {
+    await callText("/auth/logout", { method: "DELETE" });
+  } finally {
+    setAuthorization(null);
+    setUser(null);
+    setLoginAsked(true);
+  }
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

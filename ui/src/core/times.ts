@@ -1,0 +1,88 @@
+// The two times that everything on the screen is read at.
+
+import { createMemo, createRoot, createSignal } from "solid-js";
+
+/** A point of both times. null is now. */
+export interface Point {
+  /** Valid time: an instant. */
+  trueAt: string | null;
+  /** Transaction time: an instant or a commit version. */
+  knownAt: string | null;
+}
+
+export const NOW: Point = { trueAt: null, knownAt: null };
+
+const [point, setPoint] = createSignal<Point>(NOW, {
+  equals: (a, b) => a.trueAt === b.trueAt && a.knownAt === b.knownAt,
+});
+export { point, setPoint };
+
+export const isNow = createRoot(() => createMemo(() => point().trueAt === null && point().knownAt === null));
+
+export function timesOf(at: Point): { as_of?: string; as_of_tx?: string } {
+  return {
+    ...(at.trueAt === null ? {} : { as_of: at.trueAt }),
+    ...(at.knownAt === null ? {} : { as_of_tx: at.knownAt }),
+  };
+}
+
+const UNITS: Record<string, number> = {
+  s: 1000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+  m: 30 * 86_400_000,
+  y: 365 * 86_400_000,
+};
+
+/** Milliseconds of an instant as the server writes it, or of a commit version. NaN if it is neither. */
+export function millisOf(text: string): number {
+  if (/^\d{12,}$/.test(text)) return Number(BigInt(text) >> 8n) / 1000;
+  const date = /^-?\d{4,6}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
+  // Date knows milliseconds; the server writes microseconds.
+  return Date.parse(date.replace(/(\.\d{3})\d+/, "$1"));
+}
+
+export function isoOf(millis: number): string {
+  const text = new Date(millis).toISOString();
+  return text.endsWith("T00:00:00.000Z") ? text.slice(0, 10) : text.replace(".000Z", "Z");
+}
+
+/** What a person may type for a time: a date, RFC 3339, `-7d`, a commit version, or nothing and `now` for now. */
+export function parseTime(text: string, now = Date.now()): { value: string | null } | { wrong: true } {
+  const trimmed = text.trim();
+  if (trimmed === "" || trimmed.toLowerCase() === "now" || trimmed === "现在") return { value: null };
+  const relative = /^([+-])(\d+)\s*(s|min|h|d|w|m|y)$/.exec(trimmed);
+  if (relative) {
+    const [, sign, count, unit] = relative;
+    const distance = Number(count) * (UNITS[unit ?? "d"] ?? 0);
+    return { value: isoOf(now + (sign === "-" ? -distance : distance)) };
+  }
+  if (/^\d{12,}$/.test(trimmed)) return { value: trimmed };
+  if (/^\d{4}$/.test(trimmed)) return { value: `${trimmed}-01-01` };
+  if (/^\d{4}-\d{2}$/.test(trimmed)) return { value: `${trimmed}-01` };
+  if (/^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/.test(trimmed) && !Number.isNaN(millisOf(trimmed.replace(" ", "T")))) {
+    return { value: trimmed };
+  }
+  return { wrong: true };
+}
+
+/** An instant or commit version as short as it is exact to the second. */
+export function shortTime(text: string, language: string): string {
+  const millis = millisOf(text);
+  if (Number.isNaN(millis)) return text;
+  const date = new Date(millis);
+  const iso = date.toISOString();
+  if (iso.endsWith("T00:00:00.000Z")) return iso.slice(0, 10);
+  const withMillis = /^\d{12,}$/.test(text) || date.getUTCMilliseconds() !== 0;
+  const options: Intl.DateTimeFormatOptions = {
+    timeZone: "UTC",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hour12: false,
+    ...(withMillis ? { fractionalSecondDigits: 3 } : {}),
+  };
+  return `${iso.slice(0, 10)} ${new Intl.DateTimeFormat(language, options).format(date)}`;
+}

@@ -1,0 +1,334 @@
+// The picture of the graph: sigma on WebGL. What it shows is also in the list, for who cannot see it.
+
+import { MultiDirectedGraph } from "graphology";
+import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-js";
+import Sigma from "sigma";
+import { createNodeBorderProgram } from "@sigma/node-border";
+import { EdgeArrowProgram } from "sigma/rendering";
+import { animateNodes } from "sigma/utils";
+import { t } from "../i18n";
+import { isDark } from "../core/prefs";
+import type { Edge, Element } from "./api";
+import { colorOf, colors, nameOf, type Colors } from "./look";
+import * as layout from "./layout";
+import {
+  arranged, difference, expand, ghosts, hiddenLabels, lastSeen, pinned, positions, select, selected, shown, view,
+} from "./state";
+import { drawHover } from "./hover";
+
+export type Mark = "added" | "removed" | "changed" | "same";
+
+interface NodeAttributes {
+  x: number;
+  y: number;
+  size: number;
+  label: string;
+  color: string;
+  borderColor: string;
+  hidden?: boolean;
+  forceLabel?: boolean;
+  zIndex: number;
+}
+
+interface EdgeAttributes {
+  size: number;
+  label: string;
+  color: string;
+  hidden?: boolean;
+  zIndex: number;
+}
+
+const SIGNS: Record<Mark, string> = { added: "+ ", removed: "− ", changed: "~ ", same: "" };
+/** Up to here all names of vertices are drawn. */
+const NAMED_MAX = 150;
+/** Up to here all edges have their labels; above it those of what is selected or differs. */
+const EDGES_NAMED_MAX = 25;
+
+const [layoutName, setLayoutName] = createSignal<layout.LayoutName>("force");
+export { layoutName, setLayoutName };
+
+/** The camera of the page's canvas, for keys and buttons. */
+export interface CanvasControl {
+  fit: () => void;
+  zoom: (factor: number) => void;
+  picture: () => HTMLCanvasElement[];
+}
+export const [control, setControl] = createSignal<CanvasControl | null>(null);
+
+/** What differs, by ref, while two moments are compared. */
+export function marksOf(): Map<string, Mark> | null {
+  const found = difference();
+  if (!found) return null;
+  const marks = new Map<string, Mark>();
+  for (const element of found.added) marks.set(element.ref, "added");
+  for (const element of found.removed) marks.set(element.ref, "removed");
+  for (const change of found.changed) marks.set(change.ref, "changed");
+  return marks;
+}
+
+/** The elements to draw: those of this point, with those of a difference. */
+function drawn(): { vertices: Element[]; edges: Edge[] } {
+  const now = view();
+  const found = difference();
+  if (!found) {
+    const ghostly = ghosts() ? [...now.missing].flatMap((ref) => lastSeen.get(ref) ?? []) : [];
+    return { vertices: [...now.vertices.values(), ...ghostly], edges: [...now.edges.values()] };
+  }
+  const everything = new Map<string, Element>([...now.vertices, ...now.edges]);
+  for (const element of [...found.removed, ...found.added]) everything.set(element.ref, element);
+  for (const change of found.changed) everything.set(change.ref, change.after);
+  const all = [...everything.values()];
+  return {
+    vertices: all.filter((element) => element.type === "vertex"),
+    edges: all.filter((element): element is Edge => element.type === "edge"),
+  };
+}
+
+class Picture {
+  readonly graph = new MultiDirectedGraph();
+  readonly sigma: Sigma;
+  private run = 0;
+  private stop: (() => void) | null = null;
+  private fixedBefore = new Set<string>();
+
+  constructor(container: HTMLElement) {
+    const Node = createNodeBorderProgram({
+      borders: [
+        { size: { value: 3, mode: "pixels" }, color: { attribute: "borderColor" } },
+        { size: { fill: true }, color: { attribute: "color" } },
+      ],
+    });
+    this.sigma = new Sigma(this.graph, container, {
+      nodeProgramClasses: { circle: Node },
+      edgeProgramClasses: { arrow: EdgeArrowProgram },
+      defaultEdgeType: "arrow",
+      labelFont: "system-ui, sans-serif",
+      labelSize: 12,
+      edgeLabelSize: 10,
+      edgeLabelFont: "system-ui, sans-serif",
+      zIndex: true,
+      enableEdgeEvents: true,
+      labelDensity: 2,
+      labelGridCellSize: 80,
+      labelRenderedSizeThreshold: 4,
+      minCameraRatio: 0.02,
+      maxCameraRatio: 8,
+      stagePadding: 36,
+      allowInvalidContainer: true,
+      defaultDrawNodeHover: drawHover,
+    });
+  }
+
+  /** Brings the picture to what is to be drawn; positions of what was there stay. */
+  sync(): void {
+    const { vertices, edges } = drawn();
+    const look = colors();
+    const marks = marksOf();
+    const hidden = hiddenLabels();
+    this.sigma.setSetting("labelColor", { color: look.text });
+    this.sigma.setSetting("edgeLabelColor", { color: look.text });
+    this.sigma.setSetting("renderEdgeLabels", true);
+    this.sigma.setSetting("labelRenderedSizeThreshold", vertices.length <= NAMED_MAX ? 0 : 4);
+    const keep = new Set(vertices.map((vertex) => vertex.ref));
+    this.graph.forEachNode((ref) => {
+      if (!keep.has(ref)) this.graph.dropNode(ref);
+    });
+    const spread = Math.sqrt(vertices.length) * 10;
+    for (const vertex of vertices) {
+      const place = positions.get(vertex.ref) ?? layout.startPosition(vertex.ref, spread);
+      const attributes = this.nodeOf(vertex, look, marks, hidden);
+      if (this.graph.hasNode(vertex.ref)) this.graph.mergeNodeAttributes(vertex.ref, attributes);
+      else this.graph.addNode(vertex.ref, { ...attributes, ...place });
+    }
+    const keepEdges = new Set(edges.map((edge) => edge.ref));
+    this.graph.forEachEdge((ref) => {
+      if (!keepEdges.has(ref)) this.graph.dropEdge(ref);
+    });
+    for (const edge of edges) {
+      if (!this.graph.hasNode(edge.source) || !this.graph.hasNode(edge.target)) continue;
+      const attributes = this.edgeOf(edge, look, marks, hidden, edges.length <= EDGES_NAMED_MAX);
+      if (this.graph.hasEdge(edge.ref)) this.graph.mergeEdgeAttributes(edge.ref, attributes);
+      else this.graph.addEdgeWithKey(edge.ref, edge.source, edge.target, attributes);
+    }
+  }
+
+  private nodeOf(vertex: Element, look: Colors, marks: Map<string, Mark> | null, hidden: ReadonlySet<string>): Omit<NodeAttributes, "x" | "y"> {
+    const mark = marks ? (marks.get(vertex.ref) ?? "same") : null;
+    const isGhost = !marks && view().missing.has(vertex.ref);
+    const base = mark ? look[mark] : colorOf(vertex.label);
+    const isSelected = selected() === vertex.ref;
+    const color = isGhost || mark === "removed" ? look.background : mark === "changed" ? look.same : base;
+    const border = isGhost ? look.faint : mark === "same" ? look.same : base;
+    return {
+      size: isSelected ? 11 : 8,
+      label: (mark ? SIGNS[mark] : "") + nameOf(vertex),
+      color,
+      borderColor: isSelected ? look.accent : border,
+      hidden: hidden.has(vertex.label),
+      forceLabel: isSelected || (mark !== null && mark !== "same"),
+      zIndex: isSelected ? 3 : isGhost ? 0 : 1,
+    };
+  }
+
+  private edgeOf(
+    edge: Edge,
+    look: Colors,
+    marks: Map<string, Mark> | null,
+    hidden: ReadonlySet<string>,
+    isNamed: boolean,
+  ): EdgeAttributes {
+    const mark = marks ? (marks.get(edge.ref) ?? "same") : null;
+    const isSelected = selected() === edge.ref;
+    const isBeside = selected() === edge.source || selected() === edge.target;
+    const differs = mark !== null && mark !== "same";
+    return {
+      size: isSelected ? 3.5 : mark === "removed" ? 1.2 : differs ? 3 : isBeside ? 2.5 : 1.8,
+      label: isNamed || isSelected || isBeside || differs ? (mark ? SIGNS[mark] : "") + edge.label : "",
+      color: isSelected ? look.accent : mark ? look[mark] : look.edge,
+      hidden: hidden.has(edge.label),
+      zIndex: isSelected || differs ? 2 : isBeside ? 1 : 0,
+    };
+  }
+
+  /** Finds places for what has none; all others keep theirs. */
+  async arrange(): Promise<void> {
+    const run = ++this.run;
+    const refs = this.graph.nodes();
+    const fresh = refs.filter((ref) => !this.fixedBefore.has(ref) || !positions.has(ref));
+    if (refs.length === 0 || fresh.length === 0) return;
+    const isFirst = fresh.length === refs.length;
+    const { edges } = drawn();
+    const fixed = (ref: string) => pinned.has(ref) || (!isFirst && this.fixedBefore.has(ref) && positions.has(ref));
+    const found = await this.place(refs, edges, fixed);
+    if (run !== this.run) return;
+    const targets: Record<string, { x: number; y: number }> = {};
+    for (const [ref, place] of found) {
+      if (!this.graph.hasNode(ref)) continue;
+      if (!fixed(ref)) positions.set(ref, place);
+      const target = positions.get(ref);
+      if (target) targets[ref] = target;
+    }
+    this.fixedBefore = new Set(refs);
+    this.stop?.();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (still || isFirst || refs.length > 600) {
+      for (const [ref, place] of Object.entries(targets)) this.graph.mergeNodeAttributes(ref, place);
+      if (isFirst) this.fit();
+    } else {
+      this.stop = animateNodes(this.graph, targets, { duration: 250 });
+    }
+  }
+
+  private place(refs: string[], edges: Edge[], fixed: (ref: string) => boolean): Promise<layout.Positions> {
+    switch (layoutName()) {
+      case "circle":
+        return Promise.resolve(layout.circle(refs));
+      case "grid":
+        return Promise.resolve(layout.grid(refs));
+      case "layers":
+        return Promise.resolve(layout.layers(refs, edges));
+      case "time":
+        return Promise.resolve(layout.byTime(refs, view().vertices));
+      case "force":
+        return layout.force(refs, edges, positions, fixed);
+    }
+  }
+
+  forgetPlaces(): void {
+    this.fixedBefore = new Set();
+  }
+
+  fit(): void {
+    this.sigma.setCustomBBox(null);
+    this.sigma.refresh();
+    void this.sigma.getCamera().animatedReset({ duration: 150 });
+  }
+
+  zoom(factor: number): void {
+    const camera = this.sigma.getCamera();
+    void camera.animate({ ratio: camera.ratio / factor }, { duration: 120 });
+  }
+
+  kill(): void {
+    this.stop?.();
+    this.sigma.kill();
+  }
+}
+
+function listen(picture: Picture): void {
+  const { sigma, graph } = picture;
+  let dragged: string | null = null;
+  let moved = false;
+  sigma.on("clickNode", ({ node }) => {
+    if (!moved) select(node);
+  });
+  sigma.on("clickEdge", ({ edge }) => select(edge));
+  sigma.on("clickStage", () => select(null));
+  sigma.on("doubleClickNode", ({ node, event }) => {
+    event.preventSigmaDefault();
+    void expand([node]);
+  });
+  sigma.on("downNode", ({ node }) => {
+    dragged = node;
+    moved = false;
+    if (!sigma.getCustomBBox()) sigma.setCustomBBox(sigma.getBBox());
+  });
+  sigma.getMouseCaptor().on("mousemovebody", (event) => {
+    if (!dragged || !graph.hasNode(dragged)) return;
+    moved = true;
+    const place = sigma.viewportToGraph(event);
+    graph.mergeNodeAttributes(dragged, place);
+    positions.set(dragged, { x: place.x, y: place.y });
+    event.preventSigmaDefault();
+    event.original.preventDefault();
+    event.original.stopPropagation();
+  });
+  sigma.getMouseCaptor().on("mouseup", () => {
+    dragged = null;
+  });
+}
+
+export function Canvas() {
+  let container!: HTMLDivElement;
+  const [failed, setFailed] = createSignal(false);
+  onMount(() => {
+    let picture: Picture;
+    try {
+      picture = new Picture(container);
+    } catch {
+      setFailed(true);
+      return;
+    }
+    listen(picture);
+    setControl({
+      fit: () => picture.fit(),
+      zoom: (factor) => picture.zoom(factor),
+      picture: () => Object.values(picture.sigma.getCanvases()),
+    });
+    createEffect(
+      on([view, difference, hiddenLabels, ghosts, selected, isDark], () => picture.sync()),
+    );
+    createEffect(on([view, difference], () => void picture.arrange()));
+    createEffect(
+      on([arranged, layoutName], () => {
+        picture.forgetPlaces();
+        void picture.arrange();
+      }, { defer: true }),
+    );
+    const sized = new ResizeObserver(() => picture.sigma.refresh());
+    sized.observe(container);
+    onCleanup(() => {
+      sized.disconnect();
+      setControl(null);
+      picture.kill();
+    });
+  });
+  return (
+    <div class="canvas-frame">
+      <div class="canvas" ref={container} role="img" aria-label={t("canvasLabel", { count: shown().length })} />
+      <Show when={failed()}>
+        <p class="notice">{t("noWebgl")}</p>
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,233 @@
+// The element that is selected: its state, its neighbours, its history, and when all that was known.
+
+import { createEffect, createResource, createSignal, For, on, Show } from "solid-js";
+import { language, t, tIfKnown, number, type Key } from "../i18n";
+import { formatJson } from "../core/json";
+import { messageOf } from "../core/http";
+import { point, shortTime } from "../core/times";
+import { Icon } from "../parts/icon";
+import * as api from "./api";
+import type { Element, Group, Version } from "./api";
+import { colorOf, idText, nameOf, nameOfRef, valueText } from "./look";
+import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
+import { TwoTimeChart } from "./twotime";
+import { setExpandDialog } from "./expand";
+import { setPathFrom } from "./path";
+
+export function periodText(from: string | null, to: string | null): string {
+  const lang = language();
+  return t("period", {
+    from: from === null ? t("always") : shortTime(from, lang),
+    to: to === null ? t("open") : shortTime(to, lang),
+  });
+}
+
+export function Swatch(props: { label: string; edge?: boolean }) {
+  return (
+    <svg class="swatch" viewBox="0 0 12 12" aria-hidden="true">
+      <Show when={props.edge} fallback={<circle cx="6" cy="6" r="5" fill={colorOf(props.label)} />}>
+        <path d="M1 10 10 2M6 2h4v4" class="swatch-edge" />
+      </Show>
+    </svg>
+  );
+}
+
+function Properties(props: { element: Element }) {
+  const rows = () => Object.entries(props.element.properties);
+  return (
+    <Show when={rows().length} fallback={<p class="quiet">{t("noProperties")}</p>}>
+      <table class="properties">
+        <tbody>
+          <For each={rows()}>
+            {([key, value]) => (
+              <tr>
+                <th scope="row">{key}</th>
+                <td>{valueText(value)}</td>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+    </Show>
+  );
+}
+
+function Neighbours(props: { element: Element }) {
+  const source = () => ({ ref: props.element.ref, at: point() });
+  const [counts] = createResource(source, async ({ ref, at }) => {
+    const found = await api.expand(at, { ids: [ref], limit: 0, counts: true });
+    return found.counts?.[0]?.groups ?? [];
+  });
+  const title = (group: Group) =>
+    group.direction === "OUT" ? `${group.label} → ${group.other_label}` : `${group.label} ← ${group.other_label}`;
+  return (
+    <Show when={!counts.error} fallback={<p class="quiet">{messageOf(counts.error)}</p>}>
+      <ul class="groups">
+        <For each={counts() ?? []} fallback={<li class="quiet">{counts.loading ? t("loading") : t("noNeighbours")}</li>}>
+          {(group) => (
+            <li>
+              <button
+                class="row-button"
+                onClick={() => void expand([props.element.ref], { labels: [group.label], direction: group.direction })}
+                title={t("expandGroup")}
+              >
+                <span>{title(group)}</span>
+                <span class="count">
+                  {number(group.count)}
+                  {group.at_least ? "+" : ""}
+                </span>
+              </button>
+            </li>
+          )}
+        </For>
+      </ul>
+    </Show>
+  );
+}
+
+function HistoryRow(props: { version: Version }) {
+  const at = () => {
+    const from = props.version.valid_from;
+    travel({ trueAt: from ?? props.version.valid_to ?? null, knownAt: props.version.version });
+  };
+  const badge = (name: string) => tIfKnown(`badge_${name}`) ?? name;
+  const changes = () =>
+    props.version.properties_changed.map((key) => `${key}: ${valueText(props.version.element?.properties[key])}`);
+  return (
+    <li>
+      <button class="history-row" onClick={at} title={t("goToVersion")}>
+        <span class="history-when">{shortTime(props.version.recorded_at, language())}</span>
+        <span class="history-period">{periodText(props.version.valid_from, props.version.valid_to)}</span>
+        <span class="badges">
+          <Show when={props.version.kind === "delete"}>
+            <span class="badge deleted">{t("badge_deleted")}</span>
+          </Show>
+          <For each={props.version.badges}>{(name) => <span class={`badge ${name}`}>{badge(name)}</span>}</For>
+        </span>
+        <Show when={changes().length}>
+          <span class="history-change">{changes().join(" · ")}</span>
+        </Show>
+      </button>
+    </li>
+  );
+}
+
+function History(props: { element: Element }) {
+  const [history] = createResource(
+    () => ({ type: props.element.type, ref: props.element.ref }),
+    (element) => api.history(element),
+  );
+  return (
+    <Show when={!history.error} fallback={<p class="quiet">{messageOf(history.error)}</p>}>
+      <Show when={history()} fallback={<p class="quiet">{t("loading")}</p>}>
+        {(found) => (
+          <>
+            <h3>{t("twoTimes")}</h3>
+            <TwoTimeChart versions={found().versions} />
+            <h3>{t("history")}</h3>
+            <ol class="history">
+              <For each={found().versions}>{(version) => <HistoryRow version={version} />}</For>
+            </ol>
+          </>
+        )}
+      </Show>
+    </Show>
+  );
+}
+
+function Actions(props: { element: Element }) {
+  const [isPinned, setPinned] = createSignal(false);
+  createEffect(on(() => props.element.ref, (ref) => setPinned(pinned.has(ref))));
+  const pin = () => {
+    const { ref } = props.element;
+    if (!pinned.delete(ref)) pinned.add(ref);
+    setPinned(pinned.has(ref));
+  };
+  return (
+    <Show when={props.element.type === "vertex"}>
+      <div class="actions">
+        <button class="button small" onClick={() => void expand([props.element.ref])} title={t("expandHint")}>
+          <Icon name="expand" />
+          {t("expand")}
+        </button>
+        <button class="icon-button" onClick={() => setExpandDialog(props.element.ref)} title={t("expandWith")} aria-label={t("expandWith")}>
+          <Icon name="more" />
+        </button>
+        <button class="icon-button" onClick={() => setPathFrom(props.element.ref)} title={t("pathFrom")} aria-label={t("pathFrom")}>
+          <Icon name="path" />
+        </button>
+        <button class="icon-button" aria-pressed={isPinned()} onClick={pin} title={t("pin")} aria-label={t("pin")}>
+          <Icon name="pin" />
+        </button>
+        <button class="icon-button" onClick={() => hide([props.element.ref])} title={t("hide")} aria-label={t("hide")}>
+          <Icon name="hide" />
+        </button>
+      </div>
+    </Show>
+  );
+}
+
+export function ElementPane() {
+  const [tab, setTab] = createSignal<"state" | "history" | "json">("state");
+  const tabs: [ReturnType<typeof tab>, Key][] = [["state", "tabState"], ["history", "tabHistory"], ["json", "tabJson"]];
+  return (
+    <Show when={selectedElement()} fallback={<p class="quiet pane-hint">{t("selectHint")}</p>} keyed>
+      {({ element, exists }) => (
+        <div class="element" data-ref={element.ref}>
+          <header class="element-head">
+            <Swatch label={element.label} edge={element.type === "edge"} />
+            <div>
+              <h2>{nameOf(element)}</h2>
+              <p class="quiet">
+                {element.label} · <span class="mono">{idText(element.ref)}</span>
+              </p>
+            </div>
+            <button class="icon-button small" onClick={() => select(null)} aria-label={t("deselect")} title={t("deselect")}>
+              <Icon name="close" />
+            </button>
+          </header>
+          <Show when={element.type === "edge" ? element : null}>
+            {(edge) => (
+              <p class="ends">
+                <button class="link" onClick={() => select(edge().source)}>{nameOfRef(edge().source)}</button>
+                {" → "}
+                <button class="link" onClick={() => select(edge().target)}>{nameOfRef(edge().target)}</button>
+              </p>
+            )}
+          </Show>
+          <Show when={exists} fallback={<p class="absent" role="status">{t("absentNow")}</p>}>
+            <p class="validity">
+              <strong>{periodText(element.valid_from, element.valid_to)}</strong>
+              <span class="quiet">{t("recordedAt", { time: shortTime(element.recorded_at, language()) })}</span>
+            </p>
+          </Show>
+          <Actions element={element} />
+          <div class="tabs" role="tablist" aria-label={t("elementParts")}>
+            <For each={tabs}>
+              {([name, key]) => (
+                <button role="tab" aria-selected={tab() === name} onClick={() => setTab(name)}>
+                  {t(key)}
+                </button>
+              )}
+            </For>
+          </div>
+          <Show when={tab() === "state"}>
+            <Show when={exists}>
+              <Properties element={element} />
+              <Show when={element.type === "vertex"}>
+                <h3>{t("neighbours")}</h3>
+                <Neighbours element={element} />
+              </Show>
+            </Show>
+          </Show>
+          <Show when={tab() === "history"}>
+            <History element={element} />
+          </Show>
+          <Show when={tab() === "json"}>
+            <pre class="json" tabindex="0">{formatJson(view().vertices.get(element.ref) ?? element)}</pre>
+          </Show>
+        </div>
+      )}
+    </Show>
+  );
+}

@@ -1,0 +1,56 @@
+// The keys of the explore page.
+
+import { onCleanup } from "solid-js";
+import { NOW, setPoint } from "../core/times";
+import { singleKeys } from "../core/prefs";
+import { setExpandDialog } from "./expand";
+import { control } from "./canvas";
+import { comparing, compare, expand, hide, pinned, redo, select, selected, shown, undo } from "./state";
+import { setComparePanel, stepValid } from "./timebar";
+
+function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target;
+  if (event.isComposing) return true;
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement ||
+    (target instanceof HTMLElement && (target.isContentEditable || target.shadowRoot !== null))
+  );
+}
+
+function withSelected(act: (ref: string) => void): void {
+  const ref = selected();
+  if (ref !== null && shown().includes(ref)) act(ref);
+}
+
+const KEYS: Record<string, () => void> = {
+  e: () => withSelected((ref) => void expand([ref])),
+  E: () => withSelected(setExpandDialog),
+  h: () => withSelected((ref) => hide([ref])),
+  p: () => withSelected((ref) => (pinned.has(ref) ? pinned.delete(ref) : pinned.add(ref))),
+  f: () => control()?.fit(),
+  d: () => (comparing() ? compare(null) : setComparePanel(true)),
+  n: () => setPoint(NOW),
+  "[": () => void stepValid(-1),
+  "]": () => void stepValid(1),
+  "/": () => document.getElementById("search")?.focus(),
+  Escape: () => select(null),
+};
+
+export function listenToKeys(): void {
+  const onKey = (event: KeyboardEvent) => {
+    if (isTyping(event) || document.querySelector("dialog[open]")) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+      event.preventDefault();
+      if (event.shiftKey) redo();
+      else undo();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || !singleKeys()) return;
+    const act = KEYS[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  addEventListener("keydown", onKey);
+  onCleanup(() => removeEventListener("keydown", onKey));
+}

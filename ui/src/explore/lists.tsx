@@ -1,0 +1,231 @@
+// What is shown as text: the legend, the list of elements with their neighbours, the differences.
+
+import { createMemo, createSignal, For, Show } from "solid-js";
+import { t, number } from "../i18n";
+import type { Changed, Edge, Element, Vertex } from "./api";
+import { Swatch } from "./element";
+import { nameOf, nameOfRef, valueText } from "./look";
+import { difference, ghosts, hiddenLabels, hide, select, selected, setGhosts, shown, toggleLabel, view } from "./state";
+
+function countBy(elements: Iterable<Element>): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const element of elements) counts.set(element.label, (counts.get(element.label) ?? 0) + 1);
+  return [...counts].sort(([a], [b]) => a.localeCompare(b));
+}
+
+function LegendRow(props: { label: string; count: number; edge?: boolean }) {
+  const isOn = () => !hiddenLabels().has(props.label);
+  return (
+    <li>
+      <button class="legend-row" aria-pressed={isOn()} onClick={() => toggleLabel(props.label)} title={t("legendHint")}>
+        <Swatch label={props.label} edge={props.edge} />
+        <span>{props.label}</span>
+        <span class="count">{number(props.count)}</span>
+      </button>
+    </li>
+  );
+}
+
+export function Legend() {
+  return (
+    <div class="legend">
+      <ul>
+        <For each={countBy(view().vertices.values())}>{([label, count]) => <LegendRow label={label} count={count} />}</For>
+      </ul>
+      <ul>
+        <For each={countBy(view().edges.values())}>{([label, count]) => <LegendRow edge label={label} count={count} />}</For>
+      </ul>
+      <Show when={view().missing.size}>
+        <label class="check">
+          <input type="checkbox" checked={ghosts()} onChange={(event) => setGhosts(event.currentTarget.checked)} />
+          {t("ghosts", { count: view().missing.size })}
+        </label>
+      </Show>
+    </div>
+  );
+}
+
+interface Row {
+  key: string;
+  ref: string;
+  level: 1 | 2;
+  text: string;
+  label: string;
+  edge?: Edge;
+  hasNeighbours?: boolean;
+}
+
+/** The canvas for who does not see it: elements, and the neighbours of each. */
+export function ElementList() {
+  const [open, setOpen] = createSignal<ReadonlySet<string>>(new Set<string>());
+  const [active, setActive] = createSignal(0);
+  let grid!: HTMLDivElement;
+  const edgesOf = createMemo(() => {
+    const found = new Map<string, Edge[]>();
+    for (const edge of view().edges.values()) {
+      for (const end of new Set([edge.source, edge.target])) found.set(end, [...(found.get(end) ?? []), edge]);
+    }
+    return found;
+  });
+  const sorted = createMemo(() =>
+    [...view().vertices.values()]
+      .filter((vertex) => !hiddenLabels().has(vertex.label))
+      .sort((a: Vertex, b: Vertex) => a.label.localeCompare(b.label) || nameOf(a).localeCompare(nameOf(b))),
+  );
+  const rows = createMemo<Row[]>(() =>
+    sorted().flatMap((vertex) => {
+      const edges = edgesOf().get(vertex.ref) ?? [];
+      const row: Row = { key: vertex.ref, ref: vertex.ref, level: 1, text: nameOf(vertex), label: vertex.label, hasNeighbours: edges.length > 0 };
+      if (!open().has(vertex.ref)) return [row];
+      const children = edges.map((edge): Row => {
+        const isOut = edge.source === vertex.ref;
+        const other = isOut ? edge.target : edge.source;
+        const text = isOut ? `${edge.label} → ${nameOfRef(other)}` : `${edge.label} ← ${nameOfRef(other)}`;
+        return { key: `${vertex.ref} ${edge.ref}`, ref: other, level: 2, text, label: edge.label, edge };
+      });
+      return [row, ...children];
+    }),
+  );
+  const focusRow = (index: number) => {
+    const next = Math.max(0, Math.min(rows().length - 1, index));
+    setActive(next);
+    grid.querySelectorAll<HTMLElement>("[role=row]")[next]?.focus();
+  };
+  const toggle = (ref: string, on: boolean) => {
+    const next = new Set(open());
+    if (on) next.add(ref);
+    else next.delete(ref);
+    setOpen(next);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const row = rows()[active()];
+    if (!row) return;
+    const keys: Record<string, () => void> = {
+      ArrowDown: () => focusRow(active() + 1),
+      ArrowUp: () => focusRow(active() - 1),
+      Home: () => focusRow(0),
+      End: () => focusRow(rows().length - 1),
+      ArrowRight: () => row.level === 1 && toggle(row.ref, true),
+      ArrowLeft: () => {
+        if (row.level === 1) return toggle(row.ref, false);
+        let parent = active();
+        while (parent > 0 && rows()[parent]?.level !== 1) parent -= 1;
+        focusRow(parent);
+        return undefined;
+      },
+      Enter: () => select(row.edge ? row.edge.ref : row.ref),
+      " ": () => select(row.ref),
+      Delete: () => row.level === 1 && hide([row.ref]),
+    };
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  };
+  return (
+    <Show when={rows().length} fallback={<p class="quiet pane-hint">{t("listEmpty")}</p>}>
+      <div class="tree" role="treegrid" aria-label={t("listLabel", { count: shown().length })} ref={grid} onKeyDown={onKey}>
+        <For each={rows()}>
+          {(row, index) => (
+            <div
+              role="row"
+              class="tree-row"
+              classList={{ child: row.level === 2 }}
+              aria-level={row.level}
+              aria-expanded={row.hasNeighbours ? open().has(row.ref) : undefined}
+              aria-selected={selected() === (row.edge ? row.edge.ref : row.ref)}
+              tabindex={active() === index() ? 0 : -1}
+              onFocus={() => setActive(index())}
+              onClick={() => {
+                select(row.edge ? row.edge.ref : row.ref);
+                if (row.hasNeighbours) toggle(row.ref, !open().has(row.ref));
+              }}
+            >
+              <span role="gridcell">
+                <Swatch label={row.label} edge={row.level === 2} /> {row.text}
+              </span>
+              <Show when={row.level === 1}>
+                <span role="gridcell" class="quiet">
+                  {row.label}
+                </span>
+              </Show>
+            </div>
+          )}
+        </For>
+      </div>
+    </Show>
+  );
+}
+
+function ChangeRow(props: { change: Changed }) {
+  const keys = () => props.change.properties;
+  return (
+    <li class="change changed">
+      <button class="row-button" onClick={() => select(props.change.ref)}>
+        <span class="sign" aria-label={t("changed")}>~</span>
+        <span>{nameOf(props.change.after)}</span>
+        <span class="quiet">{props.change.label}</span>
+      </button>
+      <table>
+        <tbody>
+          <For each={keys()}>
+            {(key) => (
+              <tr>
+                <th scope="row">{key}</th>
+                <td class="before">{valueText(props.change.before.properties[key]) || "–"}</td>
+                <td class="after">{valueText(props.change.after.properties[key]) || "–"}</td>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+    </li>
+  );
+}
+
+function textOf(element: Element): string {
+  if (element.type === "vertex") return nameOf(element);
+  return `${nameOfRef(element.source)} → ${nameOfRef(element.target)}`;
+}
+
+function Side(props: { elements: Element[]; sign: string; kind: "added" | "removed" }) {
+  return (
+    <For each={props.elements}>
+      {(element) => (
+        <li class={`change ${props.kind}`}>
+          <button class="row-button" onClick={() => select(element.ref)}>
+            <span class="sign" aria-label={t(props.kind)}>{props.sign}</span>
+            <span>{textOf(element)}</span>
+            <span class="quiet">{element.label}</span>
+          </button>
+        </li>
+      )}
+    </For>
+  );
+}
+
+export function ChangesPane() {
+  return (
+    <Show when={difference()} fallback={<p class="quiet pane-hint">{t("changesHint")}</p>}>
+      {(found) => (
+        <div class="changes">
+          <p class="change-counts">
+            <span class="added">+ {found().added.length}</span>
+            <span class="removed">− {found().removed.length}</span>
+            <span class="changed">~ {found().changed.length}</span>
+            <span class="quiet">{t("same", { count: found().same })}</span>
+          </p>
+          <Show when={found().truncated}>
+            <p class="notice">{t("truncated")}</p>
+          </Show>
+          <ul>
+            <Side elements={found().added} sign="+" kind="added" />
+            <Side elements={found().removed} sign="−" kind="removed" />
+            <For each={found().changed}>{(change) => <ChangeRow change={change} />}</For>
+          </ul>
+        </div>
+      )}
+    </Show>
+  );
+}

@@ -1,0 +1,79 @@
+// How elements look: names, colours of labels, colours of differences.
+
+import { isDark } from "../core/prefs";
+import type { Element } from "./api";
+import { lastSeen } from "./state";
+
+/** Okabe and Ito's colours, told apart by all eyes; the order keeps neighbours far from each other. */
+const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#b0659a", "#b58900", "#3a9bd6", "#7a7f87", "#6f5bd0"];
+const PALETTE_DARK = ["#56b4e9", "#e8824a", "#2fc39a", "#d996bd", "#e0b53f", "#7cc7f2", "#a3a9b3", "#a397ee"];
+
+const places = new Map<string, number>();
+
+export function colorOf(label: string): string {
+  let place = places.get(label);
+  if (place === undefined) {
+    place = places.size;
+    places.set(label, place);
+  }
+  const palette = isDark() ? PALETTE_DARK : PALETTE;
+  return palette[place % palette.length] ?? "#7a7f87";
+}
+
+/** Labels get their colours in this order, so that the same graph looks the same each time. */
+export function orderLabels(labels: Iterable<string>): void {
+  for (const label of labels) colorOf(label);
+}
+
+export interface Colors {
+  background: string;
+  text: string;
+  faint: string;
+  edge: string;
+  accent: string;
+  added: string;
+  removed: string;
+  changed: string;
+  same: string;
+}
+
+export function colors(): Colors {
+  return isDark()
+    ? {
+        background: "#14181b", text: "#e4e8ea", faint: "#4a545b", edge: "#5d6a72", accent: "#58c4cc",
+        added: "#2fc39a", removed: "#f0874e", changed: "#e8b93c", same: "#59646b",
+      }
+    : {
+        background: "#fbfaf7", text: "#1d2529", faint: "#c3c7c6", edge: "#9aa3a6", accent: "#0f5c63",
+        added: "#007a5a", removed: "#c24a00", changed: "#c98a00", same: "#b3b9bb",
+      };
+}
+
+const NAME_KEYS = ["name", "title", "displayName", "display_name", "qualifiedName"];
+
+/** The id as a person writes it: without quotes and the label's number. */
+export function idText(ref: string): string {
+  const plain = ref.startsWith('"') ? ref.slice(1, -1) : ref;
+  return plain.replace(/^\d+:/, "");
+}
+
+export function nameOf(element: Element): string {
+  for (const key of NAME_KEYS) {
+    const value = element.properties[key];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return element.type === "edge" ? element.label : idText(element.ref);
+}
+
+export function nameOfRef(ref: string): string {
+  const element = lastSeen.get(ref);
+  return element ? nameOf(element) : idText(ref);
+}
+
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(valueText).join(", ");
+  if (typeof value === "object") return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part));
+  return String(value);
+}

@@ -1,0 +1,87 @@
+// From the changes of what is shown to the stops of the two sliders.
+
+import { isoOf, millisOf } from "../core/times";
+import type { Timeline } from "./api";
+
+export interface Stop {
+  /** What the time is set to; null is now. */
+  value: string | null;
+  /** Where it is on the track, 0 to 1. */
+  at: number;
+  /** How many states begin, end or change there, or were recorded. */
+  weight: number;
+}
+
+export interface Scale {
+  stops: Stop[];
+  nowAt: number;
+  /** Where any time is on the track. */
+  place: (value: string | null) => number;
+  /** The time at a place between the stops. */
+  timeAt: (place: number) => string;
+}
+
+const DAY = 86_400_000;
+
+/** Valid time: a straight line from the first change to the last, or to now. */
+export function validScale(timeline: Timeline | null, now: number): Scale {
+  const changes = (timeline?.valid ?? []).map((entry) => ({
+    value: entry.at,
+    millis: millisOf(entry.at),
+    weight: entry.begins + entry.ends + entry.changes,
+  }));
+  const known = changes.filter((change) => !Number.isNaN(change.millis));
+  const first = Math.min(now - 365 * DAY, ...known.map((change) => change.millis));
+  const last = Math.max(now, ...known.map((change) => change.millis));
+  const margin = (last - first) * 0.03;
+  const [from, width] = [first - margin, last - first + 2 * margin];
+  const placeOf = (millis: number) => Math.min(1, Math.max(0, (millis - from) / width));
+  const nowAt = placeOf(now);
+  const place = (value: string | null) => (value === null ? nowAt : placeOf(millisOf(value)));
+  const stops: Stop[] = known.map((change) => ({ value: change.value, at: placeOf(change.millis), weight: change.weight }));
+  stops.push({ value: null, at: nowAt, weight: 0 });
+  stops.sort((a, b) => a.at - b.at);
+  const timeAt = (at: number) => {
+    const millis = from + at * width;
+    return isoOf(width > 60 * DAY ? Math.round(millis / DAY) * DAY : Math.round(millis));
+  };
+  return { stops, nowAt, place, timeAt };
+}
+
+/** Transaction time: a step a commit, however close they are to each other; now is the last. */
+export function knownScale(timeline: Timeline | null): Scale {
+  const commits = timeline?.recorded ?? [];
+  const step = 0.95 / Math.max(1, commits.length);
+  const stops: Stop[] = commits.map((commit, index) => ({
+    value: commit.version,
+    at: (index + 0.5) * step,
+    weight: commit.puts + commit.deletes,
+  }));
+  const times = commits.map((commit) => millisOf(commit.version));
+  const nowAt = 0.985;
+  stops.push({ value: null, at: nowAt, weight: 0 });
+  const place = (value: string | null) => {
+    if (value === null) return nowAt;
+    const exact = stops.find((stop) => stop.value === value);
+    if (exact) return exact.at;
+    const millis = millisOf(value);
+    const after = times.filter((time) => time <= millis).length;
+    return after === 0 ? 0 : after * step;
+  };
+  const timeAt = (at: number) => {
+    const index = Math.min(commits.length - 1, Math.max(0, Math.floor(at / step)));
+    return commits[index]?.version ?? isoOf(Date.now());
+  };
+  return { stops, nowAt, place, timeAt };
+}
+
+/** The stop before or after a place, `count` steps away. */
+export function stopFrom(scale: Scale, at: number, count: number): Stop | undefined {
+  const near = 1e-9;
+  if (count < 0) {
+    const before = scale.stops.filter((stop) => stop.at < at - near);
+    return before[Math.max(0, before.length + count)];
+  }
+  const after = scale.stops.filter((stop) => stop.at > at + near);
+  return after[Math.min(after.length - 1, count - 1)];
+}

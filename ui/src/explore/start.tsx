@@ -1,0 +1,165 @@
+// What the explore page offers while nothing is shown, and the tour of the sample.
+
+import { createResource, createSignal, For, Show } from "solid-js";
+import { number, t, tIfKnown } from "../i18n";
+import { graph } from "../core/server";
+import { hrefOf } from "../core/route";
+import { Icon } from "../parts/icon";
+import * as api from "./api";
+import type { TourStep } from "./api";
+import { Swatch } from "./element";
+import { orderLabels } from "./look";
+import {
+  compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, summary, travel,
+} from "./state";
+
+const [tour, setTour] = createSignal<TourStep[]>([]);
+const [stepIndex, setStepIndex] = createSignal(-1);
+export { tour };
+
+export function showStep(index: number): void {
+  const step = tour()[index];
+  if (!step) return;
+  setStepIndex(index);
+  const pointOf = (times: { as_of?: string | null; as_of_tx?: string | null }) => ({
+    trueAt: times.as_of ?? null,
+    knownAt: times.as_of_tx ?? null,
+  });
+  const here = pointOf(step);
+  compare(null);
+  travel(here);
+  const vertices = step.show.filter((ref) => !/^S.*>/.test(ref));
+  if (vertices.length) restart(vertices);
+  select(step.select);
+  if (step.diff_with) compare({ a: here, b: pointOf(step.diff_with) });
+}
+
+export function Tour() {
+  const step = () => tour()[stepIndex()];
+  return (
+    <Show when={step()}>
+      {(current) => (
+        <section class="tour" aria-label={t("tour")}>
+          <p>
+            <strong>{t("tourStep", { index: stepIndex() + 1, count: tour().length })}</strong>{" "}
+            {tIfKnown(`tour_${current().key}`) ?? current().title}
+          </p>
+          <div class="tour-actions">
+            <button class="text-button" disabled={stepIndex() === 0} onClick={() => showStep(stepIndex() - 1)}>
+              {t("back")}
+            </button>
+            <Show
+              when={stepIndex() < tour().length - 1}
+              fallback={
+                <button class="text-button" onClick={() => setStepIndex(-1)}>
+                  {t("tourEnd")}
+                </button>
+              }
+            >
+              <button class="button small primary" onClick={() => showStep(stepIndex() + 1)}>
+                {t("next")}
+              </button>
+            </Show>
+            <button class="icon-button small" onClick={() => setStepIndex(-1)} aria-label={t("close")} title={t("close")}>
+              <Icon name="close" />
+            </button>
+          </div>
+        </section>
+      )}
+    </Show>
+  );
+}
+
+async function loadTheSample(): Promise<void> {
+  const loaded = await during(api.loadSample);
+  if (!loaded) return;
+  await refreshSummary();
+  await openSample(loaded);
+}
+
+async function openSample(loaded: api.Sample): Promise<void> {
+  setTour(loaded.tour ?? []);
+  await showSample(undefined, FIRST_LIMIT);
+}
+
+export function startTour(): void {
+  showStep(0);
+}
+
+function LabelCards() {
+  const labels = () => {
+    const found = summary()?.vertices ?? [];
+    orderLabels(found.map((entry) => entry.label));
+    return found.filter((entry) => entry.count > 0);
+  };
+  return (
+    <Show when={labels().length}>
+      <section>
+        <h2>{t("inThisGraph")}</h2>
+        <ul class="label-cards">
+          <For each={labels()}>
+            {(entry) => (
+              <li>
+                <button class="label-card" onClick={() => void showSample(entry.label, 50)}>
+                  <Swatch label={entry.label} />
+                  <strong>{entry.label}</strong>
+                  <span class="count">
+                    {number(entry.count)}
+                    {entry.at_least ? "+" : ""}
+                  </span>
+                  <span class="quiet">{t("showSome", { count: Math.min(50, entry.count) })}</span>
+                </button>
+              </li>
+            )}
+          </For>
+        </ul>
+        <button class="button" onClick={() => void showSample(undefined, FIRST_LIMIT)}>
+          {t("showAll", { count: FIRST_LIMIT })}
+        </button>
+      </section>
+    </Show>
+  );
+}
+
+export function Start() {
+  const [sample] = createResource(graph, async (name) => (name ? api.loadedSample() : null));
+  const isLoaded = () => !sample.error && sample()?.loaded === true;
+  const open = async () => {
+    const loaded = sample();
+    if (isLoaded() && loaded) await openSample(loaded);
+    else await loadTheSample();
+  };
+  return (
+    <div class="start">
+      <h1>{t("startTitle")}</h1>
+      <p class="quiet">{t("startText")}</p>
+      <LabelCards />
+      <section>
+        <h2>{t("startHere")}</h2>
+        <ul class="start-cards">
+          <li>
+            <button class="start-card primary" onClick={() => void open()} data-card="sample">
+              <Icon name="explore" />
+              <strong>{isLoaded() ? t("cardSampleOpen") : t("cardSample")}</strong>
+              <span>{t("cardSampleText")}</span>
+            </button>
+          </li>
+          <li>
+            <a class="start-card" href={hrefOf("load")}>
+              <Icon name="load" />
+              <strong>{t("cardLoad")}</strong>
+              <span>{t("cardLoadText")}</span>
+            </a>
+          </li>
+          <li>
+            <a class="start-card" href={hrefOf("query")}>
+              <Icon name="query" />
+              <strong>{t("cardQuery")}</strong>
+              <span>{t("cardQueryText")}</span>
+            </a>
+          </li>
+        </ul>
+      </section>
+    </div>
+  );
+}

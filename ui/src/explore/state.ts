@@ -1,0 +1,324 @@
+// What the explore page shows: which vertices, at which point of both times, and how they got there.
+
+import { batch, createEffect, createMemo, createRoot, createSignal, on } from "solid-js";
+import { isAbort, messageOf } from "../core/http";
+import { graph } from "../core/server";
+import { NOW, point, setPoint, type Point } from "../core/times";
+import * as api from "./api";
+import type { Diff, Edge, Element, Group, Summary, Timeline, Times, Vertex } from "./api";
+
+/** After the last move of a slider, before the server is asked. */
+const SETTLE_MS = 150;
+const UNDO_STEPS = 100;
+/** What one draw adds at most; the rest is told as a number. */
+export const FIRST_LIMIT = 300;
+export const EXPAND_LIMIT = 100;
+export const SHOWN_MAX = 2000;
+
+export interface View {
+  vertices: Map<string, Vertex>;
+  edges: Map<string, Edge>;
+  /** Shown vertices that do not exist at this point. */
+  missing: Set<string>;
+  times: Times | null;
+}
+
+const EMPTY: View = { vertices: new Map(), edges: new Map(), missing: new Set(), times: null };
+
+const [shown, setShownSignal] = createSignal<readonly string[]>([]);
+const [view, setView] = createSignal<View>(EMPTY);
+const [selected, setSelected] = createSignal<string | null>(null);
+const [hiddenLabels, setHiddenLabels] = createSignal<ReadonlySet<string>>(new Set());
+const [ghosts, setGhosts] = createSignal(true);
+const [busy, setBusy] = createSignal(0);
+const [problem, setProblem] = createSignal<string | null>(null);
+const [announcement, announce] = createSignal("");
+const [timeline, setTimeline] = createSignal<Timeline | null>(null);
+const [summary, setSummary] = createSignal<Summary | null>(null);
+const [more, setMore] = createSignal<{ ref: string; groups: Group[] } | null>(null);
+const [comparing, setComparing] = createSignal<{ a: Point; b: Point } | null>(null);
+const [difference, setDifference] = createSignal<Diff | null>(null);
+/** Counts up when positions are to be computed anew for all. */
+const [arranged, setArranged] = createSignal(0);
+
+export {
+  shown, view, selected, setSelected, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
+  announce, timeline, summary, more, setMore, comparing, difference, arranged,
+};
+
+/** The last content that was seen of an element, for ghosts and names. */
+export const lastSeen = new Map<string, Element>();
+const seenEdges = new Map<string, Edge>();
+export const positions = new Map<string, { x: number; y: number }>();
+export const pinned = new Set<string>();
+
+export function remember(found: Iterable<Element>): void {
+  for (const element of found) {
+    lastSeen.set(element.ref, element);
+    if (element.type === "edge") seenEdges.set(element.ref, element);
+  }
+}
+
+/** Runs a request and tells of its failure. */
+export async function during<T>(work: () => Promise<T>): Promise<T | undefined> {
+  setBusy((count) => count + 1);
+  try {
+    const result = await work();
+    setProblem(null);
+    return result;
+  } catch (error) {
+    if (!isAbort(error)) setProblem(messageOf(error));
+    return undefined;
+  } finally {
+    setBusy((count) => count - 1);
+  }
+}
+
+// Undo
+
+let past: (readonly string[])[] = [];
+let future: (readonly string[])[] = [];
+const [canUndo, setCanUndo] = createSignal(false);
+const [canRedo, setCanRedo] = createSignal(false);
+export { canUndo, canRedo };
+
+function noteSteps(): void {
+  setCanUndo(past.length > 0);
+  setCanRedo(future.length > 0);
+}
+
+/** Shows these vertices; a step that can be undone. */
+export function show(refs: Iterable<string>): void {
+  const next = [...new Set(refs)].slice(0, SHOWN_MAX);
+  past.push(shown());
+  past = past.slice(-UNDO_STEPS);
+  future = [];
+  setShownSignal(next);
+  noteSteps();
+}
+
+export function undo(): void {
+  const before = past.pop();
+  if (!before) return;
+  future.push(shown());
+  setShownSignal(before);
+  noteSteps();
+}
+
+export function redo(): void {
+  const next = future.pop();
+  if (!next) return;
+  past.push(shown());
+  setShownSignal(next);
+  noteSteps();
+}
+
+/** Shows these vertices as the start of a new canvas. */
+export function restart(refs: readonly string[]): void {
+  past = [];
+  future = [];
+  pinned.clear();
+  setShownSignal([...refs]);
+  noteSteps();
+}
+
+export function hide(refs: Iterable<string>): void {
+  const gone = new Set(refs);
+  show(shown().filter((ref) => !gone.has(ref)));
+  if (gone.has(selected() ?? "")) setSelected(null);
+}
+
+export function toggleLabel(label: string): void {
+  const next = new Set(hiddenLabels());
+  if (!next.delete(label)) next.add(label);
+  setHiddenLabels(next);
+}
+
+export function arrange(): void {
+  if (pinned.size === 0) positions.clear();
+  else for (const ref of [...positions.keys()]) if (!pinned.has(ref)) positions.delete(ref);
+  setArranged((count) => count + 1);
+}
+
+/** Moves to a point of both times. */
+export function travel(next: Partial<Point>): void {
+  setPoint((at) => ({ ...at, ...next }));
+}
+
+/** What is read next: the same now, whatever was compared. */
+export function compare(pair: { a: Point; b: Point } | null): void {
+  batch(() => {
+    setComparing(pair);
+    if (!pair) setDifference(null);
+  });
+}
+
+export function select(ref: string | null): void {
+  setSelected(ref);
+  setMore((current) => (current && current.ref === ref ? current : null));
+}
+
+/** The element that is selected, as it is at this point or, if it does not exist then, as it was last seen. */
+export const selectedElement = createRoot(() =>
+  createMemo<{ element: Element; exists: boolean } | null>(() => {
+    const ref = selected();
+    if (ref === null) return null;
+    const found = view().vertices.get(ref) ?? view().edges.get(ref);
+    if (found) return { element: found, exists: true };
+    const before = lastSeen.get(ref);
+    return before ? { element: before, exists: false } : null;
+  }),
+);
+
+/** Adds the neighbours of vertices. */
+export async function expand(refs: string[], request: Omit<api.ExpandRequest, "ids"> = {}): Promise<void> {
+  const found = await during(() =>
+    api.expand(point(), { ids: refs.slice(0, 100), limit: EXPAND_LIMIT, counts: true, ...request }),
+  );
+  if (!found) return;
+  remember(found.vertices);
+  remember(found.edges);
+  placeBeside(refs[0], found.vertices.map((vertex) => vertex.ref));
+  const before = shown().length;
+  show([...shown(), ...found.vertices.map((vertex) => vertex.ref)]);
+  const added = shown().length - before;
+  const all = (found.counts ?? []).flatMap((count) => count.groups).reduce((sum, group) => sum + group.count, 0);
+  const rest = found.truncated ? Math.max(0, all - found.edges.length) : 0;
+  const first = found.counts?.[0];
+  setMore(found.truncated && first ? { ref: first.ref, groups: first.groups } : null);
+  announce(`expanded:${added}:${rest}`);
+}
+
+function placeBeside(ref: string | undefined, others: string[]): void {
+  const center = ref === undefined ? undefined : positions.get(ref);
+  if (!center) return;
+  const fresh = others.filter((other) => !positions.has(other));
+  fresh.forEach((other, index) => {
+    const angle = (2 * Math.PI * index) / Math.max(1, fresh.length);
+    positions.set(other, { x: center.x + Math.cos(angle) * 4, y: center.y + Math.sin(angle) * 4 });
+  });
+}
+
+/** Shows vertices of a label, or of all labels. */
+export async function showSample(label: string | undefined, limit: number): Promise<void> {
+  const found = await during(() => api.sample(point(), label, limit));
+  if (!found) return;
+  remember(found.vertices);
+  remember(found.edges);
+  show([...shown(), ...found.vertices.map((vertex) => vertex.ref)]);
+}
+
+// What is shown follows the vertices and the times.
+
+let viewRequest: AbortController | null = null;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+async function refresh(): Promise<void> {
+  viewRequest?.abort();
+  const request = new AbortController();
+  viewRequest = request;
+  const refs = [...shown()];
+  if (refs.length === 0) {
+    setView({ ...EMPTY });
+    return;
+  }
+  const found = await during(() => api.elements(point(), refs, [], request.signal));
+  if (!found || viewRequest !== request) return;
+  remember(found.vertices);
+  remember(found.edges);
+  setView({
+    vertices: new Map(found.vertices.map((vertex) => [vertex.ref, vertex])),
+    edges: new Map(found.edges.map((edge) => [edge.ref, edge])),
+    missing: new Set(found.missing.vertices),
+    times: found.times,
+  });
+}
+
+let timelineRequest: AbortController | null = null;
+
+async function refreshTimeline(): Promise<void> {
+  timelineRequest?.abort();
+  const request = new AbortController();
+  timelineRequest = request;
+  const refs = [...shown()];
+  const inside = new Set(refs);
+  const edges = [...seenEdges.values()].filter((edge) => inside.has(edge.source) && inside.has(edge.target));
+  if (refs.length === 0) {
+    setTimeline(null);
+    return;
+  }
+  try {
+    const room = Math.max(0, 5000 - refs.length);
+    const found = await api.timeline(null, refs, edges.slice(0, room).map((edge) => edge.ref), request.signal);
+    if (timelineRequest === request) setTimeline(found);
+  } catch (error) {
+    if (!isAbort(error)) setTimeline(null);
+  }
+}
+
+let diffRequest: AbortController | null = null;
+
+async function refreshDiff(): Promise<void> {
+  diffRequest?.abort();
+  const pair = comparing();
+  const refs = [...shown()];
+  if (!pair || refs.length === 0) return;
+  const request = new AbortController();
+  diffRequest = request;
+  const scope = { vertices: refs, between: true };
+  const found = await during(() => api.diff(pair.a, pair.b, scope, request.signal));
+  if (!found || diffRequest !== request) return;
+  remember([...found.removed, ...found.added, ...found.changed.map((change) => change.after)]);
+  setDifference(found);
+}
+
+async function refreshSummary(): Promise<void> {
+  setSummary((await during(() => api.summary(NOW))) ?? null);
+}
+
+export { refreshSummary };
+
+export function forget(): void {
+  restart([]);
+  positions.clear();
+  lastSeen.clear();
+  seenEdges.clear();
+  compare(null);
+  select(null);
+  setTimeline(null);
+  setView({ ...EMPTY });
+}
+
+let started = false;
+
+/** Begins to follow; once for the page. */
+export function follow(): void {
+  if (started) return;
+  started = true;
+  createRoot(() => {
+    createEffect(on(shown, () => void refresh(), { defer: true }));
+    createEffect(
+      on(point, () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => void refresh(), SETTLE_MS);
+      }, { defer: true }),
+    );
+    let edgesKnown = -1;
+    createEffect(
+      on([shown, view], () => {
+        // Edges that existed at another time are known once that time was looked at.
+        const now = seenEdges.size + shown().length * 1e6;
+        if (now === edgesKnown) return;
+        edgesKnown = now;
+        void refreshTimeline();
+      }),
+    );
+    createEffect(on([shown, comparing], () => void refreshDiff()));
+    createEffect(
+      on(graph, (name, before) => {
+        if (before !== undefined && before !== name) forget();
+        if (name) void refreshSummary();
+      }),
+    );
+  });
+}

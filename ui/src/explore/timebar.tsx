@@ -1,0 +1,131 @@
+// The two times above the canvas, what they are set to, and the way to compare two moments.
+
+import { createEffect, createMemo, createRoot, createSignal, onCleanup, Show } from "solid-js";
+import { language, t } from "../i18n";
+import { Icon } from "../parts/icon";
+import { isNow, NOW, point, setPoint, shortTime, type Point } from "../core/times";
+import { knownScale, stopFrom, validScale } from "./scale";
+import { TimeSlider } from "./slider";
+import { compare, comparing, difference, timeline, travel } from "./state";
+
+const PLAY_MS = 900;
+
+export const [comparePanel, setComparePanel] = createSignal(false);
+
+const pageOpened = Date.now();
+export const validStops = createRoot(() => createMemo(() => validScale(timeline(), pageOpened)));
+export const knownStops = createRoot(() => createMemo(() => knownScale(timeline())));
+
+/** Moves the valid time to the change before or after. */
+export function stepValid(count: number): boolean {
+  const scale = validStops();
+  const stop = stopFrom(scale, scale.place(point().trueAt), count);
+  if (stop) travel({ trueAt: stop.value });
+  return stop !== undefined;
+}
+
+export function timeText(value: string | null): string {
+  return value === null ? t("now") : shortTime(value, language());
+}
+
+export function pointText(at: Point): string {
+  return t("pointText", { valid: timeText(at.trueAt), known: timeText(at.knownAt) });
+}
+
+export function TimeBar() {
+  const [playing, setPlaying] = createSignal(false);
+  createEffect(() => {
+    if (!playing()) return;
+    const timer = setInterval(() => {
+      if (!stepValid(1)) setPlaying(false);
+    }, PLAY_MS);
+    onCleanup(() => clearInterval(timer));
+  });
+  const play = () => {
+    const scale = validStops();
+    const isAtEnd = !stopFrom(scale, scale.place(point().trueAt), 1);
+    const first = scale.stops[0];
+    if (!playing() && (isAtEnd || point().trueAt === null) && first) travel({ trueAt: first.value });
+    setPlaying(!playing());
+  };
+  return (
+    <section class="timebar" aria-label={t("times")}>
+      <div class="sliders">
+        <TimeSlider
+          kind="valid"
+          name={t("trueAt")}
+          hint={t("trueAtHint")}
+          value={point().trueAt}
+          scale={validStops()}
+          change={(trueAt) => travel({ trueAt })}
+        />
+        <TimeSlider
+          kind="known"
+          name={t("knownAt")}
+          hint={t("knownAtHint")}
+          value={point().knownAt}
+          scale={knownStops()}
+          change={(knownAt) => travel({ knownAt })}
+        />
+      </div>
+      <div class="time-actions">
+        <button class="text-button" onClick={play} aria-pressed={playing()}>
+          <Icon name={playing() ? "pause" : "play"} />
+          {playing() ? t("pause") : t("play")}
+        </button>
+        <button class="text-button" onClick={() => setComparePanel(!comparePanel())} aria-expanded={comparePanel()}>
+          <Icon name="diff" />
+          {t("compare")}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** Says that the screen does not show now, or that it compares. */
+export function TimeNotice() {
+  return (
+    <Show
+      when={comparing()}
+      fallback={
+        <Show when={!isNow()}>
+          <div class="time-notice" role="status">
+            <Icon name="clock" />
+            <span>{t("notNow", { valid: timeText(point().trueAt), known: timeText(point().knownAt) })}</span>
+            <button class="text-button" onClick={() => setPoint(NOW)}>
+              {t("backToNow")}
+            </button>
+          </div>
+        </Show>
+      }
+    >
+      {(pair) => (
+        <div class="time-notice comparing" role="status">
+          <Icon name="diff" />
+          <span>
+            {t("comparing", { a: pointText(pair().a), b: pointText(pair().b) })}
+            <Show when={difference()}>
+              {(found) => (
+                <>
+                  {" · "}
+                  {t("diffCounts", {
+                    added: found().added.length,
+                    removed: found().removed.length,
+                    changed: found().changed.length,
+                    same: found().same,
+                  })}
+                </>
+              )}
+            </Show>
+          </span>
+          <button class="text-button" onClick={() => compare({ a: pair().b, b: pair().a })}>
+            {t("swap")}
+          </button>
+          <button class="text-button" onClick={() => compare(null)}>
+            {t("endCompare")}
+          </button>
+        </div>
+      )}
+    </Show>
+  );
+}

@@ -1,0 +1,81 @@
+// English, which says which keys there are.
+
+export const en = {
+  // Frame
+  pages: "Pages", page_explore: "Explore", page_query: "Query", page_schema: "Schema", page_load: "Load",
+  page_metadata: "Metadata", page_tasks: "Tasks", page_monitor: "Monitor", page_api: "API",
+  graph: "Graph", help: "Keys and help", skip: "Skip to the content", switchLanguage: "切换到中文 (Chinese)",
+  themeAuto: "Theme: as the system", themeLight: "Theme: light", themeDark: "Theme: dark",
+  loading: "Loading …", noGraphs: "This server has no graph, or none that you may see.",
+  unreachable: "The server does not answer.", tryAgain: "Try again", close: "Close", cancel: "Cancel", copy: "Copy",
+  copied: "Copied", back: "Back", next: "Next", search: "Search", singleKeys: "Single keys act without Ctrl",
+  keyStep: "Change before, change after", keyPage: "Go to a page by its first letter",
+  keySliders: "On a slider: ← → next change, Shift ten changes, Home and End, n for now.", licences: "licences",
+  login: "Log in", logOut: "Log out", userName: "User name", password: "Password",
+  loginText: "This server asks who you are. The session ends when you close or reload this page.",
+  loginRefused: "Wrong name or password.",
+
+  // Times
+  times: "The two times", trueAt: "True at", knownAt: "Known at", now: "now",
+  trueAtHint: "Valid time: what was so in the world at this moment",
+  knownAtHint: "Transaction time: what the database had recorded by this moment",
+  timeFieldHint: "A date, an instant (2024-05-01T12:00Z), -7d, a commit version, or now",
+  timeWrong: "Not a time: try 2024-05-01, -7d or now",
+  sliderValue: "{time}, stop {index} of {count}", earlierChange: "Change before", laterChange: "Change after",
+  play: "Play", pause: "Pause", compare: "Compare", backToNow: "Back to now",
+  notNow: "Not now: what was true at {valid}, as known at {known}.",
+  pointText: "true at {valid}, known at {known}", comparing: "A: {a} → B: {b}",
+  diffCounts: "{added} added, {removed} removed, {changed} changed, {same} the same",
+  swap: "Swap", endCompare: "End comparison", compareTitle: "Compare two moments",
+  presetChanged: "What changed", presetChangedHint: "Moves the valid time",
+  presetLearned: "What we learned", presetLearnedHint: "Moves the transaction time",
+  presetBelieved: "What we believed then", presetBelievedHint: "Against what we know now of that day",
+  presetYesterday: "Recorded since yesterday", presetYesterdayHint: "Yesterday's knowledge against today's",
+  always: "ever before", open: "further notice", period: "{from} – {to}",
+
+  // Canvas
+  canvasLabel: "Graph with {count} vertices; the list beside it has the same as text", canvasTools: "Canvas",
+  noWebgl: "This browser has no WebGL. The list shows the same elements.",
+  undo: "Undo", redo: "Redo", fit: "Fit to the window", zoomIn: "Zoom in", zoomOut: "Zoom out", layout: "Layout",
+  layout_force: "Forces", layout_circle: "Circle", layout_grid: "Grid", layout_layers: "Layers", layout_time: "By valid time",
+  arrange: "Arrange anew", clearCanvas: "Clear the canvas", share: "Share",
+  shareText: "This link shows the same for ever: both times are pinned, and what was recorded never changes.",
+  shareTooLong: "Too much is shown for a link: hide some vertices first.",
+  searchPlaceholder: "Search all texts", searchResults: "Found", nothingFound: "Nothing found",
+  showAllFound: "Show all {count}", notSearched: "Not searched: {what}",
+  legendHint: "Show or hide this label", ghosts: "Show {count} that do not exist at this time",
+  moreOf: "{count} more around {name}", choose: "Choose …",
+  announceExpanded: "{added} added, {rest} not shown", announcePaths: "{count} shortest paths",
+  pathFrom: "Shortest paths to …", pathHint: "Pick the other end of the paths from {name}",
+  noPath: "No path from {a} to {b} within {depth} steps.",
+  expand: "Expand", expandHint: "Add neighbours (double click)", expandWith: "Expand by label …",
+  expandTitle: "Neighbours of {name}", expandGroup: "Add these", direction: "Direction", bothWays: "Both", outgoing: "Outgoing",
+  incoming: "Incoming", atMost: "At most", addNeighbours: "Add up to {count}", hide: "Hide", pin: "Pin the place",
+
+  // Pane
+  pane: "Details", paneElement: "Element", paneList: "List", paneChanges: "Changes",
+  selectHint: "Select a vertex or an edge to see its properties, its neighbours and its history.",
+  deselect: "Deselect", noProperties: "No properties", neighbours: "Neighbours", noNeighbours: "No neighbours at this time",
+  absentNow: "Does not exist at this point of the two times.", recordedAt: "recorded {time}",
+  elementParts: "Parts of the element", tabState: "State", tabHistory: "History", tabJson: "JSON",
+  history: "Versions", twoTimes: "In both times", validAxis: "valid time →",
+  twoTimesLabel: "{count} versions: valid time across, recorded time up", goToVersion: "Set both times to this version",
+  badge_deleted: "deleted", badge_correction: "correction", badge_planned: "planned", badge_superseded: "superseded",
+  badge_superseded_in_part: "superseded in part",
+  listEmpty: "Nothing is shown.", listLabel: "{count} vertices and their neighbours",
+  changesHint: "Compare two moments to see what was added, removed and changed.",
+  added: "added", removed: "removed", changed: "changed", same: "{count} the same",
+  truncated: "There is more than is shown.",
+
+  // Start
+  startTitle: "See the graph, in both times",
+  startText: "Valid time says when something was so. Transaction time says when it was recorded. Both sliders above move everything on this page.",
+  inThisGraph: "In this graph", showSome: "show {count}", showAll: "Show up to {count} of all labels", startHere: "Start here",
+  cardSample: "Load the sample", cardSampleOpen: "Open the sample",
+  cardSampleText: "120 elements: people, cities and jobs from 2020 to 2027, with corrections and a planned move",
+  cardLoad: "Load files", cardLoadText: "CSV or JSON from this computer, with a dry run first",
+  cardQuery: "Write a query", cardQueryText: "Gremlin or REST, at any point of both times",
+  tour: "Tour", startTour: "Take the tour", tourStep: "{index} of {count}", tourEnd: "End",
+};
+
+export type Dictionary = { [Key in keyof typeof en]: string };

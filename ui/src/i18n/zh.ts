@@ -1,0 +1,81 @@
+// 中文。
+
+import type { Dictionary } from "./en";
+
+export const zh: Dictionary = {
+  // Frame
+  pages: "页面", page_explore: "探索", page_query: "查询", page_schema: "模式", page_load: "导入",
+  page_metadata: "元数据", page_tasks: "任务", page_monitor: "监控", page_api: "接口",
+  graph: "图", help: "快捷键与帮助", skip: "跳到正文", switchLanguage: "Switch to English（英文）",
+  themeAuto: "主题：跟随系统", themeLight: "主题：浅色", themeDark: "主题：深色",
+  loading: "加载中……", noGraphs: "此服务器没有图，或者没有您可以查看的图。",
+  unreachable: "服务器没有响应。", tryAgain: "重试", close: "关闭", cancel: "取消", copy: "复制",
+  copied: "已复制", back: "上一步", next: "下一步", search: "搜索", singleKeys: "启用单键快捷键",
+  keyStep: "上一次变化、下一次变化", keyPage: "按首字母跳转页面",
+  keySliders: "滑块上：← → 下一次变化，Shift 十次变化，Home 与 End，n 回到现在。", licences: "许可证",
+  login: "登录", logOut: "退出登录", userName: "用户名", password: "密码",
+  loginText: "此服务器需要确认您的身份。关闭或刷新页面后会话即结束。",
+  loginRefused: "用户名或密码错误。",
+
+  // Times
+  times: "两个时间", trueAt: "有效时间", knownAt: "事务时间", now: "现在",
+  trueAtHint: "有效时间：此刻世界上的真实情况",
+  knownAtHint: "事务时间：到此刻为止数据库所记录的内容",
+  timeFieldHint: "日期、时刻（2024-05-01T12:00Z）、-7d、提交版本，或 now",
+  timeWrong: "不是时间：请输入 2024-05-01、-7d 或 now",
+  sliderValue: "{time}，第 {index} 个，共 {count} 个", earlierChange: "上一次变化", laterChange: "下一次变化",
+  play: "播放", pause: "暂停", compare: "比较", backToNow: "回到现在",
+  notNow: "并非现在：有效时间 {valid}，事务时间 {known}。",
+  pointText: "有效时间 {valid}，事务时间 {known}", comparing: "A：{a} → B：{b}",
+  diffCounts: "新增 {added}，移除 {removed}，变化 {changed}，相同 {same}",
+  swap: "交换", endCompare: "结束比较", compareTitle: "比较两个时刻",
+  presetChanged: "发生了什么变化", presetChangedHint: "移动有效时间",
+  presetLearned: "我们得知了什么", presetLearnedHint: "移动事务时间",
+  presetBelieved: "当时我们以为如何", presetBelievedHint: "与现在对那一天的认识相比",
+  presetYesterday: "昨天以来的记录", presetYesterdayHint: "昨天的认识与今天的认识相比",
+  always: "从来", open: "另行通知", period: "{from} – {to}",
+
+  // Canvas
+  canvasLabel: "图中有 {count} 个顶点；旁边的列表以文字显示相同内容", canvasTools: "画布",
+  noWebgl: "此浏览器不支持 WebGL。列表显示相同的元素。",
+  undo: "撤销", redo: "重做", fit: "适合窗口", zoomIn: "放大", zoomOut: "缩小", layout: "布局",
+  layout_force: "力导向", layout_circle: "环形", layout_grid: "网格", layout_layers: "分层", layout_time: "按有效时间",
+  arrange: "重新排列", clearCanvas: "清空画布", share: "分享",
+  shareText: "此链接永远显示相同的内容：两个时间已固定，已记录的内容不会改变。",
+  shareTooLong: "显示的内容太多，无法放入链接：请先隐藏一些顶点。",
+  searchPlaceholder: "搜索所有文本", searchResults: "搜索结果", nothingFound: "没有找到",
+  showAllFound: "显示全部 {count} 个", notSearched: "未搜索：{what}",
+  legendHint: "显示或隐藏此类型", ghosts: "显示此时不存在的 {count} 个顶点",
+  moreOf: "{name} 周围还有 {count} 个", choose: "选择……",
+  announceExpanded: "新增 {added} 个，未显示 {rest} 个", announcePaths: "{count} 条最短路径",
+  pathFrom: "到……的最短路径", pathHint: "请选择从 {name} 出发的路径终点",
+  noPath: "{depth} 步之内没有从 {a} 到 {b} 的路径。",
+  expand: "展开", expandHint: "添加邻居（双击）", expandWith: "按类型展开……",
+  expandTitle: "{name} 的邻居", expandGroup: "添加这些", direction: "方向", bothWays: "双向", outgoing: "出边",
+  incoming: "入边", atMost: "最多", addNeighbours: "最多添加 {count} 个", hide: "隐藏", pin: "固定位置",
+
+  // Pane
+  pane: "详情", paneElement: "元素", paneList: "列表", paneChanges: "变化",
+  selectHint: "选择一个顶点或边，查看其属性、邻居和历史。",
+  deselect: "取消选择", noProperties: "没有属性", neighbours: "邻居", noNeighbours: "此时没有邻居",
+  absentNow: "在这两个时间点上不存在。", recordedAt: "记录于 {time}",
+  elementParts: "元素的各部分", tabState: "状态", tabHistory: "历史", tabJson: "JSON",
+  history: "版本", twoTimes: "两个时间中的版本", validAxis: "有效时间 →",
+  twoTimesLabel: "{count} 个版本：横轴为有效时间，纵轴为记录时间", goToVersion: "将两个时间设为此版本",
+  badge_deleted: "已删除", badge_correction: "更正", badge_planned: "计划", badge_superseded: "已被取代",
+  badge_superseded_in_part: "部分被取代",
+  listEmpty: "没有显示任何内容。", listLabel: "{count} 个顶点及其邻居",
+  changesHint: "比较两个时刻，查看新增、移除和变化的内容。",
+  added: "新增", removed: "移除", changed: "变化", same: "{count} 个相同",
+  truncated: "还有更多内容未显示。",
+
+  // Start
+  startTitle: "在两个时间中查看图",
+  startText: "有效时间表示事情何时为真，事务时间表示何时被记录。上方两个滑块会移动本页的全部内容。",
+  inThisGraph: "此图中有", showSome: "显示 {count} 个", showAll: "显示所有类型，最多 {count} 个", startHere: "从这里开始",
+  cardSample: "导入示例", cardSampleOpen: "打开示例",
+  cardSampleText: "120 个元素：2020 至 2027 年的人物、城市与工作，含更正和一次计划中的搬迁",
+  cardLoad: "导入文件", cardLoadText: "来自本机的 CSV 或 JSON，先试运行",
+  cardQuery: "编写查询", cardQueryText: "Gremlin 或 REST，可在任意两个时间点上执行",
+  tour: "导览", startTour: "开始导览", tourStep: "第 {index} 步，共 {count} 步", tourEnd: "结束",
+};

@@ -1,0 +1,8 @@
+import { render } from "solid-js/web";
+import { App } from "./app";
+import { startLanguage } from "./i18n";
+import "./styles/base.css";
+import "./styles/explore.css";
+
+const root = document.getElementById("app");
+if (root) void startLanguage().then(() => render(() => <App />, root));
