@@ -32,7 +32,7 @@ command -v make >/dev/null || missing+=(make)
 have_libclang || missing+=(libclang)
 command -v ccache >/dev/null || missing+=(ccache)
 # Node builds the explorer, and is not needed to run it.
-have_node() { command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null; }
+have_node() { command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null; }
 have_node || missing+=(node)
 # Whether all that is missing only makes builds better.
 is_optional() {

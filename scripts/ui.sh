@@ -18,7 +18,7 @@ if [[ ${1:-} == where ]]; then
   exit 0
 fi
 if [[ -f $folder/index.html.gz ]]; then exit 0; fi
-if ! command -v npm >/dev/null || ! node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null; then
+if ! command -v npm >/dev/null || ! node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null; then
   echo 'ui: Node 18 or newer and npm are missing: the server is built without the explorer'
   echo 'ui: to have it, run this, then start again: sudo apt-get install -y nodejs npm'
   exit 0

@@ -13,6 +13,8 @@ import { graph, graphs, setGraph, start, versions } from "./core/server";
 
 const pages = {
   explore: lazy(() => import("./explore/page")),
+  query: lazy(() => import("./query/page")),
+  schema: lazy(() => import("./schema/page")),
 } satisfies Partial<Record<Page, unknown>>;
 
 type Known = keyof typeof pages;

@@ -3,6 +3,7 @@ import { App } from "./app";
 import { startLanguage } from "./i18n";
 import "./styles/base.css";
 import "./styles/explore.css";
+import "./styles/query.css";
 
 const root = document.getElementById("app");
 if (root) void startLanguage().then(() => render(() => <App />, root));

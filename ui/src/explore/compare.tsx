@@ -5,7 +5,8 @@ import { t, type Key } from "../i18n";
 import { NOW, parseTime, point, setPoint, type Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { compare } from "./state";
-import { setComparePanel, timeText, validStops } from "./timebar";
+import { timeText } from "../parts/timefields";
+import { setComparePanel, validStops } from "./timebar";
 
 type Field = "trueAt" | "knownAt";
 

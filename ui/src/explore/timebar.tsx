@@ -1,9 +1,10 @@
 // The two times above the canvas, what they are set to, and the way to compare two moments.
 
 import { createEffect, createMemo, createRoot, createSignal, onCleanup, Show } from "solid-js";
-import { language, t } from "../i18n";
+import { t } from "../i18n";
 import { Icon } from "../parts/icon";
-import { isNow, NOW, point, setPoint, shortTime, type Point } from "../core/times";
+import { timeText } from "../parts/timefields";
+import { isNow, NOW, point, setPoint, type Point } from "../core/times";
 import { knownScale, stopFrom, validScale } from "./scale";
 import { TimeSlider } from "./slider";
 import { compare, comparing, difference, timeline, travel } from "./state";
@@ -22,10 +23,6 @@ export function stepValid(count: number): boolean {
   const stop = stopFrom(scale, scale.place(point().trueAt), count);
   if (stop) travel({ trueAt: stop.value });
   return stop !== undefined;
-}
-
-export function timeText(value: string | null): string {
-  return value === null ? t("now") : shortTime(value, language());
 }
 
 export function pointText(at: Point): string {

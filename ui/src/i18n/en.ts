@@ -67,6 +67,27 @@ export const en = {
   added: "added", removed: "removed", changed: "changed", same: "{count} the same",
   truncated: "There is more than is shown.",
 
+  // Query
+  run: "Run", stop: "Stop", running: "Running …", cancelled: "Cancelled.", pastQueries: "Past queries", noPastQueries: "None yet.",
+  gremlinText: "Gremlin", restText: "REST request", result: "Result", asTable: "Table", asJson: "JSON",
+  gremlinHint: "Ctrl+Enter runs what is selected, or all. Ctrl+Space completes.",
+  restHint: "Verb and path in the first line, the body below it.", restForm: "Write GET, POST, PUT or DELETE and a path in the first line.",
+  resultFacts: "{count} rows in {millis} ms", showInGraph: "Show {count} in the graph", downloadJson: "Download as JSON",
+  filterRows: "Filter rows", rowCount: "{count} rows", copyTable: "Copy",
+  sure: "Run this?", sureText: "It may delete or clear data.",
+
+  // Schema
+  asList: "List", asGraph: "Graph", vertexLabels: "Vertex labels", edgeLabels: "Edge labels", propertyKeys: "Property keys",
+  indexLabels: "Index labels", name: "Name", count: "Count", idStrategy: "Id", primaryKeys: "Primary keys", properties: "Properties",
+  ttl: "TTL", ends: "From → to", frequency: "Frequency", dataType: "Type", cardinality: "Cardinality", indexOf: "Of label",
+  indexType: "Kind", fields: "Fields", actions: "Actions", newElement: "New", newVertexLabel: "New vertex label", newEdgeLabel: "New edge label",
+  newPropertyKey: "New property key", newIndexLabel: "New index label", nullableKeys: "May be absent", sourceLabel: "From", targetLabel: "To",
+  sortKeys: "Sort keys", baseType: "On", noKeysYet: "No property keys yet.", requestSent: "This is sent:", create: "Create",
+  addProperties: "Add properties", addPropertiesTo: "Add properties to {name}", rebuildIndex: "Rebuild", remove: "Remove",
+  removeTitle: "Remove {name}?", removeText: "Its elements are deleted too. Their history can still be read.",
+  schemaGraphLabel: "{vertices} vertex labels, {edges} edge labels", schemaJsonHint: "Paste the schema of another graph to create here what is missing.",
+  createMissing: "Create what is missing", done: "Done.",
+
   // Start
   startTitle: "See the graph, in both times",
   startText: "Valid time says when something was so. Transaction time says when it was recorded. Both sliders above move everything on this page.",

@@ -69,6 +69,27 @@ export const zh: Dictionary = {
   added: "新增", removed: "移除", changed: "变化", same: "{count} 个相同",
   truncated: "还有更多内容未显示。",
 
+  // Query
+  run: "运行", stop: "停止", running: "运行中……", cancelled: "已取消。", pastQueries: "历史查询", noPastQueries: "还没有。",
+  gremlinText: "Gremlin", restText: "REST 请求", result: "结果", asTable: "表格", asJson: "JSON",
+  gremlinHint: "Ctrl+Enter 运行所选内容或全部。Ctrl+空格 自动补全。",
+  restHint: "第一行为方法和路径，下面为正文。", restForm: "请在第一行写 GET、POST、PUT 或 DELETE 以及路径。",
+  resultFacts: "{count} 行，{millis} 毫秒", showInGraph: "在图中显示 {count} 个", downloadJson: "下载为 JSON",
+  filterRows: "筛选行", rowCount: "{count} 行", copyTable: "复制",
+  sure: "运行此查询？", sureText: "它可能会删除或清空数据。",
+
+  // Schema
+  asList: "列表", asGraph: "图", vertexLabels: "顶点类型", edgeLabels: "边类型", propertyKeys: "属性",
+  indexLabels: "索引", name: "名称", count: "数量", idStrategy: "ID 策略", primaryKeys: "主键属性", properties: "属性",
+  ttl: "有效期", ends: "起点 → 终点", frequency: "连接次数", dataType: "数据类型", cardinality: "基数", indexOf: "所属类型",
+  indexType: "索引类型", fields: "索引属性", actions: "操作", newElement: "新建", newVertexLabel: "新建顶点类型", newEdgeLabel: "新建边类型",
+  newPropertyKey: "新建属性", newIndexLabel: "新建索引", nullableKeys: "可为空", sourceLabel: "起点类型", targetLabel: "终点类型",
+  sortKeys: "区分键属性", baseType: "基于", noKeysYet: "还没有属性。", requestSent: "将发送以下请求：", create: "创建",
+  addProperties: "添加属性", addPropertiesTo: "为 {name} 添加属性", rebuildIndex: "重建", remove: "删除",
+  removeTitle: "删除 {name}？", removeText: "其元素也会被删除，但历史仍可读取。",
+  schemaGraphLabel: "{vertices} 个顶点类型，{edges} 个边类型", schemaJsonHint: "粘贴另一个图的模式，在此创建缺少的部分。",
+  createMissing: "创建缺少的部分", done: "完成。",
+
   // Start
   startTitle: "在两个时间中查看图",
   startText: "有效时间表示事情何时为真，事务时间表示何时被记录。上方两个滑块会移动本页的全部内容。",

@@ -1,0 +1,89 @@
+// The schema of the graph that is shown.
+
+import { createSignal } from "solid-js";
+import { call } from "./http";
+import { graph, graphPath } from "./server";
+
+export interface PropertyKey {
+  id: number;
+  name: string;
+  data_type: string;
+  cardinality: string;
+  aggregate_type?: string;
+  write_type?: string;
+  properties: string[];
+  status: string;
+  user_data: Record<string, unknown>;
+}
+
+export interface VertexLabel {
+  id: number;
+  name: string;
+  id_strategy: string;
+  primary_keys: string[];
+  nullable_keys: string[];
+  index_labels: string[];
+  properties: string[];
+  status: string;
+  ttl: number;
+  enable_label_index: boolean;
+  user_data: Record<string, unknown>;
+}
+
+export interface EdgeLabel {
+  id: number;
+  name: string;
+  source_label: string;
+  target_label: string;
+  frequency: string;
+  sort_keys: string[];
+  nullable_keys: string[];
+  index_labels: string[];
+  properties: string[];
+  status: string;
+  ttl: number;
+  enable_label_index: boolean;
+  user_data: Record<string, unknown>;
+}
+
+export interface IndexLabel {
+  id: number;
+  name: string;
+  base_type: string;
+  base_value: string;
+  index_type: string;
+  fields: string[];
+  status: string;
+  user_data: Record<string, unknown>;
+}
+
+export interface Schema {
+  propertykeys: PropertyKey[];
+  vertexlabels: VertexLabel[];
+  edgelabels: EdgeLabel[];
+  indexlabels: IndexLabel[];
+}
+
+const [schema, setSchema] = createSignal<Schema | null>(null);
+export { schema };
+
+let of = "";
+
+/** Reads the schema, unless it is there. */
+export async function readSchema(anew = false): Promise<Schema> {
+  const held = schema();
+  if (held && of === graph() && !anew) return held;
+  const name = graph();
+  const found = await call<Schema>(`${graphPath()}/schema`);
+  of = name;
+  setSchema(found);
+  return found;
+}
+
+/** A display name for a period of time in seconds or milliseconds, as `ttl` has it. */
+export function ttlText(millis: number): string {
+  if (millis <= 0) return "–";
+  const units: [number, string][] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"]];
+  const unit = units.find(([size]) => millis % size === 0);
+  return unit ? `${millis / unit[0]} ${unit[1]}` : `${millis} ms`;
+}

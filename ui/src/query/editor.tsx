@@ -1,0 +1,112 @@
+// The text editor. It is in a shadow root: its styles would be inline in the document, which the policy forbids.
+
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionSource } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { setDiagnostics } from "@codemirror/lint";
+import { Compartment, EditorState, Prec } from "@codemirror/state";
+import { EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { createEffect, on, onCleanup, onMount } from "solid-js";
+import { gremlin } from "./gremlin";
+
+export interface EditorControl {
+  /** What is selected, or all. */
+  chosen: () => string;
+  mark: (line: number, column: number, length: number, message: string) => void;
+  clearMarks: () => void;
+  focus: () => void;
+}
+
+interface Props {
+  text: string;
+  change: (text: string) => void;
+  run: () => void;
+  complete: CompletionSource;
+  label: string;
+  hint: string;
+  ready: (control: EditorControl) => void;
+}
+
+const look = EditorView.theme({
+  "&": { height: "100%", fontSize: "13px", backgroundColor: "var(--raised)", color: "var(--text)" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
+  ".cm-gutters": { backgroundColor: "var(--raised)", color: "var(--quiet)", border: "0" },
+  ".cm-content": { caretColor: "var(--accent)" },
+  ".cm-cursor": { borderLeftColor: "var(--accent)" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--accent-ground) !important" },
+  ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--line-strong)", borderRadius: "6px" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-placeholder": { color: "var(--quiet)" },
+});
+
+const highlight = HighlightStyle.define([
+  { tag: tags.string, color: "var(--added)" },
+  { tag: tags.number, color: "var(--changed)" },
+  { tag: tags.keyword, color: "var(--accent)", fontWeight: "600" },
+  { tag: tags.comment, color: "var(--quiet)", fontStyle: "italic" },
+]);
+
+export function Editor(props: Props) {
+  let host!: HTMLDivElement;
+  onMount(() => {
+    const root = host.attachShadow({ mode: "open" });
+    const frame = document.createElement("div");
+    root.append(frame);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(":host{display:block} div:first-child{height:100%}");
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    const named = new Compartment();
+    const attributes = () => EditorView.contentAttributes.of({ "aria-label": props.label, spellcheck: "false" });
+    const view = new EditorView({
+      parent: frame,
+      root,
+      state: EditorState.create({
+        doc: props.text,
+        extensions: [
+          lineNumbers(),
+          history(),
+          bracketMatching(),
+          closeBrackets(),
+          StreamLanguage.define(gremlin),
+          syntaxHighlighting(highlight),
+          autocompletion({ override: [(context) => props.complete(context)] }),
+          placeholder(props.hint),
+          Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (props.run(), true) }])),
+          keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
+          EditorView.lineWrapping,
+          look,
+          named.of(attributes()),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) props.change(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    createEffect(
+      on(() => props.text, (text) => {
+        if (text !== view.state.doc.toString()) {
+          view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+        }
+      }),
+    );
+    createEffect(on(() => props.label, () => view.dispatch({ effects: named.reconfigure(attributes()) }), { defer: true }));
+    props.ready({
+      chosen: () => {
+        const { from, to } = view.state.selection.main;
+        return from === to ? view.state.doc.toString() : view.state.sliceDoc(from, to);
+      },
+      mark: (line, column, length, message) => {
+        const at = view.state.doc.line(Math.min(line, view.state.doc.lines));
+        const from = Math.min(at.to, at.from + Math.max(0, column - 1));
+        const to = Math.min(view.state.doc.length, from + Math.max(1, length));
+        view.dispatch(setDiagnostics(view.state, [{ from: Math.min(from, to), to, severity: "error", message }]));
+      },
+      clearMarks: () => view.dispatch(setDiagnostics(view.state, [])),
+      focus: () => view.focus(),
+    });
+    onCleanup(() => view.destroy());
+  });
+  return <div class="editor" ref={host} />;
+}
