@@ -15,6 +15,9 @@ const pages = {
   explore: lazy(() => import("./explore/page")),
   query: lazy(() => import("./query/page")),
   schema: lazy(() => import("./schema/page")),
+  tasks: lazy(() => import("./tasks/page")),
+  monitor: lazy(() => import("./monitor/page")),
+  api: lazy(() => import("./api/page")),
 } satisfies Partial<Record<Page, unknown>>;
 
 type Known = keyof typeof pages;

@@ -4,6 +4,8 @@ import { startLanguage } from "./i18n";
 import "./styles/base.css";
 import "./styles/explore.css";
 import "./styles/query.css";
+import "./styles/schema.css";
+import "./styles/monitor.css";
 
 const root = document.getElementById("app");
 if (root) void startLanguage().then(() => render(() => <App />, root));

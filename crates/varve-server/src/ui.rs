@@ -104,10 +104,8 @@ fn content(headers: &HeaderMap, asset: &Asset) -> HandlerResult {
     let media = ContentType::Other(asset.media_type());
     let answer = |body: Body| Response::new(StatusCode::OK, media, body);
     let encoded = |bytes: &'static [u8], encoding| {
-        answer(Bytes::from_static(bytes).into()).header(
-            header::CONTENT_ENCODING,
-            HeaderValue::from_static(encoding),
-        )
+        answer(Bytes::from_static(bytes).into())
+            .header(header::CONTENT_ENCODING, HeaderValue::from_static(encoding))
     };
     match asset.content {
         Content::Plain(plain) => Ok(answer(Bytes::from_static(plain).into())),
@@ -126,10 +124,7 @@ fn content(headers: &HeaderMap, asset: &Asset) -> HandlerResult {
 
 fn protected(response: Response) -> Response {
     [
-        (
-            header::CONTENT_SECURITY_POLICY,
-            CONTENT_SECURITY_POLICY,
-        ),
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (

@@ -29,6 +29,8 @@ export interface Call {
   query?: Record<string, string | number | boolean | null | undefined>;
   body?: unknown;
   signal?: AbortSignal;
+  /** The type that is wanted, where it is not JSON. */
+  accept?: string;
   /** Names the request for `DELETE /queries/{tag}`. */
   tag?: string;
 }
@@ -48,7 +50,7 @@ export async function callText(path: string, call: Call = {}): Promise<string> {
 
 /** Does a request and gives the answer. */
 export async function send(path: string, call: Call = {}): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json" };
+  const headers: Record<string, string> = { Accept: call.accept ?? "application/json" };
   const held = authorization();
   if (held) headers.Authorization = held;
   if (call.body !== undefined) headers["Content-Type"] = "application/json";

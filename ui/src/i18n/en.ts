@@ -88,6 +88,15 @@ export const en = {
   schemaGraphLabel: "{vertices} vertex labels, {edges} edge labels", schemaJsonHint: "Paste the schema of another graph to create here what is missing.",
   createMissing: "Create what is missing", done: "Done.",
 
+  // Tasks, monitor, resources
+  runningQueries: "Running queries", noneRuns: "None runs.", tasksOf: "Tasks of {graph}", noTasks: "This graph has no tasks.",
+  taskStatus: "Status", progress: "Progress", created: "Created", task_success: "done", task_failed: "failed", task_cancelled: "cancelled",
+  task_running: "running", task_queued: "queued", monitorHint: "Read every 5 seconds while this page is open; 15 minutes are kept.",
+  uptime: "Up for", memory: "Memory", onDisk: "On disk", runs: "Sorted runs", connections: "Connections", waiting: "Waiting requests",
+  requestRate: "Requests", perSecond: "per second", answerTime: "Time to answer", resident: "process", blockCache: "block cache",
+  frontTables: "front tables", processor: "Processor", cores: "cores", routes: "Requests by resource", route: "Resource", requests: "Requests",
+  failed: "Failed", at: "At", statusCode: "Status", slowRequests: "Slow requests (over {ms} ms)", noneYet: "None yet.", attempt: "Try it",
+
   // Start
   startTitle: "See the graph, in both times",
   startText: "Valid time says when something was so. Transaction time says when it was recorded. Both sliders above move everything on this page.",

@@ -90,6 +90,15 @@ export const zh: Dictionary = {
   schemaGraphLabel: "{vertices} 个顶点类型，{edges} 个边类型", schemaJsonHint: "粘贴另一个图的模式，在此创建缺少的部分。",
   createMissing: "创建缺少的部分", done: "完成。",
 
+  // Tasks, monitor, resources
+  runningQueries: "正在运行的查询", noneRuns: "没有正在运行的查询。", tasksOf: "{graph} 的任务", noTasks: "此图没有任务。",
+  taskStatus: "状态", progress: "进度", created: "创建时间", task_success: "完成", task_failed: "失败", task_cancelled: "已取消",
+  task_running: "运行中", task_queued: "排队中", monitorHint: "打开本页时每 5 秒读取一次，保留 15 分钟。",
+  uptime: "运行时间", memory: "内存", onDisk: "磁盘占用", runs: "有序段", connections: "连接数", waiting: "等待的请求",
+  requestRate: "请求", perSecond: "每秒", answerTime: "响应时间", resident: "进程", blockCache: "块缓存",
+  frontTables: "前置表", processor: "处理器", cores: "核", routes: "各资源的请求", route: "资源", requests: "请求数",
+  failed: "失败", at: "时间", statusCode: "状态码", slowRequests: "慢请求（超过 {ms} 毫秒）", noneYet: "还没有。", attempt: "试一试",
+
   // Start
   startTitle: "在两个时间中查看图",
   startText: "有效时间表示事情何时为真，事务时间表示何时被记录。上方两个滑块会移动本页的全部内容。",

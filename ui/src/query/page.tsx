@@ -285,3 +285,9 @@ export default function QueryPage() {
     </div>
   );
 }
+
+/** Puts a REST request into the editor. */
+export function setRestText(text: string): void {
+  setKind("rest");
+  setTexts({ ...texts(), rest: text });
+}

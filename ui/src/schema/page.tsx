@@ -13,7 +13,6 @@ import { Icon } from "../parts/icon";
 import { SchemaForm, type FormKind } from "./form";
 import { SchemaGraph } from "./graph";
 import { SchemaJson } from "./exchange";
-import "../styles/schema.css";
 
 const [problem, setProblem] = createSignal("");
 const [form, setForm] = createSignal<{ kind: FormKind; name?: string } | null>(null);
