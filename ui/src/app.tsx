@@ -15,6 +15,7 @@ const pages = {
   explore: lazy(() => import("./explore/page")),
   query: lazy(() => import("./query/page")),
   schema: lazy(() => import("./schema/page")),
+  load: lazy(() => import("./load/page")),
   tasks: lazy(() => import("./tasks/page")),
   monitor: lazy(() => import("./monitor/page")),
   api: lazy(() => import("./api/page")),

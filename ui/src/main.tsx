@@ -6,6 +6,7 @@ import "./styles/explore.css";
 import "./styles/query.css";
 import "./styles/schema.css";
 import "./styles/monitor.css";
+import "./styles/load.css";
 
 const root = document.getElementById("app");
 if (root) void startLanguage().then(() => render(() => <App />, root));

@@ -77,7 +77,7 @@ export interface Summary {
   edges: LabelCount[];
   recorded: { first: Commit | null; last: Commit | null } | null;
   valid: { earliest: string | null; latest: string | null } | null;
-  sampled: boolean;
+  truncated: boolean;
   limits: Record<string, number>;
 }
 
@@ -116,7 +116,7 @@ export interface Changed {
 export interface Version {
   version: string;
   recorded_at: string;
-  superseded_at: string | null;
+  superseded_by: string | null;
   kind: "put" | "delete";
   valid_from: string | null;
   valid_to: string | null;
@@ -129,6 +129,8 @@ export interface Sample {
   loaded: boolean;
   vertices?: number;
   edges?: number;
+  /** All vertices of the sample. */
+  show?: string[];
   tour?: TourStep[];
 }
 
@@ -137,8 +139,8 @@ export interface TourStep {
   title: string;
   as_of: string | null;
   as_of_tx: string | null;
+  /** What the step's own point is compared with. */
   diff_with: { as_of?: string | null; as_of_tx?: string | null } | null;
-  show: string[];
   select: string | null;
 }
 
@@ -189,7 +191,7 @@ export const timeline = (knownAt: string | null, vertices: string[], edges: stri
   explore<Timeline>("timeline", { trueAt: null, knownAt }, { vertices, edges, buckets: 400 }, signal);
 
 export const history = (element: Pick<Element, "type" | "ref">, signal?: AbortSignal) =>
-  get<{ versions: Version[]; page: string | null }>(
+  get<{ versions: Version[]; truncated: boolean }>(
     "history",
     { type: element.type, ref: element.ref, limit: 200 },
     signal,

@@ -99,9 +99,6 @@ function HistoryRow(props: { version: Version }) {
         <span class="history-when">{shortTime(props.version.recorded_at, language())}</span>
         <span class="history-period">{periodText(props.version.valid_from, props.version.valid_to)}</span>
         <span class="badges">
-          <Show when={props.version.kind === "delete"}>
-            <span class="badge deleted">{t("badge_deleted")}</span>
-          </Show>
           <For each={props.version.badges}>{(name) => <span class={`badge ${name}`}>{badge(name)}</span>}</For>
         </span>
         <Show when={changes().length}>

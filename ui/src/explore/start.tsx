@@ -10,11 +10,12 @@ import type { TourStep } from "./api";
 import { Swatch } from "./element";
 import { orderLabels } from "./look";
 import {
-  compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, summary, travel,
+  compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, summary, travel,
 } from "./state";
 
 const [tour, setTour] = createSignal<TourStep[]>([]);
 const [stepIndex, setStepIndex] = createSignal(-1);
+let sampleRefs: string[] = [];
 export { tour };
 
 export function showStep(index: number): void {
@@ -28,10 +29,9 @@ export function showStep(index: number): void {
   const here = pointOf(step);
   compare(null);
   travel(here);
-  const vertices = step.show.filter((ref) => !/^S.*>/.test(ref));
-  if (vertices.length) restart(vertices);
+  if (sampleRefs.some((ref) => !shown().includes(ref))) restart(sampleRefs);
   select(step.select);
-  if (step.diff_with) compare({ a: here, b: pointOf(step.diff_with) });
+  if (step.diff_with) compare({ a: pointOf(step.diff_with), b: here });
 }
 
 export function Tour() {
@@ -79,7 +79,9 @@ async function loadTheSample(): Promise<void> {
 
 async function openSample(loaded: api.Sample): Promise<void> {
   setTour(loaded.tour ?? []);
-  await showSample(undefined, FIRST_LIMIT);
+  sampleRefs = loaded.show ?? [];
+  if (sampleRefs.length) restart(sampleRefs);
+  else await showSample(undefined, FIRST_LIMIT);
 }
 
 export function startTour(): void {

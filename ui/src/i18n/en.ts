@@ -97,6 +97,15 @@ export const en = {
   frontTables: "front tables", processor: "Processor", cores: "cores", routes: "Requests by resource", route: "Resource", requests: "Requests",
   failed: "Failed", at: "At", statusCode: "Status", slowRequests: "Slow requests (over {ms} ms)", noneYet: "None yet.", attempt: "Try it",
 
+  // Load
+  loadHint: "The file is read in this browser and sent in batches of 2,000 rows.", pickFile: "Drop a CSV, TSV or JSON Lines file here, or choose one",
+  picked: "{name}, {size} bytes", columnsOf: "Columns of the file", column: "Column", means: "Is", firstValues: "First values",
+  ignoreColumn: "(ignored)", columnId: "(id of the vertex)", columnSource: "(source vertex)", columnTarget: "(target vertex)",
+  columnValidFrom: "(valid from)", columnValidTo: "(valid to)", rowsAre: "Each row is a", lacking: "No column yet for: {what}",
+  dryRun: "Dry run of 1,000 rows", loadNow: "Load", dryResult: "{good} rows fit, {bad} would be refused. Nothing was sent.",
+  loadResult: "{good} loaded, {bad} refused", line: "Line {line}:", saveRefused: "Save the refused rows",
+  sameForTool: "The same for varve load", noLabelsYet: "This graph has no labels yet. Create them first:",
+
   // Start
   startTitle: "See the graph, in both times",
   startText: "Valid time says when something was so. Transaction time says when it was recorded. Both sliders above move everything on this page.",
@@ -105,6 +114,12 @@ export const en = {
   cardSampleText: "120 elements: people, cities and jobs from 2020 to 2027, with corrections and a planned move",
   cardLoad: "Load files", cardLoadText: "CSV or JSON from this computer, with a dry run first",
   cardQuery: "Write a query", cardQueryText: "Gremlin or REST, at any point of both times",
+  tour_now: "What is known now. Six years of moves and jobs are behind it: the sliders above walk through them.",
+  tour_then: "Valid time: the same people on another day. What was true then, as we know it now.",
+  tour_changed: "What changed between two days: added +, removed −, changed ~. The list on the right has each of them.",
+  tour_believed: "Transaction time: what the database had recorded by then, before a correction. The past as it was believed.",
+  tour_learned: "What we learned: the same day, before and after the corrections were recorded.",
+  tour_planned: "A planned move: recorded already, true only later. Valid time may lie in the future.",
   tour: "Tour", startTour: "Take the tour", tourStep: "{index} of {count}", tourEnd: "End",
 };
 

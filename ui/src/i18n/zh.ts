@@ -99,6 +99,15 @@ export const zh: Dictionary = {
   frontTables: "前置表", processor: "处理器", cores: "核", routes: "各资源的请求", route: "资源", requests: "请求数",
   failed: "失败", at: "时间", statusCode: "状态码", slowRequests: "慢请求（超过 {ms} 毫秒）", noneYet: "还没有。", attempt: "试一试",
 
+  // Load
+  loadHint: "文件在本浏览器中读取，每批发送 2,000 行。", pickFile: "将 CSV、TSV 或 JSON Lines 文件拖到此处，或选择一个",
+  picked: "{name}，{size} 字节", columnsOf: "文件的列", column: "列", means: "含义", firstValues: "前几个值",
+  ignoreColumn: "（忽略）", columnId: "（顶点 ID）", columnSource: "（起点）", columnTarget: "（终点）",
+  columnValidFrom: "（有效期起）", columnValidTo: "（有效期止）", rowsAre: "每一行是一个", lacking: "尚无对应的列：{what}",
+  dryRun: "试运行 1,000 行", loadNow: "导入", dryResult: "{good} 行可用，{bad} 行会被拒绝。没有发送任何数据。",
+  loadResult: "已导入 {good} 行，拒绝 {bad} 行", line: "第 {line} 行：", saveRefused: "保存被拒绝的行",
+  sameForTool: "用于 varve load 的相同映射", noLabelsYet: "此图还没有类型。请先创建：",
+
   // Start
   startTitle: "在两个时间中查看图",
   startText: "有效时间表示事情何时为真，事务时间表示何时被记录。上方两个滑块会移动本页的全部内容。",
@@ -107,5 +116,11 @@ export const zh: Dictionary = {
   cardSampleText: "120 个元素：2020 至 2027 年的人物、城市与工作，含更正和一次计划中的搬迁",
   cardLoad: "导入文件", cardLoadText: "来自本机的 CSV 或 JSON，先试运行",
   cardQuery: "编写查询", cardQueryText: "Gremlin 或 REST，可在任意两个时间点上执行",
+  tour_now: "现在所知的情况。背后是六年的搬迁与工作：上方的滑块可以逐步回看。",
+  tour_then: "有效时间：同一群人在另一天的情况。当时的真实情况，按现在的认识。",
+  tour_changed: "两天之间的变化：新增 +，移除 −，变化 ~。右侧列表逐一列出。",
+  tour_believed: "事务时间：更正之前，数据库当时记录的内容。当时以为的过去。",
+  tour_learned: "我们得知了什么：同一天，更正记录前后的对比。",
+  tour_planned: "计划中的搬迁：已经记录，将来才为真。有效时间可以在未来。",
   tour: "导览", startTour: "开始导览", tourStep: "第 {index} 步，共 {count} 步", tourEnd: "结束",
 };

@@ -46,7 +46,10 @@ export function Chart(props: { title: string; times: number[]; series: Series[];
       // The theme's colours are there after this turn.
       queueMicrotask(make);
     });
-    createEffect(() => plot?.setData([props.times, ...props.series.map((series) => series.values)] as uPlot.AlignedData));
+    createEffect(() => {
+      const data = [props.times, ...props.series.map((series) => series.values)] as uPlot.AlignedData;
+      plot?.setData(data);
+    });
     const sized = new ResizeObserver(() => plot?.setSize({ width: frame.clientWidth, height: 150 }));
     sized.observe(frame);
     onCleanup(() => {

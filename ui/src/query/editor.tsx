@@ -48,6 +48,23 @@ const highlight = HighlightStyle.define([
   { tag: tags.comment, color: "var(--quiet)", fontStyle: "italic" },
 ]);
 
+/**
+ * Typing over a selection. Left to itself, Chromium keeps the style of what was there by an inline style, which the policy
+ * forbids and the console tells of.
+ */
+const typeOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { main } = view.state.selection;
+    if (event.inputType !== "insertText" || event.data === null || main.empty || view.composing) return false;
+    const { data } = event;
+    const insert = () => view.state.update({ ...view.state.replaceSelection(data), userEvent: "input.type" });
+    const isHandled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, main.from, main.to, data, insert));
+    if (!isHandled) view.dispatch(insert());
+    event.preventDefault();
+    return true;
+  },
+});
+
 export function Editor(props: Props) {
   let host!: HTMLDivElement;
   onMount(() => {
@@ -76,6 +93,7 @@ export function Editor(props: Props) {
           Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (props.run(), true) }])),
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
           EditorView.lineWrapping,
+          typeOver,
           look,
           named.of(attributes()),
           EditorView.updateListener.of((update) => {

@@ -1,0 +1,348 @@
+"""The explorer in a browser, compared with the API. `check.py URL [NAME…]` runs all tests or those whose name has a NAME."""
+
+import collections
+import os
+import sys
+import traceback
+
+import screens
+from browser import Browser, Server, field, legend, set_time, settle, slider
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def counts(server: Server, refs: list[str], **times) -> dict[str, int]:
+    found = server.explore("elements", {"vertices": refs, "edges": [], "between": True}, **times)
+    labels = [element["label"] for element in found["vertices"] + found["edges"]]
+    return dict(collections.Counter(labels))
+
+
+def open_sample(page, url: str):
+    page.goto(url + "/ui/")
+    page.locator("[data-card=sample]").click()
+    page.locator(".canvas canvas").first.wait_for()
+    page.locator(".legend-row").first.wait_for()
+    settle(page)
+
+
+@test
+def first_start_shows_the_sample(browser: Browser, server: Server):
+    page = browser.page()
+    response = page.goto(server.url + "/")
+    assert page.url.endswith("/ui/"), page.url
+    policy = response.headers["content-security-policy"]
+    assert "unsafe" not in policy and "default-src 'none'" in policy, policy
+    page.locator("[data-card=sample]").click()
+    page.locator(".legend-row").first.wait_for()
+    settle(page)
+    sample = server.explore("load_sample")
+    assert sample["loaded"]
+    assert legend(page) == counts(server, sample["show"])
+
+
+@test
+def both_sliders_show_what_the_api_says(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    refs = server.explore("load_sample")["show"]
+    commits = server.explore("timeline", {"vertices": refs, "edges": [], "buckets": 400})["recorded"]
+    assert len(commits) >= 3, commits
+    for day in ("2021-06-01", "2023-01-01", "2026-12-01"):
+        set_time(page, "valid", day)
+        assert legend(page) == counts(server, refs, as_of=day), day
+    set_time(page, "valid", "2022-06-01")
+    slider(page, "known").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowLeft")
+    settle(page)
+    known = commits[-2]["version"]
+    assert legend(page) == counts(server, refs, as_of="2022-06-01", as_of_tx=known)
+    assert "Not now" in page.locator(".time-notice").inner_text()
+    page.keyboard.press("Home")
+    settle(page)
+    assert legend(page) == counts(server, refs, as_of="2022-06-01", as_of_tx=commits[0]["version"])
+    page.get_by_role("button", name="Back to now").click()
+    settle(page)
+    assert legend(page) == counts(server, refs)
+    assert page.locator(".time-notice").count() == 0
+
+
+@test
+def a_slider_steps_by_changes(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    refs = server.explore("load_sample")["show"]
+    handle = slider(page, "valid")
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    settle(page)
+    text = handle.get_attribute("aria-valuetext")
+    assert text and "now" not in text.split(",")[0], text
+    day = field(page, "valid").input_value()
+    assert legend(page) == counts(server, refs, as_of=day.replace(" ", "T") + ("Z" if ":" in day else "")), day
+    page.keyboard.press("n")
+    settle(page)
+    assert field(page, "valid").input_value() == "now"
+    set_time(page, "valid", "nonsense")
+    assert field(page, "valid").get_attribute("aria-invalid") == "true"
+
+
+@test
+def expand_undo_redo_and_search(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    page.get_by_role("button", name="Clear the canvas").click()
+    page.locator(".start").wait_for()
+    label = server.explore("summary")["vertices"][0]["label"]
+    page.locator(".label-card", has_text=label).click()
+    settle(page)
+    before = legend(page)
+    assert list(before)[0] == label
+    page.locator("#tab-list").click()
+    page.locator(".tree-row").first.click()
+    page.get_by_role("button", name="Expand", exact=True).click()
+    settle(page)
+    after = legend(page)
+    assert sum(after.values()) > sum(before.values()), (before, after)
+    page.get_by_role("button", name="Undo").click()
+    settle(page)
+    assert legend(page) == before
+    page.get_by_role("button", name="Redo").click()
+    settle(page)
+    assert legend(page) == after
+    found = server.explore("sample", label="person", limit=1)["vertices"][0]
+    name = next(value for value in found["properties"].values() if isinstance(value, str))
+    page.locator("#search").fill(name)
+    page.locator("[role=option]", has_text=name).first.click()
+    settle(page)
+    assert page.locator(".element h2").inner_text() == name
+
+
+@test
+def a_difference_has_the_right_elements(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    refs = server.explore("load_sample")["show"]
+    set_time(page, "valid", "2022-01-01")
+    page.keyboard.press("Escape")
+    page.locator(".time-actions button", has_text="Compare").click()
+    page.locator(".preset", has_text="What changed").click()
+    page.locator(".dialog .primary").click()
+    settle(page)
+    scope = {"vertices": refs, "between": True}
+    expected = server.explore("diff", {"a": {"as_of": "2022-01-01"}, "b": {}, "scope": scope})
+    for kind in ("added", "removed", "changed"):
+        assert page.locator(f"li.change.{kind}").count() == len(expected[kind]), kind
+    assert len(expected["added"]) + len(expected["removed"]) + len(expected["changed"]) > 0
+    for change in expected["changed"][:3]:
+        row = page.locator("li.change.changed", has_text=next(iter(change["after"]["properties"].values())).__str__())
+        assert row.count() >= 1, change
+    page.get_by_role("button", name="End comparison").click()
+    settle(page)
+    assert page.locator(".time-notice.comparing").count() == 0
+
+
+@test
+def an_element_has_its_history_and_corrections(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    ref = server.explore("load_sample")["corrected"][0]
+    kind = "edge" if ref.startswith("S") else "vertex"
+    expected = server.explore("history", type=kind, ref=ref)["versions"]
+    open_element(page, ref, kind)
+    page.get_by_role("tab", name="History").click()
+    rows = page.locator(".history-row")
+    rows.first.wait_for()
+    assert rows.count() == len(expected), (rows.count(), len(expected))
+    assert page.locator(".badge.correction").count() == sum("correction" in each["badges"] for each in expected) > 0
+    assert page.locator(".version-box").count() == len(expected)
+    rows.last.click()
+    settle(page)
+    assert field(page, "known").input_value() != "now"
+
+
+def open_element(page, ref: str, kind: str):
+    """Selects an element by the list: rows of vertices open to their edges."""
+    page.locator("#tab-list").click()
+    names = page.evaluate("ref => ref.replace(/^\"|\"$/g, '').replace(/^\\d+:/, '')", ref)
+    if kind == "vertex":
+        page.locator(".tree-row", has_text=names).first.click()
+    else:
+        page.locator("#search").fill(ref)
+        page.locator("[role=option]").first.click()
+    settle(page)
+
+
+@test
+def a_link_shows_the_same_in_a_fresh_profile(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    set_time(page, "valid", "2023-01-01")
+    shown = legend(page)
+    page.get_by_role("button", name="Share").click()
+    link = page.locator(".dialog textarea").input_value()
+    assert len(link) < 8192 and "#" in link
+    other = browser.page(theme="dark")
+    other.goto(link)
+    other.locator(".legend-row").first.wait_for()
+    settle(other)
+    assert legend(other) == shown
+    assert field(other, "valid").input_value() == "2023-01-01"
+    assert field(other, "known").input_value() != "now", "both times are pinned"
+
+
+@test
+def the_tour_has_six_steps(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    page.get_by_role("button", name="Take the tour").click()
+    for step in range(1, 7):
+        page.locator(".tour", has_text=f"{step} of 6").wait_for()
+        settle(page)
+        assert page.locator(".problem").count() == 0
+        page.locator(".tour button", has_text="Next" if step < 6 else "End").click()
+    assert page.locator(".tour").count() == 0
+
+
+@test
+def a_query_runs_and_is_cancelled(browser: Browser, server: Server):
+    page = browser.page(expected=("503", "status of 5"))
+    open_sample(page, server.url)
+    page.goto(server.url + "/ui/#/query")
+    editor = page.locator(".editor .cm-content")
+    editor.click()
+    write(page, "g.V().hasLabel('person').count()")
+    page.locator("[data-action=run]").click()
+    cell = page.locator(".result tbody td").first
+    cell.wait_for()
+    people = next(each["count"] for each in server.explore("summary")["vertices"] if each["label"] == "person")
+    assert cell.inner_text() == str(people)
+    write(page, "g.V().repeat(both()).times(40).count()")
+    page.locator("[data-action=run]").click()
+    page.locator("[data-action=stop]").wait_for()
+    page.wait_for_timeout(300)
+    page.locator("[data-action=stop]").click()
+    page.locator(".failure").wait_for(timeout=3000)
+    running = server.call("/queries")["queries"]
+    assert not [each for each in running if "repeat" in (each.get("text") or "")], running
+
+
+def write(page, text: str):
+    page.locator(".editor .cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+    page.keyboard.press("Escape")
+
+
+@test
+def the_schema_is_shown_and_changed(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    page.goto(server.url + "/ui/#/schema")
+    page.locator("tr[data-name=person]").first.wait_for()
+    page.locator("[data-new=propertykeys]").click()
+    page.locator(".dialog input[name=name]").fill("nickname")
+    page.locator(".dialog .primary").click()
+    page.locator("tr[data-name=nickname]").wait_for()
+    keys = server.call(f"/graphs/{server.graph}/schema/propertykeys")["propertykeys"]
+    assert "nickname" in [key["name"] for key in keys]
+    page.get_by_role("button", name="Remove: nickname").click()
+    page.locator(".dialog .danger").click()
+    page.locator("tr[data-name=nickname]").wait_for(state="detached")
+
+
+@test
+def the_list_works_by_keyboard_alone(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    page.locator("#tab-list").focus()
+    page.keyboard.press("Enter")
+    page.locator(".tree-row").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    page.locator(".element h2").wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.locator(".dialog kbd").first.wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    page.locator("h1", has_text="Monitor").wait_for()
+
+
+@test
+def language_and_theme_are_switched_and_kept(browser: Browser, server: Server):
+    page = browser.page()
+    page.goto(server.url + "/ui/")
+    page.locator("[data-action=language]").click()
+    page.locator(".rail", has_text="探索").wait_for()
+    page.locator("[data-action=theme]").click()
+    page.locator("[data-action=theme]").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.reload()
+    page.locator(".rail", has_text="探索").wait_for()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+
+
+@test
+def names_are_text_and_never_run(browser: Browser, server: Server):
+    attack = "<img src=x onerror=document.title='run'>"
+    path = f"/graphs/{server.graph}/graph/vertices"
+    city = server.explore("sample", label="city", limit=1)["vertices"][0]["properties"]
+    key = next(key for key, value in city.items() if isinstance(value, str))
+    created = server.call(path, {"label": "city", "properties": {**city, key: attack}})
+    page = browser.page()
+    page.goto(server.url + "/ui/")
+    page.locator(".label-card", has_text="city").click()
+    settle(page)
+    page.locator("#tab-list").click()
+    page.locator(".tree-row", has_text="<img").click()
+    page.locator(".element h2", has_text="<img").wait_for()
+    page.get_by_role("tab", name="History").click()
+    page.locator(".history-row").first.wait_for()
+    assert page.title() != "run"
+    server.call(f"{path}/%22{created['id'].replace('<', '%3C').replace('>', '%3E').replace(' ', '%20')}%22", method="DELETE")
+
+
+@test
+def every_screen_is_accessible_and_fits(browser: Browser, server: Server):
+    screens.check(browser, server, open_sample)
+
+
+def main() -> int:
+    server = Server(sys.argv[1])
+    wanted = sys.argv[2:]
+    failed = []
+    browser = Browser(server.url)
+    for each in TESTS:
+        name = each.__name__
+        if wanted and not any(part in name for part in wanted):
+            continue
+        browser.problems.clear()
+        try:
+            each(browser, server)
+            assert not browser.problems, "\n".join(browser.problems)
+            print(f"ok      {name}", flush=True)
+        except Exception as error:
+            failed.append(name)
+            print(f"FAILED  {name}: {error}", flush=True)
+            if os.environ.get("VARVE_TEST_TRACE"):
+                traceback.print_exc()
+        for context in browser.browser.contexts:
+            context.close()
+    browser.close()
+    print(f"{len(failed)} failed" if failed else "all passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
