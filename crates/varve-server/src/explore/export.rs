@@ -75,8 +75,7 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let format = Format::named(query.get("format").unwrap_or("jsonl"))?;
     let place = state.exports().place(&state)?;
-    let leased = context.leased()?;
-    let moment = Moment::of(&leased.graph, graph_scope(query)?)?;
+    let moment = Moment::of(context, graph_scope(query)?)?;
     let kinds = format.kinds(query.get("elements").filter(|kind| !kind.is_empty()))?;
     let parts = parts(&moment, kinds, query.get("label"))?;
     let name = format!("{}{}", context.graph_name(), format.ending(kinds));

@@ -1,8 +1,5 @@
 //! What a request of the explorer reads: a graph at one point of both times, within limits.
 
-use std::sync::Arc;
-
-use varve_graph::Graph;
 use varve_graph::read::View;
 use varve_graph::schema::Schema;
 use varve_model::{
@@ -33,23 +30,28 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The graph at `scope`. Both times are settled: the same ones give the same answers later.
-    pub(super) fn of(graph: &Arc<Graph>, scope: TemporalScope) -> Result<Self, ApiError> {
+    /// The request's graph at `scope`, as the client may see it. Both times are settled: the same ones give the same answers later.
+    pub(super) fn of(context: &RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
+        let leased = context.leased()?;
         let is_now = scope.is_now();
         let transaction = match (scope.valid, scope.transaction) {
-            (Some(_), None) => Some(graph.published()),
+            (Some(_), None) => Some(leased.graph.published()),
             (_, transaction) => transaction,
         };
-        let shown = graph.view(TemporalScope {
+        let scope = TemporalScope {
             transaction,
             ..scope
-        })?;
+        };
+        let shown = context.view(&leased, scope)?;
         let every = match scope.valid {
             None => None,
-            Some(_) => Some(graph.view(TemporalScope {
-                valid: None,
-                transaction: shown.scope().transaction,
-            })?),
+            Some(_) => {
+                let scope = TemporalScope {
+                    valid: None,
+                    transaction: shown.scope().transaction,
+                };
+                Some(context.view(&leased, scope)?)
+            }
         };
         let version = match shown.scope().transaction {
             Some(version) => version,
@@ -140,8 +142,7 @@ impl<'c> Ground<'c> {
 
     /// At these times.
     pub(super) fn at(context: &'c RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
-        let leased = context.leased()?;
-        let moment = Moment::of(&leased.graph, scope)?;
+        let moment = Moment::of(context, scope)?;
         let config = context.state().config();
         let limits = MeterLimits {
             rows_max: config.max_traversal_rows,
