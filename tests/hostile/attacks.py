@@ -227,8 +227,6 @@ def prepare():
 
 
 GREMLIN = gremlin.attacks(together, again, complaints)
-#: Those that the server does not withstand yet; they run when they are named (README.md).
-DEFECTS = ["gremlin_repeats", "gremlin_products", "gremlin_results", "gremlin_halves"]
 #: The attacks by name.
 ALL_ATTACKS = [
     gzip_batches,
@@ -243,7 +241,6 @@ ALL_ATTACKS = [
     deep_pages,
     large_listings,
     traversals,
-    *(attack for attack in GREMLIN if attack.__name__ not in DEFECTS),
+    *GREMLIN,
 ]
-KNOWN_DEFECTS = [attack for attack in GREMLIN if attack.__name__ in DEFECTS]
 

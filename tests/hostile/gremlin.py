@@ -1,5 +1,6 @@
 """What hostile clients do with Gremlin, over HTTP and over WebSockets. As `attacks.py`."""
 
+import itertools
 import json
 import struct
 import time
@@ -93,6 +94,11 @@ def attacks(together, again, complaints):
     gremlin_repeats, gremlin_products = of(REPEATS, 64), of(PRODUCTS, 64)
     gremlin_results, gremlin_texts = of(RESULTS, 32), of(TEXTS, 32)
 
+    def gremlin_in_turn(address, until, _):
+        """One query after the other, on all threads of the server: what one has freed must not stay."""
+        texts = itertools.cycle(PRODUCTS[1:])
+        return together(1, again(until, lambda _: script(address, next(texts))))
+
     def gremlin_exploits(address, until, _):
         def send(number):
             body = json.dumps({"gremlin": EXPLOITS[number % len(EXPLOITS)]}).encode()
@@ -142,6 +148,7 @@ def attacks(together, again, complaints):
         "gremlin_repeats": gremlin_repeats,
         "gremlin_products": gremlin_products,
         "gremlin_results": gremlin_results,
+        "gremlin_in_turn": gremlin_in_turn,
         "gremlin_texts": gremlin_texts,
         "gremlin_exploits": gremlin_exploits,
         "gremlin_halves": gremlin_halves,
