@@ -732,7 +732,7 @@ fn who_may_grant_gives_only_what_it_has() {
         403
     );
     assert_eq!(
-        put("delegate", "targets/-44:readers_target", wider.clone()),
+        put("delegate", "targets/-44:reader_target", wider.clone()),
         403
     );
     assert_eq!(put("delegate", "targets/-44:wide", wider), 200);
@@ -758,7 +758,7 @@ fn who_may_grant_gives_only_what_it_has() {
     for path in [
         "users/-30:reader",
         "groups/-36:readers",
-        "targets/-44:readers_target",
+        "targets/-44:reader_target",
     ] {
         assert_eq!(delete(path), 403, "{path}");
     }
