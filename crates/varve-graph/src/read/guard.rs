@@ -389,8 +389,21 @@ impl View {
         Ok(())
     }
 
+    /// Whether a state is shown that begins at a point of both times, there or, if it decides at
+    /// this view's point, here: the ends of an edge may have been hidden when it began.
+    pub(super) fn shows_state_at(
+        &self,
+        guard: &Guard,
+        element: &Element,
+        begins: TemporalScope,
+        decides: bool,
+    ) -> Result<bool, GraphError> {
+        Ok(self.shows_state(guard, element, begins)?
+            || (decides && self.shows_state(guard, element, TemporalScope::NOW)?))
+    }
+
     /// Whether a state that an element has at a point of both times is shown.
-    pub(super) fn shows_state(
+    fn shows_state(
         &self,
         guard: &Guard,
         element: &Element,

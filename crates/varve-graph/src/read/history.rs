@@ -97,11 +97,12 @@ impl View {
                 return Flow::Continue(());
             };
             let Period { from, to } = version.period;
-            let at = TemporalScope {
+            let begins = TemporalScope {
                 valid: Some(self.instant_in(from, to)),
                 transaction: Some(version.version),
             };
-            match self.shows_state(guard, element, at) {
+            let decides = version.superseded.is_none() && version.period.covers(self.valid());
+            match self.shows_state_at(guard, element, begins, decides) {
                 Ok(true) => {}
                 Ok(false) => return Flow::Continue(()),
                 Err(error) => {

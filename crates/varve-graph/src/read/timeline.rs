@@ -54,11 +54,12 @@ impl View {
             let rest = Period { from, ..within };
             let part = self.stored_timeline(id, rest, limit.max(1), looked)?;
             for spell in part.spells {
-                let at = TemporalScope {
+                let begins = TemporalScope {
                     valid: Some(spell.period.from),
                     transaction: None,
                 };
-                if !self.shows_state(guard, &spell.element, at)? {
+                let decides = spell.period.covers(self.valid());
+                if !self.shows_state_at(guard, &spell.element, begins, decides)? {
                     continue;
                 }
                 if shown.spells.len() == limit {
