@@ -703,6 +703,8 @@ struct Write {
     path: String,
     body: Value,
     after: Option<Elements>,
+    /// The same as a script, and whether that finds something to change.
+    script: Option<(String, bool)>,
 }
 
 impl Write {
@@ -741,6 +743,7 @@ impl Write {
             path: "vertices/batch".to_owned(),
             body: json!(body),
             after: allowed.then_some(after),
+            script: None,
         }
     }
 
@@ -763,6 +766,10 @@ impl Write {
             path: format!("vertices/%22{id}%22?action=append"),
             body,
             after: allowed.then_some(after),
+            script: Some((
+                format!("g.V('{id}').property('level', {level})"),
+                rights.reads_vertex(before),
+            )),
         }
     }
 
@@ -771,7 +778,8 @@ impl Write {
         let id = *random.pick(&ids);
         let mut after = now.clone();
         let before = after.vertices.remove(id).unwrap();
-        let mut allowed = rights.reads_vertex(&before) && covers(&rights.delete, &before);
+        let is_seen = rights.reads_vertex(&before);
+        let mut allowed = is_seen && covers(&rights.delete, &before);
         for (edge_id, edge) in &now.edges {
             if edge_id.1 == *id || edge_id.2 == *id {
                 after.edges.remove(edge_id);
@@ -784,6 +792,7 @@ impl Write {
             path: format!("vertices/%22{id}%22"),
             body: json!({}),
             after: allowed.then_some(after),
+            script: Some((format!("g.V('{id}').drop()"), is_seen)),
         }
     }
 
@@ -815,6 +824,7 @@ impl Write {
             path: "edges".to_owned(),
             body,
             after: is_allowed.then_some(after),
+            script: None,
         }
     }
 
@@ -826,8 +836,8 @@ impl Write {
         let id = *random.pick(&ids);
         let mut after = now.clone();
         let before = after.edges.remove(id).unwrap();
-        let allowed = covers(&rights.read, &before)
-            && rights.knows_ends(&[], &before, now)
+        let is_seen = covers(&rights.read, &before) && rights.knows_ends(&[], &before, now);
+        let allowed = is_seen
             && covers(&rights.delete, &before)
             && rights.knows_ends(&rights.delete, &before, now);
         Self {
@@ -835,6 +845,10 @@ impl Write {
             path: format!("edges/{}", edge_path(id)),
             body: json!({}),
             after: allowed.then_some(after),
+            script: Some((
+                format!("g.E('{}').drop()", edge_path(id).replace("%3E", ">")),
+                is_seen,
+            )),
         }
     }
 }
@@ -872,11 +886,23 @@ fn what_may_not_be_written_is_refused_and_leaves_no_trace() {
             let resources: Vec<Value> = rules.iter().map(Rule::json).collect();
             world.grant(USERS[0], &name, permission, &resources);
         }
+        world.grant(USERS[0], &name, "EXECUTE", &[json!({"type": "GREMLIN"})]);
         for _ in 0..60 {
             let write = Write::random(&now, &rights, random);
             let (before, dump) = (graph.published(), world.dump(&name));
-            let path = format!("/graphs/{name}/graph/{}", write.path);
-            let answer = world.users[0].send(&world.server, write.verb, &path, &write.body);
+            let user = &world.users[0];
+            let script = write.script.filter(|_| random.one_in(2));
+            let (path, answer) = match &script {
+                Some((script, _)) => {
+                    let question = Question::Script(script.clone());
+                    (script.clone(), world.ask(user, &name, &question))
+                }
+                None => {
+                    let path = format!("/graphs/{name}/graph/{}", write.path);
+                    let answer = user.send(&world.server, write.verb, &path, &write.body);
+                    (path, answer)
+                }
+            };
             let what = format!(
                 "{} {path} {}: {} {}",
                 write.verb,
@@ -884,6 +910,11 @@ fn what_may_not_be_written_is_refused_and_leaves_no_trace() {
                 answer.status,
                 answer.text()
             );
+            // A script does nothing to what it does not find.
+            if let Some((_, false)) = script {
+                assert_eq!((answer.status, graph.published()), (200, before), "{what}");
+                continue;
+            }
             match write.after {
                 Some(after) => {
                     assert!(answer.status < 300, "{what}");
