@@ -9,13 +9,14 @@ import { language, setLanguage, t, type Key } from "./i18n";
 import { Failure, logOut, loginAsked, messageOf, reachable, user } from "./core/http";
 import { go, hrefOf, route, type Page } from "./core/route";
 import { isDark, setTheme, singleKeys, theme, type Theme } from "./core/prefs";
-import { graph, graphs, setGraph, start, versions } from "./core/server";
+import { graph, graphs, hasMetadata, setGraph, start, versions } from "./core/server";
 
 const pages = {
   explore: lazy(() => import("./explore/page")),
   query: lazy(() => import("./query/page")),
   schema: lazy(() => import("./schema/page")),
   load: lazy(() => import("./load/page")),
+  metadata: lazy(() => import("./metadata/page")),
   tasks: lazy(() => import("./tasks/page")),
   monitor: lazy(() => import("./monitor/page")),
   api: lazy(() => import("./api/page")),
@@ -32,7 +33,7 @@ function known(page: Page): Known {
 function Rail() {
   return (
     <nav class="rail" aria-label={t("pages")}>
-      <For each={RAIL}>
+      <For each={RAIL.filter((page) => page !== "metadata" || hasMetadata())}>
         {(page) => (
           <a href={hrefOf(page)} aria-current={route().page === page ? "page" : undefined} title={t(`page_${page}`)}>
             <Icon name={page} />

@@ -7,6 +7,7 @@ import "./styles/query.css";
 import "./styles/schema.css";
 import "./styles/monitor.css";
 import "./styles/load.css";
+import "./styles/metadata.css";
 
 const root = document.getElementById("app");
 if (root) void startLanguage().then(() => render(() => <App />, root));

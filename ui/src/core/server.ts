@@ -14,7 +14,9 @@ export interface Versions {
 const [versions, setVersions] = createSignal<Versions | null>(null);
 const [graphs, setGraphs] = createSignal<string[]>([]);
 const [graph, setGraphSignal] = createSignal<string>("");
-export { versions, graphs, graph };
+/** Whether the server is an open-metadata repository. */
+const [hasMetadata, setHasMetadata] = createSignal(false);
+export { versions, graphs, graph, hasMetadata };
 
 export function setGraph(name: string): void {
   setGraphSignal(name);
@@ -34,4 +36,15 @@ export async function start(wanted?: string): Promise<void> {
   setGraphs(names);
   const choice = [wanted, graph(), storedGraph(), "hugegraph"].find((name) => name && names.includes(name));
   setGraphSignal(choice ?? names[0] ?? "");
+  void askForMetadata();
+}
+
+async function askForMetadata(): Promise<void> {
+  const path = "/servers/varve/open-metadata/repository-services/metadata-collection-id";
+  try {
+    const answer = await call<{ exceptionClassName?: string }>(path);
+    setHasMetadata(answer.exceptionClassName === undefined);
+  } catch {
+    setHasMetadata(false);
+  }
 }

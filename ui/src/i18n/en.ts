@@ -106,6 +106,12 @@ export const en = {
   loadResult: "{good} loaded, {bad} refused", line: "Line {line}:", saveRefused: "Save the refused rows",
   sameForTool: "The same for varve load", noLabelsYet: "This graph has no labels yet. Create them first:",
 
+  // Metadata
+  types: "Types", filterTypes: "Filter types", openBranch: "Open", findOfType: "Find entities of this type", attributes: "Attributes",
+  radialLabel: "{name} has {count} kinds of relationship", findEntity: "GUID, name or any text", asOf: "As of", details: "Details",
+  foundEntities: "{count} entities", versionNumber: "Version", createdBy: "Created", updatedBy: "Updated", collection: "Collection",
+  provenance: "Provenance", seeInGraph: "See in the graph", showHistory: "Show all versions",
+
   // Start
   startTitle: "See the graph, in both times",
   startText: "Valid time says when something was so. Transaction time says when it was recorded. Both sliders above move everything on this page.",

@@ -108,6 +108,12 @@ export const zh: Dictionary = {
   loadResult: "已导入 {good} 行，拒绝 {bad} 行", line: "第 {line} 行：", saveRefused: "保存被拒绝的行",
   sameForTool: "用于 varve load 的相同映射", noLabelsYet: "此图还没有类型。请先创建：",
 
+  // Metadata
+  types: "类型", filterTypes: "筛选类型", openBranch: "展开", findOfType: "查找此类型的实体", attributes: "属性",
+  radialLabel: "{name} 有 {count} 种关系", findEntity: "GUID、名称或任意文本", asOf: "时间点", details: "详情",
+  foundEntities: "{count} 个实体", versionNumber: "版本", createdBy: "创建", updatedBy: "更新", collection: "元数据集合",
+  provenance: "来源", seeInGraph: "在图中查看", showHistory: "显示所有版本",
+
   // Start
   startTitle: "在两个时间中查看图",
   startText: "有效时间表示事情何时为真，事务时间表示何时被记录。上方两个滑块会移动本页的全部内容。",

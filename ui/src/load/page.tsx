@@ -108,7 +108,9 @@ function Picker() {
     >
       <Icon name="load" />
       <span>{file() ? t("picked", { name: file()!.name, size: number(file()!.size) }) : t("pickFile")}</span>
+      <span class="button">{t("choose")}</span>
       <input
+        class="visually-hidden"
         type="file"
         accept=".csv,.tsv,.jsonl,.ndjson,.json,.txt"
         onChange={(event) => {

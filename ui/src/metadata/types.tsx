@@ -1,0 +1,162 @@
+// The types: a tree by inheritance, and what one of them has.
+
+import { createMemo, createSignal, For, Show } from "solid-js";
+import { number, t } from "../i18n";
+import type { Attribute, TypeDef } from "./api";
+
+interface Node {
+  type: TypeDef;
+  children: Node[];
+}
+
+function treeOf(types: TypeDef[]): Node[] {
+  const nodes = new Map(types.filter((type) => type.class === "EntityDef").map((type) => [type.name, { type, children: [] as Node[] }]));
+  const roots: Node[] = [];
+  for (const node of nodes.values()) {
+    const parent = node.type.superType ? nodes.get(node.type.superType.name) : undefined;
+    (parent?.children ?? roots).push(node);
+  }
+  const sort = (list: Node[]) => {
+    list.sort((a, b) => a.type.name.localeCompare(b.type.name));
+    for (const node of list) sort(node.children);
+  };
+  sort(roots);
+  return roots;
+}
+
+function Branch(props: { node: Node; level: number; chosen: string | null; choose: (name: string) => void; wanted: string }) {
+  const [open, setOpen] = createSignal(props.level < 1);
+  const isWanted = (node: Node): boolean =>
+    node.type.name.toLowerCase().includes(props.wanted) || node.children.some(isWanted);
+  const isOpen = () => open() || props.wanted !== "";
+  return (
+    <Show when={isWanted(props.node)}>
+      <li role="treeitem" aria-expanded={props.node.children.length ? isOpen() : undefined} aria-selected={props.chosen === props.node.type.name}>
+        <span class="type-row" classList={{ chosen: props.chosen === props.node.type.name }}>
+          <button class="icon-button small" classList={{ leaf: props.node.children.length === 0 }} onClick={() => setOpen(!open())} aria-label={`${t("openBranch")} ${props.node.type.name}`} tabindex={props.node.children.length ? 0 : -1} disabled={props.node.children.length === 0}>
+            {props.node.children.length ? (isOpen() ? "▾" : "▸") : ""}
+          </button>
+          <button class="type-name" onClick={() => props.choose(props.node.type.name)}>
+            {props.node.type.name}
+          </button>
+        </span>
+        <Show when={isOpen() && props.node.children.length}>
+          <ul role="group">
+            <For each={props.node.children}>
+              {(child) => <Branch node={child} level={props.level + 1} chosen={props.chosen} choose={props.choose} wanted={props.wanted} />}
+            </For>
+          </ul>
+        </Show>
+      </li>
+    </Show>
+  );
+}
+
+export function TypeTree(props: { types: TypeDef[]; chosen: string | null; choose: (name: string) => void }) {
+  const roots = createMemo(() => treeOf(props.types));
+  const [wanted, setWanted] = createSignal("");
+  return (
+    <div class="type-tree">
+      <input type="search" placeholder={t("filterTypes")} aria-label={t("filterTypes")} value={wanted()} onInput={(event) => setWanted(event.currentTarget.value)} />
+      <ul role="tree" aria-label={t("types")}>
+        <For each={roots()}>
+          {(node) => <Branch node={node} level={0} chosen={props.chosen} choose={props.choose} wanted={wanted().toLowerCase()} />}
+        </For>
+      </ul>
+    </div>
+  );
+}
+
+/** A type and what it inherits from, nearest first. */
+export function lineageOf(types: TypeDef[], name: string): TypeDef[] {
+  const byName = new Map(types.map((type) => [type.name, type]));
+  const found: TypeDef[] = [];
+  for (let type = byName.get(name); type && !found.includes(type); type = type.superType ? byName.get(type.superType.name) : undefined) {
+    found.push(type);
+  }
+  return found;
+}
+
+const WIDTH = 520;
+const HEIGHT = 380;
+
+/** The relationships of a type around it. */
+function Radial(props: { name: string; relationships: { type: TypeDef; other: string }[]; choose: (name: string) => void }) {
+  const shown = () => props.relationships.slice(0, 14);
+  const place = (index: number) => {
+    const angle = (2 * Math.PI * index) / shown().length - Math.PI / 2;
+    return { x: WIDTH / 2 + Math.cos(angle) * 170, y: HEIGHT / 2 + Math.sin(angle) * 150, left: Math.cos(angle) < -0.2, right: Math.cos(angle) > 0.2 };
+  };
+  return (
+    <svg class="radial" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={t("radialLabel", { name: props.name, count: props.relationships.length })}>
+      <For each={shown()}>
+        {(entry, index) => {
+          const at = () => place(index());
+          return (
+            <g>
+              <line x1={WIDTH / 2} y1={HEIGHT / 2} x2={at().x} y2={at().y} class="arc" />
+              <circle cx={at().x} cy={at().y} r="6" class="radial-end" onClick={() => props.choose(entry.other)} />
+              <text x={at().x} y={at().y - 10} text-anchor={at().left ? "end" : at().right ? "start" : "middle"} class="radial-other">
+                {entry.other}
+              </text>
+              <text x={(at().x + WIDTH / 2) / 2} y={(at().y + HEIGHT / 2) / 2} text-anchor="middle" class="arc-name radial-name">
+                {entry.type.name}
+              </text>
+            </g>
+          );
+        }}
+      </For>
+      <circle cx={WIDTH / 2} cy={HEIGHT / 2} r="24" class="radial-center" />
+      <text x={WIDTH / 2} y={HEIGHT / 2 + 42} text-anchor="middle" class="label-name">
+        {props.name}
+      </text>
+    </svg>
+  );
+}
+
+export function TypeDetails(props: { types: TypeDef[]; name: string; choose: (name: string) => void; find: () => void }) {
+  const lineage = createMemo(() => lineageOf(props.types, props.name));
+  const names = () => new Set(lineage().map((type) => type.name));
+  const attributes = (): (Attribute & { of: string })[] =>
+    lineage().flatMap((type) => (type.propertiesDefinition ?? []).map((attribute) => ({ ...attribute, of: type.name })));
+  const relationships = createMemo(() =>
+    props.types.flatMap((type) => {
+      const [one, two] = [type.endDef1?.entityType.name, type.endDef2?.entityType.name];
+      if (type.class !== "RelationshipDef" || !one || !two) return [];
+      if (names().has(one)) return [{ type, other: two, inherited: one !== props.name }];
+      return names().has(two) ? [{ type, other: one, inherited: two !== props.name }] : [];
+    }),
+  );
+  const own = () => relationships().filter((entry) => !entry.inherited);
+  return (
+    <section class="type-details">
+      <header>
+        <div>
+          <h2>{props.name}</h2>
+          <p class="quiet">
+            {lineage().slice(1).map((type) => type.name).join(" ‹ ")}
+          </p>
+        </div>
+        <button class="button small" onClick={() => props.find()}>{t("findOfType")}</button>
+      </header>
+      <p>{lineage()[0]?.description}</p>
+      <Radial name={props.name} relationships={own().length ? own() : relationships()} choose={props.choose} />
+      <h3>
+        {t("attributes")} {number(attributes().length)}
+      </h3>
+      <table class="properties">
+        <tbody>
+          <For each={attributes()}>
+            {(attribute) => (
+              <tr>
+                <th scope="row">{attribute.attributeName}</th>
+                <td>{attribute.attributeType.name}</td>
+                <td class="quiet">{attribute.of === props.name ? "" : attribute.of}</td>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+    </section>
+  );
+}
