@@ -62,6 +62,13 @@ class Browser:
         if not url.startswith((self.url, "blob:", "data:")):
             self.problems.append(f"a request left the server: {url}")
 
+    def keep_pictures(self, name: str) -> None:
+        """What each page showed when a test failed, where VARVE_TEST_SHOTS names a folder."""
+        folder = os.environ.get("VARVE_TEST_SHOTS")
+        pages = [page for context in self.browser.contexts for page in context.pages] if folder else []
+        for index, page in enumerate(pages):
+            page.screenshot(path=f"{folder}/failed-{name}-{index}.png")
+
     def close(self) -> None:
         self.browser.close()
         self.playwright.stop()

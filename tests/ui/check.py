@@ -1,8 +1,12 @@
 """The explorer in a browser, compared with the API. `check.py URL [NAME…]` runs all tests or those whose name has a NAME."""
 
 import collections
+import contextlib
 import os
+import re
+import subprocess
 import sys
+import tempfile
 import traceback
 
 import screens
@@ -258,6 +262,79 @@ def the_schema_is_shown_and_changed(browser: Browser, server: Server):
 
 
 @test
+def a_file_is_loaded_and_wrong_rows_are_told(browser: Browser, server: Server):
+    graph = f"/graphs/{server.graph}"
+    server.call(f"{graph}/schema/propertykeys", {"name": "code", "data_type": "TEXT", "check_exist": False})
+    server.call(f"{graph}/schema/propertykeys", {"name": "amount", "data_type": "INT", "check_exist": False})
+    label = {"name": "item", "id_strategy": "PRIMARY_KEY", "primary_keys": ["code"], "properties": ["code", "amount"]}
+    server.call(f"{graph}/schema/vertexlabels", {**label, "nullable_keys": ["amount"], "check_exist": False})
+    # The browser finds the first, the server the others: no value of the primary key, and too large a number.
+    wrong = {17: "i17,x", 5000: ",5", 9999: "i9999,3000000000"}
+    rows = [wrong.get(index, f"i{index},{index}") for index in range(10_000)]
+    text = "\n".join(["code,amount", *rows]) + "\n"
+    # A batch with a wrong row is refused before it is halved.
+    page = browser.page(expected=("status of 400",))
+    page.goto(server.url + "/ui/#/load")
+    page.set_input_files("input[type=file]", {"name": "items.csv", "mimeType": "text/csv", "buffer": text.encode()})
+    page.locator("[data-action=dry]").click()
+    page.locator(".outcome", has_text="999 rows fit, 1 would be refused").wait_for()
+    page.locator("[data-action=load]").click()
+    page.locator(".load-done").wait_for(timeout=60_000)
+    assert "9,997 loaded, 3 refused" in page.locator(".outcome").inner_text()
+    lines = page.locator(".refused-rows strong").all_inner_texts()
+    assert lines == ["Line 19:", "Line 5002:", "Line 10001:"], lines
+    counted = server.call("/gremlin", {"gremlin": "g.V().hasLabel('item').count()", "aliases": {"g": f"__g_{server.graph}"}})
+    assert counted["result"]["data"] == [9997], counted["result"]
+
+
+@test
+def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
+    with server_with_login() as url:
+        usual, browser.url = browser.url, url
+        page = browser.page(expected=("status of 401",))
+        page.goto(url + "/ui/")
+        page.locator(".login input[type=password]").wait_for()
+        page.locator(".login input").first.fill("admin")
+        page.locator(".login input[type=password]").fill("wrong")
+        page.locator(".login .primary").click()
+        page.locator(".login [role=alert]", has_text="Wrong name or password").wait_for()
+        page.locator(".login input[type=password]").fill(PASSWORD)
+        page.locator(".login .primary").click()
+        page.locator("[data-card=sample]").click()
+        page.locator(".legend-row").first.wait_for()
+        kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
+        assert PASSWORD not in kept and "eyJ" not in kept, kept
+        page.get_by_role("button", name="admin").click()
+        page.locator(".login").wait_for()
+        browser.url = usual
+
+
+PASSWORD = "correct horse battery"
+
+
+@contextlib.contextmanager
+def server_with_login():
+    """A second server, where users log in."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [os.environ["VARVE_TEST_SERVER"], "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{folder}/data"]
+        environment = {**os.environ, "VARVE_ADMIN_PASSWORD": PASSWORD}
+        process = subprocess.Popen(
+            [*command, "--set", "auth.enabled=true"], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        try:
+            for line in process.stdout:
+                found = re.search(r"serves on (http://[0-9.:]+)", line)
+                if found:
+                    yield found[1]
+                    break
+            else:
+                raise AssertionError("the server with a login did not start")
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@test
 def the_list_works_by_keyboard_alone(browser: Browser, server: Server):
     page = browser.page()
     open_sample(page, server.url)
@@ -273,9 +350,10 @@ def the_list_works_by_keyboard_alone(browser: Browser, server: Server):
     page.keyboard.press("?")
     page.locator(".dialog kbd").first.wait_for()
     page.keyboard.press("Escape")
+    page.locator(".dialog").wait_for(state="detached")
     page.keyboard.press("g")
-    page.keyboard.press("m")
-    page.locator("h1", has_text="Monitor").wait_for()
+    page.keyboard.press("t")
+    page.locator("h1", has_text="Tasks").wait_for()
 
 
 @test
@@ -334,6 +412,7 @@ def main() -> int:
             print(f"ok      {name}", flush=True)
         except Exception as error:
             failed.append(name)
+            browser.keep_pictures(name)
             print(f"FAILED  {name}: {error}", flush=True)
             if os.environ.get("VARVE_TEST_TRACE"):
                 traceback.print_exc()

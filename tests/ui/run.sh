@@ -35,6 +35,7 @@ axe=$cache/ui/modules-$(sha256sum ../../ui/package-lock.json | cut -c1-16)/node_
 export VARVE_TEST_CHROMIUM=$chromium VARVE_TEST_AXE=$axe
 server_options=(--set omrs.enabled=true)
 source ../start-server.sh
+export VARVE_TEST_SERVER=$(realpath "$server_bin")
 "$environment/bin/python" check.py "$url" "$@"
 status=$?
 exit $status

@@ -99,7 +99,7 @@ function Radial(props: { name: string; relationships: { type: TypeDef; other: st
               <text x={at().x} y={at().y - 10} text-anchor={at().left ? "end" : at().right ? "start" : "middle"} class="radial-other">
                 {entry.other}
               </text>
-              <text x={(at().x + WIDTH / 2) / 2} y={(at().y + HEIGHT / 2) / 2} text-anchor="middle" class="arc-name radial-name">
+              <text x={at().x * 0.68 + WIDTH * 0.16} y={at().y * 0.68 + HEIGHT * 0.16} text-anchor="middle" class="arc-name radial-name">
                 {entry.type.name}
               </text>
             </g>
