@@ -22,7 +22,7 @@ class Server:
         query = {name: value for name, value in query.items() if value is not None}
         url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"} if data is not None else {}
+        headers = {"Content-Type": "application/json"} if data is not None else {"Accept": "application/json"}
         request = urllib.request.Request(url, data=data, headers=headers, method=method)
         with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read()

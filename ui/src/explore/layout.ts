@@ -16,6 +16,8 @@ export const LAYOUTS: LayoutName[] = ["force", "circle", "grid", "layers", "time
 
 // How many numbers a vertex has in the matrix of ForceAtlas2.
 const NODE_WIDTH = 10;
+/** How far vertices keep from each other, as a radius. */
+const ROOM = 7;
 
 let worker: Worker | null = null;
 let last = 0;
@@ -47,7 +49,7 @@ export function force(
   const nodes = new Float32Array(refs.length * NODE_WIDTH);
   refs.forEach((ref, index) => {
     const at = known.get(ref) ?? startPosition(ref, spread);
-    nodes.set([at.x, at.y, 0, 0, 0, 0, 1, 1, 6, fixed(ref) ? 1 : 0], index * NODE_WIDTH);
+    nodes.set([at.x, at.y, 0, 0, 0, 0, 1, 1, ROOM, fixed(ref) ? 1 : 0], index * NODE_WIDTH);
   });
   const rows: number[] = [];
   for (const edge of edges) {
@@ -70,7 +72,6 @@ export function force(
       scalingRatio: 12,
       slowDown: 2 + Math.log(refs.length + 1),
       strongGravityMode: false,
-      adjustSizes: false,
       linLogMode: false,
     },
   };

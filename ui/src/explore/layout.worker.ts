@@ -7,6 +7,8 @@ import type { LayoutRequest } from "./layout";
 self.onmessage = (event: MessageEvent<LayoutRequest>) => {
   const { id, nodes, edges, iterations, settings } = event.data;
   const all = { ...defaults, ...settings };
-  for (let round = 0; round < iterations; round += 1) iterate(all, nodes, edges);
+  // The last rounds push apart what lies on each other.
+  const apart = { ...all, adjustSizes: true };
+  for (let round = 0; round < iterations; round += 1) iterate(round < iterations * 0.7 ? all : apart, nodes, edges);
   postMessage({ id, nodes }, { transfer: [nodes.buffer] });
 };

@@ -72,18 +72,26 @@ export function ElementList() {
       .filter((vertex) => !hiddenLabels().has(vertex.label))
       .sort((a: Vertex, b: Vertex) => a.label.localeCompare(b.label) || nameOf(a).localeCompare(nameOf(b))),
   );
+  // A row that is the same stays the same object, so that its element keeps the focus.
+  const known = new Map<string, Row>();
+  const same = (row: Row): Row => {
+    const key = [row.key, row.text, row.label, row.hasNeighbours].join("\n");
+    const found = known.get(key) ?? row;
+    known.set(key, found);
+    return found;
+  };
   const rows = createMemo<Row[]>(() =>
     sorted().flatMap((vertex) => {
       const edges = edgesOf().get(vertex.ref) ?? [];
       const row: Row = { key: vertex.ref, ref: vertex.ref, level: 1, text: nameOf(vertex), label: vertex.label, hasNeighbours: edges.length > 0 };
-      if (!open().has(vertex.ref)) return [row];
+      if (!open().has(vertex.ref)) return [same(row)];
       const children = edges.map((edge): Row => {
         const isOut = edge.source === vertex.ref;
         const other = isOut ? edge.target : edge.source;
         const text = isOut ? `${edge.label} → ${nameOfRef(other)}` : `${edge.label} ← ${nameOfRef(other)}`;
-        return { key: `${vertex.ref} ${edge.ref}`, ref: other, level: 2, text, label: edge.label, edge };
+        return same({ key: `${vertex.ref} ${edge.ref}`, ref: other, level: 2, text, label: edge.label, edge });
       });
-      return [row, ...children];
+      return [same(row), ...children];
     }),
   );
   const focusRow = (index: number) => {

@@ -109,6 +109,7 @@ export function TimeSlider(props: Props) {
         aria-valuemax={props.scale.stops.length}
         aria-valuenow={Math.max(1, stopIndex())}
         aria-valuetext={valueText()}
+        data-value={props.value ?? "now"}
         onKeyDown={onKey}
         onPointerDown={onDown}
         onPointerMove={onMove}
