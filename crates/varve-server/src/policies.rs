@@ -54,14 +54,15 @@ impl Policies {
             return None;
         }
         let key = (principal.name.clone(), graph.to_owned());
-        let mut kept = self.kept.lock();
-        let known = kept.get(&key).filter(|kept| {
+        let is_of = |kept: &&Kept| {
             Arc::ptr_eq(&kept.principal, principal) && Arc::ptr_eq(&kept.schema, schema)
-        });
-        if let Some(known) = known {
+        };
+        if let Some(known) = self.kept.lock().get(&key).filter(is_of) {
             return Some(Arc::clone(&known.policy));
         }
+        // Not under the lock: regular expressions take a while.
         let policy = Arc::new(compile(&principal.rights, graph, schema));
+        let mut kept = self.kept.lock();
         if kept.len() >= KEPT_MAX {
             kept.clear();
         }
