@@ -8,7 +8,10 @@ from pathlib import Path
 from browser import settle
 
 PAGES = ["query", "schema", "load", "metadata", "tasks", "monitor", "api"]
-OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Elements that reach beyond the window, but for those inside of something that scrolls.
+OVERFLOW = """() => [...document.querySelectorAll('body *')]
+  .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.table-scroll, .visually-hidden, pre'))
+  .map(each => each.tagName + '.' + each.getAttribute('class')).slice(0, 5)"""
 AXE = """async () => {
   const found = await axe.run(document, {resultTypes: ['violations']});
   return found.violations.filter(each => ['serious', 'critical'].includes(each.impact))
@@ -28,8 +31,9 @@ def check(browser, server, open_sample) -> None:
             shots = os.environ.get("VARVE_TEST_SHOTS")
             if shots:
                 page.screenshot(path=f"{shots}/{size}-{theme}-{name}.png")
-            if page.evaluate(OVERFLOW) > 0:
-                wrong.append(f"{size} {theme} {name}: wider than the window")
+            wide = page.evaluate(OVERFLOW)
+            if wide:
+                wrong.append(f"{size} {theme} {name}: wider than the window: {wide}")
             page.evaluate(source)
             wrong.extend(f"{size} {theme} {name}: {each}" for each in page.evaluate(AXE))
 

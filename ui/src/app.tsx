@@ -64,7 +64,7 @@ function TopBar(props: { help: () => void }) {
       <Show when={graphs().length}>
         <label class="graph-choice">
           <span>{t("graph")}</span>
-          <select value={graph()} onChange={(event) => setGraph(event.currentTarget.value)}>
+          <select aria-label={t("graph")} value={graph()} onChange={(event) => setGraph(event.currentTarget.value)}>
             <For each={graphs()}>{(name) => <option value={name}>{name}</option>}</For>
           </select>
         </label>

@@ -62,7 +62,8 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
       headers,
       body: call.body === undefined ? undefined : typeof call.body === "string" ? call.body : JSON.stringify(call.body),
       signal: call.signal,
-      credentials: "same-origin",
+      // No credentials of the browser's own: it would show its own login for a 401.
+      credentials: "omit",
     });
   } catch (error) {
     if (call.signal?.aborted) throw error;

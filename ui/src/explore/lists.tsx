@@ -26,9 +26,13 @@ function LegendRow(props: { label: string; count: number; edge?: boolean }) {
   );
 }
 
+/** Below this width the legend would cover the canvas: it begins folded. */
+const NARROW = 640;
+
 export function Legend() {
   return (
-    <div class="legend">
+    <details class="legend" open={innerWidth > NARROW}>
+      <summary>{t("legend")}</summary>
       <ul>
         <For each={countBy(view().vertices.values())}>{([label, count]) => <LegendRow label={label} count={count} />}</For>
       </ul>
@@ -41,7 +45,7 @@ export function Legend() {
           {t("ghosts", { count: view().missing.size })}
         </label>
       </Show>
-    </div>
+    </details>
   );
 }
 

@@ -43,7 +43,7 @@ export const en = {
   shareTooLong: "Too much is shown for a link: hide some vertices first.",
   searchPlaceholder: "Search all texts", searchResults: "Found", nothingFound: "Nothing found",
   showAllFound: "Show all {count}", notSearched: "Not searched: {what}",
-  legendHint: "Show or hide this label", ghosts: "Show {count} that do not exist at this time",
+  legend: "Legend", legendHint: "Show or hide this label", ghosts: "Show {count} that do not exist at this time",
   moreOf: "{count} more around {name}", choose: "Choose …",
   announceExpanded: "{added} added, {rest} not shown", announcePaths: "{count} shortest paths",
   pathFrom: "Shortest paths to …", pathHint: "Pick the other end of the paths from {name}",

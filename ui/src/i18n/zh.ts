@@ -45,7 +45,7 @@ export const zh: Dictionary = {
   shareTooLong: "显示的内容太多，无法放入链接：请先隐藏一些顶点。",
   searchPlaceholder: "搜索所有文本", searchResults: "搜索结果", nothingFound: "没有找到",
   showAllFound: "显示全部 {count} 个", notSearched: "未搜索：{what}",
-  legendHint: "显示或隐藏此类型", ghosts: "显示此时不存在的 {count} 个顶点",
+  legend: "图例", legendHint: "显示或隐藏此类型", ghosts: "显示此时不存在的 {count} 个顶点",
   moreOf: "{name} 周围还有 {count} 个", choose: "选择……",
   announceExpanded: "新增 {added} 个，未显示 {rest} 个", announcePaths: "{count} 条最短路径",
   pathFrom: "到……的最短路径", pathHint: "请选择从 {name} 出发的路径终点",
