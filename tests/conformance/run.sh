@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Replays the recorded HugeGraph exchanges against the built server (see hugegraph/README.md): once with the paths that
-# were recorded, once with those that clients of newer versions use; then the recorded traversers, on a graph of their own.
+# were recorded, once with those that clients of newer versions use; then the recorded traversers, on a graph of their own; then what was recorded with
+# authentication on.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # The recorded server had the limits of its version.
@@ -21,3 +22,7 @@ replay() { # recording, base of paths, further arguments
 replay graph '' "$@"
 replay graph /graphspaces/DEFAULT "$@"
 replay traversers '' "$@"
+# The recorded server had its users' passwords of one character and more.
+server_options+=(--set auth.enabled=true --set auth.password_min_length=1)
+export VARVE_ADMIN_PASSWORD=pa
+replay auth '' "$@"

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,6 +20,7 @@ use sha2::Sha256;
 use varve_graph::GraphError;
 use varve_model::time::TemporalScope;
 
+use crate::api_token::{API_TOKEN_PREFIX, ApiToken};
 use crate::changes::{DirectoryError, Made, NAME_BYTES_MAX, NewPassword};
 use crate::directory::{Change, Directory, EndedToken, Entry, TokenSecret};
 use crate::header::{HeaderError, Proof};
@@ -28,6 +30,7 @@ use crate::rights::Rights;
 use crate::store::Store;
 use crate::throttle::Throttle;
 use crate::token::{Claims, SECRET_BYTES, Signer};
+use crate::white_list::Network;
 
 /// How long a password that has proved right is taken without hashing it again.
 const KEEP_PASSWORD: Duration = Duration::from_secs(300);
@@ -56,6 +59,10 @@ pub struct Principal {
     pub name: String,
     /// What it may do.
     pub rights: Rights,
+    /// The id of the API token that it came in with.
+    pub api_token: Option<String>,
+    /// Whether that token allows less than its user may do.
+    pub is_restricted: bool,
     version: u64,
 }
 
@@ -108,6 +115,8 @@ struct Kept {
     version: u64,
     /// The token's number.
     token: Option<String>,
+    /// The API token's id.
+    api_token: Option<String>,
     until: Instant,
 }
 
@@ -115,10 +124,22 @@ struct State {
     directory: Arc<Directory>,
     signer: Signer,
     principals: HashMap<Id, OnceLock<Option<Arc<Principal>>>>,
+    api_tokens: HashMap<String, UsedToken>,
+    /// Where clients may come from; `None` = anywhere.
+    networks: Option<Vec<Network>>,
+}
+
+/// An API token while the server runs.
+#[derive(Default)]
+struct UsedToken {
+    principal: OnceLock<Option<Arc<Principal>>>,
+    /// When it was used last, in milliseconds since 1970; 0 = not since the start.
+    used: Arc<AtomicI64>,
 }
 
 impl State {
-    fn of(directory: Directory) -> Self {
+    /// `before`: what is replaced by it.
+    fn of(directory: Directory, before: Option<&Self>) -> Self {
         let secret = directory.token_secret().map(|one| one.secret.as_str());
         let secret = STANDARD
             .decode(secret.unwrap_or_default())
@@ -129,6 +150,24 @@ impl State {
                 .users()
                 .map(|user| (user.id.clone(), OnceLock::new()))
                 .collect(),
+            api_tokens: directory
+                .api_tokens()
+                .map(|token| {
+                    let before = before.and_then(|before| before.api_tokens.get(&token.id));
+                    let used = before.map(|before| Arc::clone(&before.used));
+                    let used = UsedToken {
+                        used: used.unwrap_or_default(),
+                        ..UsedToken::default()
+                    };
+                    (token.id.clone(), used)
+                })
+                .collect(),
+            networks: {
+                let list = directory.white_list();
+                let networks = list.networks.iter();
+                let parsed = networks.filter_map(|text| Network::parse(text));
+                list.is_on.then(|| parsed.collect())
+            },
             directory: Arc::new(directory),
         }
     }
@@ -142,7 +181,30 @@ impl State {
                 id: id.clone(),
                 name: user.body.name.clone(),
                 rights: self.directory.rights_of(user),
+                api_token: None,
+                is_restricted: false,
                 version,
+            }))
+        });
+        made.as_ref()
+    }
+
+    /// The user of the API token with this id, if it counts.
+    fn principal_of_token(&self, id: &str) -> Option<&Arc<Principal>> {
+        let now = unix_milliseconds();
+        let token = self.directory.api_token(id)?;
+        if token.is_over(now) {
+            return None;
+        }
+        let kept = self.api_tokens.get(id)?;
+        kept.used.store(now, Ordering::Relaxed);
+        let made = kept.principal.get_or_init(|| {
+            let user = self.principal(&token.user)?;
+            Some(Arc::new(Principal {
+                rights: token.restriction.of(&user.rights),
+                api_token: Some(id.to_owned()),
+                is_restricted: !token.restriction.is_none(),
+                ..(**user).clone()
             }))
         });
         made.as_ref()
@@ -180,7 +242,7 @@ impl Auth {
         Ok(Self {
             store,
             options,
-            state: ArcSwap::from_pointee(State::of(directory)),
+            state: ArcSwap::from_pointee(State::of(directory, None)),
             changing: Mutex::new(()),
             throttle: Throttle::default(),
             key: random()?,
@@ -216,8 +278,8 @@ impl Auth {
         let before = self.directory();
         let (id, changes) = change(&before)?;
         self.store.commit(&changes)?;
-        self.state
-            .store(Arc::new(State::of(before.after(&changes))));
+        let state = State::of(before.after(&changes), Some(&self.state.load()));
+        self.state.store(Arc::new(state));
         Ok(id)
     }
 
@@ -234,6 +296,14 @@ impl Auth {
         })
     }
 
+    /// Whether the white list lets clients come from this address.
+    #[must_use]
+    pub fn permits(&self, address: IpAddr) -> bool {
+        let state = self.state.load();
+        let networks = state.networks.as_ref();
+        networks.is_none_or(|networks| networks.iter().any(|one| one.contains(address)))
+    }
+
     /// A password that nobody can guess.
     ///
     /// # Errors
@@ -247,6 +317,9 @@ impl Auth {
     #[must_use]
     pub fn again(&self, principal: &Principal) -> Option<Arc<Principal>> {
         let state = self.state.load();
+        if let Some(token) = &principal.api_token {
+            return state.principal_of_token(token).map(Arc::clone);
+        }
         let now = state.principal(&principal.id)?;
         (now.version == principal.version).then(|| Arc::clone(now))
     }
@@ -262,6 +335,11 @@ impl Auth {
             return Ok(Proved::Known(principal));
         }
         match Proof::parse(header)? {
+            Proof::Token(token) if token.starts_with(API_TOKEN_PREFIX) => {
+                let principal = self.check_api_token(&token).ok_or(AuthError::Failed)?;
+                self.keep(key, &principal, None, Instant::now() + KEEP_PASSWORD);
+                Ok(Proved::Known(principal))
+            }
             Proof::Token(token) => {
                 let (principal, claims) = self.check_token(&token).ok_or(AuthError::Failed)?;
                 let left = u64::try_from(claims.exp - unix_seconds()).unwrap_or(0);
@@ -269,10 +347,33 @@ impl Auth {
                 self.keep(key, &principal, Some(claims.jti), until);
                 Ok(Proved::Known(principal))
             }
-            Proof::Password { user, password } => {
-                let mut login = self.login(&user, &password, address)?;
-                login.proof = Some(key);
-                Ok(Proved::Pending(login))
+            Proof::Password { user, password } => match self.enter(&user, &password, address)? {
+                Proved::Known(principal) => {
+                    self.keep(key, &principal, None, Instant::now() + KEEP_PASSWORD);
+                    Ok(Proved::Known(principal))
+                }
+                Proved::Pending(mut login) => {
+                    login.proof = Some(key);
+                    Ok(Proved::Pending(login))
+                }
+            },
+        }
+    }
+
+    /// A name and a password, or an API token of that user in place of it.
+    ///
+    /// # Errors
+    /// As [`Auth::prove`].
+    pub fn enter(&self, user: &str, password: &str, address: IpAddr) -> Result<Proved, AuthError> {
+        if !password.starts_with(API_TOKEN_PREFIX) {
+            return Ok(Proved::Pending(self.login(user, password, address)?));
+        }
+        self.check_wait(user, address)?;
+        match self.check_api_token(password) {
+            Some(principal) if principal.name == user => Ok(Proved::Known(principal)),
+            _ => {
+                self.throttle.failed(user, address, Instant::now());
+                Err(AuthError::Failed)
             }
         }
     }
@@ -348,6 +449,23 @@ impl Auth {
         token.ok_or(AuthError::Failed)
     }
 
+    /// Whose token of either kind this is, if it counts.
+    #[must_use]
+    pub fn check(&self, token: &str) -> Option<Arc<Principal>> {
+        match token.starts_with(API_TOKEN_PREFIX) {
+            true => self.check_api_token(token),
+            false => self.check_token(token).map(|(principal, _)| principal),
+        }
+    }
+
+    fn check_api_token(&self, text: &str) -> Option<Arc<Principal>> {
+        let state = self.state.load();
+        let id = ApiToken::id_in(text)?;
+        let token = state.directory.api_token(id)?;
+        let principal = token.is(text).then(|| state.principal_of_token(id))?;
+        principal.map(Arc::clone)
+    }
+
     /// Whose token this is and what it says, if it counts.
     #[must_use]
     pub fn check_token(&self, token: &str) -> Option<(Arc<Principal>, Claims)> {
@@ -378,6 +496,14 @@ impl Auth {
         Ok(())
     }
 
+    /// When an API token was used last, in milliseconds since 1970.
+    pub(crate) fn use_of(&self, token: &ApiToken) -> Option<i64> {
+        let state = self.state.load();
+        let kept = state.api_tokens.get(&token.id);
+        let used = kept.map_or(0, |kept| kept.used.load(Ordering::Relaxed));
+        token.used.max((used != 0).then_some(used))
+    }
+
     fn check_wait(&self, user: &str, address: IpAddr) -> Result<(), AuthError> {
         match self.throttle.wait(user, address, Instant::now()) {
             Some(wait) => Err(AuthError::Throttled(wait)),
@@ -401,11 +527,14 @@ impl Auth {
         let part = self.part(key).read();
         let kept = part.get(key)?;
         let state = self.state.load();
-        let principal = state.principal(&kept.user)?;
+        let principal = match &kept.api_token {
+            Some(token) => state.principal_of_token(token)?,
+            None => state.principal(&kept.user)?,
+        };
         let is_ended = |token: &String| state.directory.is_ended(token);
-        let counts = principal.version == kept.version
-            && Instant::now() < kept.until
-            && !kept.token.as_ref().is_some_and(is_ended);
+        let is_proved = kept.api_token.is_some() || principal.version == kept.version;
+        let counts =
+            is_proved && Instant::now() < kept.until && !kept.token.as_ref().is_some_and(is_ended);
         counts.then(|| Arc::clone(principal))
     }
 
@@ -418,6 +547,7 @@ impl Auth {
             user: of.id.clone(),
             version: of.version,
             token,
+            api_token: of.api_token.clone(),
             until,
         };
         part.insert(key, kept);
@@ -451,7 +581,7 @@ fn invalid(error: &dyn std::fmt::Display) -> AuthError {
     AuthError::Directory(DirectoryError::Invalid(error.to_string()))
 }
 
-fn random<const N: usize>() -> Result<[u8; N], AuthError> {
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], AuthError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
         .map_err(|error| invalid(&format!("The system gives no random bytes: {error}")))?;
@@ -460,8 +590,13 @@ fn random<const N: usize>() -> Result<[u8; N], AuthError> {
 
 /// Seconds since 1970.
 fn unix_seconds() -> i64 {
+    unix_milliseconds() / 1_000
+}
+
+/// Milliseconds since 1970.
+fn unix_milliseconds() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     })
 }

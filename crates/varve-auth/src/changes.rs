@@ -199,6 +199,7 @@ impl Directory {
         changes.extend(
             credential.map(|credential| Change::Remove(Entry::Credential((**credential).clone()))),
         );
+        changes.extend(self.without_api_tokens(id));
         changes.push(Change::Remove(Entry::User((**user).clone())));
         Ok((id.clone(), changes))
     }

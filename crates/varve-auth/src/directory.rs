@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::api_token::ApiToken;
 use crate::record::{Access, Belong, Credential, Group, Id, Project, Record, Target, User};
 use crate::rights::{Grant, Rights};
+use crate::white_list::WhiteList;
 
 /// The name of the administrator.
 pub const ADMIN: &str = "admin";
@@ -56,8 +58,12 @@ pub enum Entry {
     Project(Record<Project>),
     /// A password.
     Credential(Credential),
+    /// An API token.
+    ApiToken(ApiToken),
     /// A token that was logged out.
     EndedToken(EndedToken),
+    /// The white list.
+    WhiteList(WhiteList),
     /// What tokens are signed with.
     TokenSecret(TokenSecret),
 }
@@ -74,7 +80,9 @@ impl Entry {
             Self::Access(one) => one.id.to_string(),
             Self::Project(one) => one.id.to_string(),
             Self::Credential(one) => credential_key(&one.user),
+            Self::ApiToken(one) => format!("api-token:{}", one.id),
             Self::EndedToken(one) => format!("ended-token:{}", one.id),
+            Self::WhiteList(_) => "white-list".to_owned(),
             Self::TokenSecret(_) => "token-secret".to_owned(),
         }
     }
@@ -82,7 +90,10 @@ impl Entry {
     /// Whether it is a secret, of which no history is kept.
     #[must_use]
     pub const fn is_secret(&self) -> bool {
-        matches!(self, Self::Credential(_) | Self::TokenSecret(_))
+        matches!(
+            self,
+            Self::Credential(_) | Self::ApiToken(_) | Self::TokenSecret(_)
+        )
     }
 }
 
@@ -109,7 +120,9 @@ pub struct Directory {
     pub(crate) accesses: BTreeMap<Id, Arc<Record<Access>>>,
     pub(crate) projects: BTreeMap<Id, Arc<Record<Project>>>,
     credentials: HashMap<Id, Arc<Credential>>,
+    api_tokens: BTreeMap<String, Arc<ApiToken>>,
     ended: HashMap<String, i64>,
+    white_list: WhiteList,
     token_secret: Option<TokenSecret>,
 }
 
@@ -148,7 +161,11 @@ impl Directory {
             Entry::Credential(one) => {
                 drop(self.credentials.insert(one.user.clone(), one.into()));
             }
+            Entry::ApiToken(one) => {
+                drop(self.api_tokens.insert(one.id.clone(), one.into()));
+            }
             Entry::EndedToken(one) => drop(self.ended.insert(one.id, one.expires)),
+            Entry::WhiteList(one) => self.white_list = one,
             Entry::TokenSecret(one) => self.token_secret = Some(one),
         }
     }
@@ -162,7 +179,9 @@ impl Directory {
             Entry::Access(one) => drop(self.accesses.remove(&one.id)),
             Entry::Project(one) => drop(self.projects.remove(&one.id)),
             Entry::Credential(one) => drop(self.credentials.remove(&one.user)),
+            Entry::ApiToken(one) => drop(self.api_tokens.remove(&one.id)),
             Entry::EndedToken(one) => drop(self.ended.remove(&one.id)),
+            Entry::WhiteList(_) => self.white_list = WhiteList::default(),
             Entry::TokenSecret(_) => self.token_secret = None,
         }
     }
@@ -237,6 +256,26 @@ impl Directory {
     #[must_use]
     pub fn credential(&self, user: &Id) -> Option<&Arc<Credential>> {
         self.credentials.get(user)
+    }
+
+    /// The API token with this id.
+    #[must_use]
+    pub fn api_token(&self, id: &str) -> Option<&Arc<ApiToken>> {
+        self.api_tokens.get(id)
+    }
+
+    /// All API tokens.
+    pub fn api_tokens(&self) -> impl Iterator<Item = &Arc<ApiToken>> {
+        self.api_tokens.values()
+    }
+
+    /// The API tokens of a user.
+    pub fn api_tokens_of(&self, user: &Id) -> impl Iterator<Item = &Arc<ApiToken>> {
+        self.api_tokens().filter(move |token| token.user == *user)
+    }
+
+    pub(crate) const fn white_list(&self) -> &WhiteList {
+        &self.white_list
     }
 
     pub(crate) const fn token_secret(&self) -> Option<&TokenSecret> {

@@ -1,4 +1,5 @@
-//! The `Authorization` header (RFC 9110 §11.6.2): Basic (RFC 7617) and Bearer (RFC 6750).
+//! The `Authorization` header (RFC 9110 §11.6.2): Basic (RFC 7617) and Bearer (RFC 6750); and the
+//! message of SASL PLAIN (RFC 4616), which says the same.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -69,6 +70,29 @@ impl Proof {
             password: password.to_owned(),
         })
     }
+
+    /// What a message of SASL PLAIN (RFC 4616) says. Whom the client wants to act as is not looked
+    /// at. A name without a password is a token.
+    ///
+    /// # Errors
+    /// [`HeaderError`].
+    pub fn parse_plain(message: &[u8]) -> Result<Self, HeaderError> {
+        if message.len() > AUTHORIZATION_BYTES_MAX {
+            return Err(HeaderError::Length);
+        }
+        let text = std::str::from_utf8(message).map_err(|_| HeaderError::Syntax)?;
+        let mut parts = text.split('\0');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(_), Some(user), Some(password), None) if !user.is_empty() => Ok(match password {
+                "" => Self::Token(user.to_owned()),
+                _ => Self::Password {
+                    user: user.to_owned(),
+                    password: password.to_owned(),
+                },
+            }),
+            _ => Err(HeaderError::Syntax),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +113,32 @@ mod tests {
         assert_eq!(proof, wanted);
         assert_eq!(Proof::parse(&basic("zoe")), Err(HeaderError::Syntax));
         assert_eq!(Proof::parse(b"Basic %%%"), Err(HeaderError::Syntax));
+    }
+
+    #[test]
+    fn sasl_plain_has_three_parts_and_a_name_alone_is_a_token() {
+        let password = Proof::Password {
+            user: "zoë".to_owned(),
+            password: "a:b".to_owned(),
+        };
+        for message in ["\0zoë\0a:b", "admin\0zoë\0a:b"] {
+            let proof = Proof::parse_plain(message.as_bytes());
+            assert_eq!(proof.as_ref(), Ok(&password), "{message}");
+        }
+        let token = Proof::Token("abc".to_owned());
+        assert_eq!(Proof::parse_plain(b"\0abc\0"), Ok(token));
+        for bad in [
+            &b""[..],
+            b"abc",
+            b"\0abc",
+            b"\0\0",
+            b"\0a\0b\0",
+            b"\0\xff\0b",
+        ] {
+            assert_eq!(Proof::parse_plain(bad), Err(HeaderError::Syntax));
+        }
+        let long = vec![0; AUTHORIZATION_BYTES_MAX + 1];
+        assert_eq!(Proof::parse_plain(&long), Err(HeaderError::Length));
     }
 
     #[test]

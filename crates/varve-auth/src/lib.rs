@@ -4,6 +4,7 @@
 //! client is. The records are kept in a graph that no client can name, so that who could do what
 //! can be asked as of any time.
 
+mod api_token;
 mod authenticator;
 mod changes;
 mod delegation;
@@ -16,7 +17,9 @@ mod rights;
 mod store;
 mod throttle;
 mod token;
+mod white_list;
 
+pub use api_token::{API_TOKEN_PREFIX, API_TOKENS_MAX, ApiToken, NewApiToken, Restriction};
 pub use authenticator::{Auth, AuthError, AuthOptions, Login, Principal, Proved};
 pub use changes::{Author, DirectoryError, Made, NAME_BYTES_MAX, NewPassword, UserPatch};
 pub use directory::{ADMIN, Change, Directory, Entry, SYSTEM};
@@ -26,3 +29,4 @@ pub use resource::{Permission, Resource, ResourceType};
 pub use rights::{Grant, Names, Reach, Rights};
 pub use store::Store;
 pub use token::Claims;
+pub use white_list::{WhiteList, WhiteListChange};

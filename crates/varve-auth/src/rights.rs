@@ -68,6 +68,11 @@ impl Rights {
         }
     }
 
+    /// What it consists of, but for the administrator's.
+    pub(crate) fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
     /// Whether it may do everything. That is a property of the user, and no right on a graph of
     /// some name.
     #[must_use]

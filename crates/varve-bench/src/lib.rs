@@ -8,6 +8,7 @@ pub mod api;
 #[cfg(feature = "rocksdb")]
 mod ceilings;
 mod command;
+mod endpoint;
 pub mod metadata;
 mod owned;
 mod wait;

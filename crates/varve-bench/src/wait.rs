@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use crate::api::target::parse_url;
+use crate::endpoint;
 
 /// How long one try to connect may take.
 const CONNECTING: Duration = Duration::from_secs(2);
@@ -43,7 +43,7 @@ impl Wait {
 
 /// The name is looked up anew each time: it may become known with the server.
 fn connect(url: &str) -> Result<()> {
-    let (address, _) = parse_url(origin(url).0)?;
+    let address = endpoint::address(origin(url).0)?;
     TcpStream::connect_timeout(&address, CONNECTING).context("no connection")?;
     Ok(())
 }

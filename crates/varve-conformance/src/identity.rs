@@ -17,6 +17,8 @@ pub enum Kind {
     Page,
     /// The start or the end of a shard.
     Shard,
+    /// What a login gives.
+    Token,
 }
 
 /// Automatic ids are snowflake numbers; a recorded digit run shorter than this is never one.
@@ -76,9 +78,17 @@ impl Identities {
         known.map_or(recorded, String::as_str)
     }
 
-    /// Forgets everything: a cleared graph counts its ids from the start again.
+    /// Forgets everything but logins: a cleared graph counts its ids from the start again.
     pub fn forget(&mut self) {
-        self.pairs.clear();
+        self.pairs.retain(|kind, _| *kind == Kind::Token);
+    }
+
+    /// Notes that the server's `actual` stands for the recording's `recorded` from now on.
+    pub fn renew(&mut self, kind: Kind, recorded: &str, actual: &str) {
+        let pairs = self.pairs.entry(kind).or_default();
+        pairs
+            .actual_by_recorded
+            .insert(recorded.to_owned(), actual.to_owned());
     }
 
     /// A text with recorded automatic vertex ids replaced wherever they stand as whole numbers.

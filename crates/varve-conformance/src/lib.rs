@@ -30,6 +30,14 @@ pub const TRAVERSERS: &str = include_str!("../../../tests/conformance/hugegraph/
 /// The list of known differences that belongs to [`TRAVERSERS`].
 pub const TRAVERSERS_DIFFERENCES: &str =
     include_str!("../../../tests/conformance/hugegraph/traversers-differences.toml");
+/// The recording with authentication on.
+pub const AUTH: &str = include_str!("../../../tests/conformance/hugegraph/auth.jsonl");
+/// The list of known differences that belongs to [`AUTH`].
+pub const AUTH_DIFFERENCES: &str =
+    include_str!("../../../tests/conformance/hugegraph/auth-differences.toml");
+/// What [`AUTH`] leaves out that was done between its exchanges.
+pub const AUTH_COMPENSATIONS: &str =
+    include_str!("../../../tests/conformance/hugegraph/auth-compensations.toml");
 /// The list of known differences that belongs to [`TRANSCRIPT`].
 pub const DIFFERENCES: &str = include_str!("../../../tests/conformance/hugegraph/differences.toml");
 /// What [`TRANSCRIPT`] leaves out about its requests.

@@ -6,24 +6,36 @@ use varve_conformance::http::Server;
 use varve_conformance::replay::{self, Plan, Verdict};
 use varve_conformance::report::{self, Summary};
 use varve_conformance::{
-    COMPENSATIONS, DIFFERENCES, REQUESTS, TRANSCRIPT, TRAVERSERS, TRAVERSERS_DIFFERENCES, tables,
-    transcript,
+    AUTH, AUTH_COMPENSATIONS, AUTH_DIFFERENCES, COMPENSATIONS, DIFFERENCES, REQUESTS, TRANSCRIPT,
+    TRAVERSERS, TRAVERSERS_DIFFERENCES, tables, transcript,
 };
 
+/// Who makes up for what is not in the recording with authentication on.
+const ADMINISTRATOR: &str = "Basic admin:pa";
+
 const USAGE: &str = "usage: varve-conformance replay --url http://host:port \
-[--recording graph|traversers] [--transcript FILE] [--differences FILE|none] \
+[--recording graph|traversers|auth] [--transcript FILE] [--differences FILE|none] \
 [--report FILE.md] \
 [--base /graphspaces/DEFAULT] [--order recorded|any]
 
 Replays the recorded HugeGraph exchanges against a server whose graph 'hugegraph' is empty.
 With '--order any', elements may be listed in an order of the storage engine's own.
 Ends with 0 when nothing unlisted differs and at least 95 % of what is in scope is equal (75 % of
-the traversers, whose recording was made to show defects).";
+the traversers and of auth, whose recordings were made to show defects). The recording auth is of a
+server with authentication on, whose user 'admin' has the password 'pa'.";
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Recording {
+    #[default]
+    Graph,
+    Traversers,
+    Auth,
+}
 
 #[derive(Default)]
 struct Arguments {
     url: String,
-    traversers: bool,
+    recording: Recording,
     transcript: Option<String>,
     differences: Option<String>,
     report: Option<String>,
@@ -60,8 +72,13 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             .ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--url" => arguments.url = value,
-            "--recording" if value == "graph" || value == "traversers" => {
-                arguments.traversers = value == "traversers";
+            "--recording" => {
+                arguments.recording = match value.as_str() {
+                    "graph" => Recording::Graph,
+                    "traversers" => Recording::Traversers,
+                    "auth" => Recording::Auth,
+                    _ => return Err(format!("there is no recording '{value}'")),
+                };
             }
             "--transcript" => arguments.transcript = Some(value),
             "--differences" => arguments.differences = Some(value),
@@ -85,8 +102,11 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     // The tables belong to the recording beside them: another one has exchanges of its own.
     let (recording, requests, compensations, listed) = match &arguments.transcript {
         Some(path) => (read(path)?, "", "", ""),
-        None if arguments.traversers => (TRAVERSERS.to_owned(), "", "", TRAVERSERS_DIFFERENCES),
-        None => (TRANSCRIPT.to_owned(), REQUESTS, COMPENSATIONS, DIFFERENCES),
+        None => match arguments.recording {
+            Recording::Graph => (TRANSCRIPT.to_owned(), REQUESTS, COMPENSATIONS, DIFFERENCES),
+            Recording::Traversers => (TRAVERSERS.to_owned(), "", "", TRAVERSERS_DIFFERENCES),
+            Recording::Auth => (AUTH.to_owned(), "", AUTH_COMPENSATIONS, AUTH_DIFFERENCES),
+        },
     };
     let listed = match arguments.differences.as_deref() {
         Some("none") => String::new(),
@@ -99,6 +119,10 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         details: tables::requests(requests)?,
         compensations: tables::compensations(compensations)?,
         base: arguments.base.clone(),
+        administrator: match arguments.recording {
+            Recording::Auth => ADMINISTRATOR.to_owned(),
+            Recording::Graph | Recording::Traversers => String::new(),
+        },
         any_order: arguments.any_order,
     };
     let outcomes = replay::run(&Server::parse(&arguments.url)?, &plan)?;
@@ -110,8 +134,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     if let Some(path) = &arguments.report {
         std::fs::write(path, report::markdown(&outcomes)).map_err(|e| format!("{path}: {e}"))?;
     }
-    Ok(summary.passes(match arguments.traversers {
-        true => report::TRAVERSERS_EQUAL_PERCENT_MIN,
-        false => report::EQUAL_PERCENT_MIN,
+    Ok(summary.passes(match arguments.recording {
+        Recording::Traversers | Recording::Auth => report::TRAVERSERS_EQUAL_PERCENT_MIN,
+        Recording::Graph => report::EQUAL_PERCENT_MIN,
     }))
 }

@@ -56,11 +56,23 @@ pub struct Plan {
     /// What goes before every path of a graph: empty for the short form that was recorded,
     /// `/graphspaces/DEFAULT` for the form of newer clients.
     pub base: String,
+    /// Who sends what is not recorded; empty where nobody has to say so.
+    pub administrator: String,
     /// The storage engine below the server may list elements in an order of its own.
     pub any_order: bool,
 }
 
 impl Plan {
+    /// The headers of what is not recorded.
+    fn headers(&self, ids: &Identities) -> Vec<(String, String)> {
+        let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+        if !self.administrator.is_empty() {
+            let value = transcript::authorization(&self.administrator, ids);
+            headers.push(("Authorization".to_owned(), value));
+        }
+        headers
+    }
+
     /// A recorded path in the form that this replay asks for.
     fn placed(&self, path: &str) -> String {
         let is_of_a_graph = path == "/graphs" || path.starts_with("/graphs/");
@@ -98,7 +110,7 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
             Ok(answer) => {
                 let found = compare(exchange, &answer, &corpus, &mut ids);
                 let mut outcome = judge(exchange, plan, found, Some(&answer));
-                if let Some(trouble) = await_task(server, plan, exchange, &answer) {
+                if let Some(trouble) = await_task(server, plan, exchange, &answer, &ids) {
                     outcome.differences.push(trouble);
                 }
                 let reason = match () {
@@ -188,6 +200,7 @@ fn await_task(
     plan: &Plan,
     exchange: &Exchange,
     answer: &Response,
+    ids: &Identities,
 ) -> Option<String> {
     if answer.status != 202 {
         return None;
@@ -203,6 +216,7 @@ fn await_task(
     let request = Request {
         method: "GET".into(),
         path,
+        headers: plan.headers(ids),
         ..Request::default()
     };
     let deadline = Instant::now() + TASK_TIMEOUT;
@@ -241,7 +255,7 @@ fn compensate(
         let request = Request {
             method: step.method.clone(),
             path: plan.placed(&ids.in_path(&step.path)),
-            headers: vec![("Content-Type".into(), "application/json".into())],
+            headers: plan.headers(ids),
             body,
         };
         match server.send(&request) {
@@ -273,6 +287,7 @@ mod tests {
             details: HashMap::new(),
             compensations: Vec::new(),
             base: String::new(),
+            administrator: String::new(),
             any_order: false,
         }
     }

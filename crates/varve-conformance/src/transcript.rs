@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, write::GzEncoder};
 
 use crate::http::Request;
-use crate::identity::Identities;
+use crate::identity::{Identities, Kind};
 use crate::json::Json;
 use crate::tables::{Body, RequestDetail};
 
@@ -17,6 +19,8 @@ pub struct Exchange {
     pub number: usize,
     /// What the recorder wanted to learn, or empty.
     pub note: String,
+    /// What the `Authorization` header said, in plain text; empty for none.
+    pub auth: String,
     /// The verb.
     pub method: String,
     /// The path with its query, percent-encoded.
@@ -81,6 +85,9 @@ fn parse_line(number: usize, line: &str) -> Result<Exchange, String> {
     Ok(Exchange {
         number,
         note: text("note").unwrap_or_default(),
+        auth: text("auth")
+            .filter(|auth| auth != "none")
+            .unwrap_or_default(),
         method: text("method").ok_or_else(|| wrong("no method"))?,
         path: text("path").ok_or_else(|| wrong("no path"))?,
         request: value.get("request").cloned().unwrap_or(Json::Null),
@@ -108,6 +115,10 @@ pub fn request(
         Some(body) => Some(detailed_body(body, &mut headers)),
         None => recorded_body(exchange, identities),
     };
+    if !exchange.auth.is_empty() {
+        let value = authorization(&exchange.auth, identities);
+        headers.push(("Authorization".to_owned(), value));
+    }
     if body.is_some() {
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
     }
@@ -123,6 +134,17 @@ pub fn request(
         path: identities.in_path(&exchange.path),
         headers,
         body,
+    }
+}
+
+/// The header that says this: a name and a password are recorded in plain text, tokens as
+/// placeholders.
+#[must_use]
+pub fn authorization(auth: &str, identities: &Identities) -> String {
+    match auth.split_once(' ') {
+        Some(("Basic", pair)) if pair.contains(':') => format!("Basic {}", STANDARD.encode(pair)),
+        Some(("Bearer", token)) => format!("Bearer {}", identities.actual(Kind::Token, token)),
+        _ => auth.to_owned(),
     }
 }
 

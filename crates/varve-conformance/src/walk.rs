@@ -9,6 +9,7 @@
 //! - what names the server itself (`version`, `core`, `gremlin`, `doc`, `service`, `backend`,
 //!   `task_server`, `task_callable`, …): a string, a version where a version was recorded, a list
 //!   of names for `apis`;
+//! - times of users, groups and such, `user_password`, `token`: by shape; a token is put into later requests;
 //! - `requestId`: a UUID; `cause`: a string; `trace`: anything;
 //! - `links` of an edge label: a set.
 
@@ -143,6 +144,10 @@ impl<'a> Walk<'a> {
                 _ => self.differ(at, recorded, actual),
             },
             "measure" => self.measure(at, recorded, actual),
+            "token" => match (recorded.as_str(), actual.as_str()) {
+                (Some(wanted), Some(found)) => self.ids.renew(Kind::Token, wanted, found),
+                _ => self.differ(at, recorded, actual),
+            },
             _ => match shape_of(key, recorded) {
                 Some(fits) if fits(actual) => {}
                 Some(_) => self.note(format!(
@@ -271,6 +276,9 @@ fn shape_of(key: &str, recorded: &Json) -> Option<fn(&Json) -> bool> {
     let is_string = recorded.as_str().is_some();
     match key {
         "~create_time" => Some(|v| v.as_str().is_some_and(is_date_text)),
+        _ if is_record_time(key) && is_string => Some(|v| v.as_str().is_some_and(is_date_text)),
+        // A hash in the original, which nobody may see.
+        "user_password" if is_string => Some(|v| v.as_str().is_some()),
         "task_create" | "task_update" | "task_progress" => Some(is_integer),
         "version" | "core" | "gremlin" if recorded.as_str().is_some_and(is_version) => {
             Some(|v| v.as_str().is_some_and(is_version))
@@ -290,6 +298,12 @@ fn shape_of(key: &str, recorded: &Json) -> Option<fn(&Json) -> bool> {
         "trace" => Some(|_| true),
         _ => None,
     }
+}
+
+/// When a user, a group or such was made or changed.
+fn is_record_time(key: &str) -> bool {
+    let kind = key.strip_suffix("_create").or(key.strip_suffix("_update"));
+    kind.is_some_and(|kind| kind != "task" && !kind.contains('_'))
 }
 
 fn is_integer(value: &Json) -> bool {

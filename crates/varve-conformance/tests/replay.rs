@@ -106,6 +106,7 @@ fn replay_with(change: impl Fn(usize, &mut Answer)) -> Vec<Outcome> {
         // The stub answers nothing but what was recorded.
         compensations: Vec::new(),
         base: String::new(),
+        administrator: String::new(),
         any_order: false,
     };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

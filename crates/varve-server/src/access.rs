@@ -4,6 +4,8 @@
 //! router and everything else, before a body is read. [`check_decided`] runs for a query whose
 //! handler has found that it writes.
 
+use std::net::IpAddr;
+
 use http::request::Parts;
 
 use varve_auth::{Permission, ResourceType};
@@ -14,6 +16,9 @@ use crate::origin;
 use crate::rights::{self, Needs};
 use crate::route::{Action, Class, Route, Scope};
 use crate::state::{AppState, Door, LockedGraphs};
+
+/// The pattern of the white list's routes.
+const WHITE_LIST: &str = "whiteiplist";
 
 /// The name of the graph in targets that are about the server.
 pub(crate) const SERVER: &str = "";
@@ -39,6 +44,24 @@ pub(crate) fn check(
     }
 }
 
+/// 403 if the white list keeps clients of this address out. What needs no identity stays open, and
+/// so does the list itself, for the administrator.
+pub(crate) fn check_address(
+    state: &AppState,
+    route: &Route,
+    address: IpAddr,
+) -> Result<(), ApiError> {
+    let is_permitted = state.auth().is_none_or(|auth| auth.permits(address));
+    let is_login = route.access.action == Action::Administer;
+    let is_open = (route.needs == Needs::Nothing && !is_login) || route.pattern == WHITE_LIST;
+    match is_permitted || is_open {
+        true => Ok(()),
+        false => Err(ApiError::forbidden(format!(
+            "Remote ip '{address}' is not permitted"
+        ))),
+    }
+}
+
 /// 403 if the client may not use the route, as far as its head says. `graph` is the name in its
 /// path.
 pub(crate) fn check_identity(
@@ -47,6 +70,10 @@ pub(crate) fn check_identity(
     identity: &Identity,
     graph: Option<&str>,
 ) -> Result<(), ApiError> {
+    // Else it would give itself what it is not to have: another password, say.
+    if identity.is_restricted() && route.access.action == Action::Administer {
+        return Err(ApiError::forbidden("User not authorized."));
+    }
     let is_allowed = match route.needs {
         Needs::Nothing => true,
         Needs::User => !matches!(identity, Identity::Unknown),

@@ -1,7 +1,7 @@
 //! The audit trail: a line of JSON for each request of a kind that the options name.
 //!
-//! It says who, from where, what kind of request on which graph, and how it ended. Bodies,
-//! parameters and secrets are not in it. The file is appended to, and rotated by the system: it is
+//! It says who, from where, what kind of request on which graph, and how it ended; of a login, with
+//! which name. Bodies, other parameters and secrets are not in it. The file is appended to, and rotated by the system: it is
 //! opened anew when it has been moved away.
 
 use std::fs::{File, OpenOptions};
@@ -10,13 +10,16 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::identity::is_refusal;
 use crate::json::JsonWriter;
 use crate::route::{Action, Route};
+
+/// Longest `X-Request-Id` that is kept.
+const REQUEST_ID_BYTES_MAX: usize = 128;
 
 /// Which requests the audit trail has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -35,10 +38,11 @@ pub enum AuditLevel {
 }
 
 impl AuditLevel {
-    fn has(self, route: Option<&Route>, status: StatusCode) -> bool {
-        let action = route.map(|route| route.access.action);
-        let is_security =
-            is_refusal(status) || matches!(action, Some(Action::Schema | Action::Administer));
+    fn has(self, entry: &Entry<'_>) -> bool {
+        let action = entry.action;
+        let is_security = is_refusal(entry.status)
+            || entry.login.is_some()
+            || matches!(action, Some(Action::Schema | Action::Administer));
         match self {
             Self::Off => false,
             Self::Security => is_security,
@@ -52,9 +56,14 @@ impl AuditLevel {
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) user: Option<&'a str>,
+    /// The name of a login.
+    pub(crate) login: Option<&'a str>,
+    /// How the client calls its request (`X-Request-Id`).
+    pub(crate) request: Option<&'a str>,
     pub(crate) address: IpAddr,
     pub(crate) method: &'a str,
     pub(crate) route: Option<&'static Route>,
+    pub(crate) action: Option<Action>,
     pub(crate) graph: Option<&'a str>,
     pub(crate) status: StatusCode,
 }
@@ -84,7 +93,7 @@ impl Audit {
     /// Writes a line if the level has such requests. A line that cannot be written is logged, and
     /// the request goes on.
     pub(crate) fn note(&self, entry: &Entry<'_>) {
-        if !self.level.has(entry.route, entry.status) {
+        if !self.level.has(entry) {
             return;
         }
         let mut line = line(entry);
@@ -117,6 +126,13 @@ fn open(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
+/// How a client calls its request, if it says so in a way that can be kept.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    let id = headers.get("x-request-id")?.to_str().ok()?;
+    let is_kept = !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX;
+    is_kept.then_some(id)
+}
+
 fn line(entry: &Entry<'_>) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(256);
     json.begin_object();
@@ -124,11 +140,19 @@ fn line(entry: &Entry<'_>) -> Vec<u8> {
     if let Some(user) = entry.user {
         json.key("user").string(user);
     }
+    if let Some(login) = entry.login {
+        json.key("login").string(login);
+    }
+    if let Some(request) = entry.request {
+        json.key("request").string(request);
+    }
     json.key("address").string(&entry.address.to_string());
     json.key("method").string(entry.method);
     if let Some(route) = entry.route {
         json.key("route").string(route.pattern);
-        json.key("action").string(route.access.action.name());
+    }
+    if let Some(action) = entry.action {
+        json.key("action").string(action.name());
     }
     if let Some(graph) = entry.graph {
         json.key("graph").string(graph);
@@ -152,9 +176,12 @@ mod tests {
         let audit = Audit::open(AuditLevel::Security, &path).expect("opened");
         let entry = |status| Entry {
             user: Some("ann\n"),
+            login: None,
+            request: None,
             address: IpAddr::from([127, 0, 0, 1]),
             method: "GET",
             route: None,
+            action: None,
             graph: Some("g"),
             status,
         };

@@ -11,6 +11,7 @@ use varve_auth::AuthOptions;
 use crate::audit::AuditLevel;
 use crate::explore::ExploreConfig;
 use crate::section;
+use crate::tls::TlsConfig;
 
 /// One mebibyte.
 const MIB: usize = 1024 * 1024;
@@ -148,6 +149,9 @@ section! {
         %
         /// The section `explore`.
         explore: ExploreConfig,
+        %
+        /// The section `tls`.
+        tls: TlsConfig,
     }
 }
 
@@ -199,6 +203,12 @@ section! {
         audit: AuditLevel = AuditLevel::Security,
         /// The file of the audit trail, a line of JSON a request. Empty: there is none.
         audit_file: PathBuf = PathBuf::new(),
+        /// Requests that one user may have in work at once. One more is answered 429. 0 is no
+        /// limit.
+        user_requests_in_flight: u32 = 0,
+        /// Requests that one user may make in a second; as many may come at once. One more is
+        /// answered 429. 0 is no limit.
+        user_requests_per_second: u32 = 0,
         /// Users that may act for others: the user that a call of the metadata repository names in
         /// its path may be another one then.
         act_for: Vec<String> = Vec::new(),
@@ -259,6 +269,7 @@ impl ServerConfig {
             }
         }
         self.validate_names()?;
+        self.tls.validate()?;
         self.admin_address()?;
         self.gremlin_address()?;
         if !(1..=9).contains(&self.gzip_level) {

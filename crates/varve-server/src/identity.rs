@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use varve_auth::{
     Auth, AuthError, DirectoryError, Login, Permission, Principal, Proof, Proved, Reach,
     ResourceType,
@@ -41,6 +42,11 @@ impl Identity {
             Self::Unknown => false,
             Self::User(principal) => principal.rights.is_administrator(),
         }
+    }
+
+    /// Whether it came in with an API token that allows less than its user may do.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.user().is_some_and(|user| user.is_restricted)
     }
 
     /// Whether it may know that the graph is there: it may read something of it.
@@ -127,12 +133,41 @@ pub(crate) fn renewed(
     let (Some(auth), Identity::User(principal)) = (state.auth(), before) else {
         return Ok(before.clone());
     };
-    let header = headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
+    let header = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let now = match header.map(Proof::parse) {
-        Some(Ok(Proof::Token(token))) => auth.check_token(&token).map(|(now, _)| now),
+        Some(Ok(Proof::Token(token))) => auth.check(&token),
         _ => auth.again(principal),
     };
     Ok(Identity::User(now.ok_or(AuthError::Failed)?))
+}
+
+/// Who a client of a WebSocket is that says so after the connection was opened, and the header that
+/// would have said it: a token must count with each request.
+pub(crate) async fn proved(
+    state: &AppState,
+    proof: Proof,
+    address: IpAddr,
+) -> Result<(Identity, Option<HeaderValue>), ApiError> {
+    let auth = state.auth().ok_or(AuthError::Missing)?;
+    match proof {
+        Proof::Token(token) => {
+            let principal = auth.check(&token).ok_or(AuthError::Failed)?;
+            let header = HeaderValue::try_from(format!("Bearer {token}"));
+            let mut header = header.map_err(|_| AuthError::Failed)?;
+            header.set_sensitive(true);
+            Ok((Identity::User(principal), Some(header)))
+        }
+        Proof::Password { user, password } => {
+            let principal = match auth.enter(&user, &password, address)? {
+                Proved::Known(principal) => principal,
+                Proved::Pending(login) => {
+                    let login = PendingLogin::new(Arc::clone(auth), login);
+                    login.finish(state).await?
+                }
+            };
+            Ok((Identity::User(principal), None))
+        }
+    }
 }
 
 /// A password that is yet to be checked.
@@ -146,6 +181,11 @@ impl PendingLogin {
         Self { auth, login }
     }
 
+    /// The name.
+    pub(crate) fn user(&self) -> &str {
+        self.login.user()
+    }
+
     /// Checks it. That takes some 20 ms of a core by design: so many run at once as there are
     /// cores, on the pool.
     pub(crate) async fn finish(self, state: &AppState) -> Result<Arc<Principal>, ApiError> {
@@ -154,6 +194,22 @@ impl PendingLogin {
             .run_blocking(move || self.auth.finish(&self.login))
             .await?;
         Ok(checked?)
+    }
+}
+
+/// The name in the header of a client that is not let in.
+pub(crate) fn name_in(headers: &HeaderMap) -> Option<String> {
+    match Proof::parse(headers.get(AUTHORIZATION)?.as_bytes()) {
+        Ok(Proof::Password { user, .. }) => Some(user),
+        Ok(Proof::Token(_)) | Err(_) => None,
+    }
+}
+
+/// Who a client is that does not say so.
+pub(crate) fn unsaid(state: &AppState) -> Identity {
+    match state.auth() {
+        Some(_) => Identity::Unknown,
+        None => Identity::Anybody,
     }
 }
 
@@ -167,7 +223,7 @@ pub(crate) fn claimed(
         return Ok(Claimed::Known(Identity::Anybody));
     };
     let mut sent = headers.get_all(AUTHORIZATION).iter();
-    let header = sent.next().map(http::HeaderValue::as_bytes);
+    let header = sent.next().map(HeaderValue::as_bytes);
     if sent.next().is_some() {
         return Err(ApiError::bad_request(
             "There is more than one Authorization header",
@@ -178,6 +234,23 @@ pub(crate) fn claimed(
         Proved::Pending(login) => {
             let login = PendingLogin::new(Arc::clone(auth), login);
             Ok(Claimed::Pending(Box::new(login)))
+        }
+    }
+}
+
+/// How often it is stored when API tokens were used last.
+const USES_STORED_EVERY: Duration = Duration::from_secs(60);
+
+/// Stores when API tokens were used last, now and then.
+pub(crate) async fn store_uses(state: &AppState, auth: &Arc<Auth>) {
+    loop {
+        tokio::time::sleep(USES_STORED_EVERY).await;
+        let auth = Arc::clone(auth);
+        let now = jiff::Timestamp::now().as_millisecond();
+        let stored = state.run_blocking(move || auth.store_uses(now)).await;
+        match stored {
+            Ok(Ok(())) | Err(_) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the last uses of tokens are not stored"),
         }
     }
 }

@@ -124,8 +124,10 @@ mod section;
 mod service;
 mod sharing;
 pub mod state;
+pub mod tls;
 mod ui;
 mod upgrade;
+mod user_limits;
 pub mod version;
 
 pub use config::{AuthConfig, GremlinConfig, ServerConfig};
@@ -142,3 +144,4 @@ pub use route::{
 pub use runtime::{Listeners, RunningServer, start, start_on};
 pub use section::OptionDoc;
 pub use state::{AppState, LockedGraphs, SetupError, in_memory};
+pub use tls::TlsConfig;

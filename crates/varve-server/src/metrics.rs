@@ -36,6 +36,8 @@ pub struct Metrics {
     pub connections_accepted: AtomicU64,
     /// Connections refused since too many were open.
     pub connections_refused: AtomicU64,
+    /// Connections that were closed before their TLS handshake was done.
+    pub tls_handshakes_failed: AtomicU64,
     /// Connections cut for being slow or idle, or since their client was gone.
     pub connections_cut: AtomicU64,
     /// Reads whose clients were gone before the answer was there.
@@ -127,6 +129,7 @@ impl Metrics {
             forwarded: AtomicU64::new(0),
             connections_accepted: AtomicU64::new(0),
             connections_refused: AtomicU64::new(0),
+            tls_handshakes_failed: AtomicU64::new(0),
             connections_cut: AtomicU64::new(0),
             reads_abandoned: AtomicU64::new(0),
             accept_errors: AtomicU64::new(0),

@@ -2,11 +2,11 @@
 
 use std::cell::OnceCell;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use tokio::sync::OwnedSemaphorePermit;
@@ -16,6 +16,7 @@ use varve_view::CancelToken;
 
 use crate::access;
 use crate::admission::BodyShare;
+use crate::audit::{self, Entry};
 use crate::blocking::{Turn, yield_to_others};
 use crate::errors::ApiError;
 use crate::identity::{self, Identity};
@@ -51,6 +52,8 @@ pub struct RequestContext {
     pub(crate) identity: Identity,
     /// The client's address.
     pub(crate) address: IpAddr,
+    /// Where the audit trail finds the name of a login; `None` where there is none.
+    pub(crate) login: Option<Arc<OnceLock<String>>>,
     /// The share of its body as it was sent.
     pub(crate) body_share: BodyShare,
     /// The share of what is parsed from its body.
@@ -77,6 +80,7 @@ impl RequestContext {
             is_http2: self.is_http2,
             identity: self.identity.clone(),
             address: self.address,
+            login: self.login.clone(),
             body_share: BodyShare::default(),
             work_share: None,
         }
@@ -97,9 +101,35 @@ impl RequestContext {
         &self.identity
     }
 
+    /// Notes in the audit trail with which name a client tries to come in.
+    pub(crate) fn note_login(&self, name: &str) {
+        if let Some(login) = &self.login {
+            let _ = login.set(name.to_owned());
+        }
+    }
+
+    /// Writes a line of the audit trail for a part of this request.
+    pub(crate) fn audit(&self, action: Option<Action>, graph: Option<&str>, status: StatusCode) {
+        let Some(audit) = self.state().audit() else {
+            return;
+        };
+        audit.note(&Entry {
+            user: self.identity.user().map(|user| user.name.as_str()),
+            login: None,
+            request: audit::request_id(&self.headers),
+            address: self.address,
+            method: self.method.as_str(),
+            route: Some(self.route()),
+            action,
+            graph,
+            status,
+        });
+    }
+
     /// Looks anew who the client of a connection is that was let in a while ago. 401 if what it
     /// sent then counts no more, 403 if it may not use the route any more.
     pub(crate) fn renew_identity(&mut self) -> Result<(), ApiError> {
+        access::check_address(self.state(), self.route(), self.address)?;
         self.identity = identity::renewed(self.state(), &self.headers, &self.identity)?;
         access::check_identity(
             self.state(),

@@ -7,6 +7,7 @@ mod addresses;
 mod bad_head;
 mod connection;
 mod listener;
+mod transport;
 
 use std::cell::RefCell;
 use std::io;
@@ -28,6 +29,7 @@ use self::connection::{Handle, TimeLimits};
 use crate::answers::Pace;
 use crate::config::ServerConfig;
 use crate::health::Trouble;
+use crate::identity;
 use crate::state::{ADMIN_THREADS, AppState, Door, SetupError, WorkerHandle};
 
 /// Time to wait after a failure to accept, such as being out of descriptors.
@@ -57,6 +59,8 @@ struct Shared {
     /// Open connections of each thread.
     open: Box<[AtomicUsize]>,
     addresses: Arc<Addresses>,
+    /// TLS handshakes in work of each address.
+    handshakes: Arc<Addresses>,
     inboxes: Vec<mpsc::UnboundedSender<Handed>>,
 }
 
@@ -164,6 +168,7 @@ fn spawn(
         door,
         open,
         addresses: Addresses::new(state.config().max_connections_per_address),
+        handshakes: Addresses::new(state.config().tls.max_handshakes / 4),
         inboxes,
     });
     let mut threads = Vec::with_capacity(count);
@@ -289,6 +294,7 @@ impl Worker {
             clock: Arc::new(AtomicU64::new(1)),
         });
         let sweeper = tokio::task::spawn_local(Rc::clone(&worker).sweep());
+        let watching = tokio::task::spawn_local(tend(Arc::clone(&worker.shared), index));
         let accepting = Rc::clone(&worker).accept(listener);
         let taking = async {
             while let Some((stream, place)) = inbox.recv().await {
@@ -313,6 +319,7 @@ impl Worker {
         }
         worker.drain().await;
         sweeper.abort();
+        watching.abort();
         Ok(())
     }
 
@@ -397,8 +404,9 @@ impl Worker {
         };
         let handle = Arc::clone(&self.handle);
         tokio::task::spawn_local(async move {
-            let _open = open;
-            connection::serve(stream, handle, &connection).await;
+            let handshakes = &open.worker.shared.handshakes;
+            connection::serve(stream, handle, &connection, handshakes).await;
+            drop(open);
         });
     }
 
@@ -446,6 +454,24 @@ impl Worker {
             );
         }
     }
+}
+
+/// Serves renewed certificates and stores when tokens were used; one thread does so.
+async fn tend(shared: Arc<Shared>, index: usize) {
+    if shared.door != Door::Main || index != 0 {
+        return;
+    }
+    let certificate = async {
+        if let Some(tls) = shared.state.tls() {
+            tls.watch().await;
+        }
+    };
+    let tokens = async {
+        if let Some(auth) = shared.state.auth() {
+            identity::store_uses(&shared.state, auth).await;
+        }
+    };
+    tokio::join!(certificate, tokens);
 }
 
 /// Errors that concern one connection only, after which the next can be accepted at once.

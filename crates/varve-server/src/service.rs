@@ -6,7 +6,7 @@ mod run;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use varve_auth::Principal;
 
 use crate::access;
 use crate::admission::{BodyShare, SMALL_BODY_BYTES};
-use crate::audit::Entry;
+use crate::audit::{self, Entry};
 use crate::body;
 use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
@@ -38,6 +38,7 @@ use crate::runtime::ConnectionState;
 use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
 use crate::upgrade::{self, Slot, SocketHandler, Upgrade};
+use crate::user_limits::UserTurn;
 pub(crate) use run::{run, run_work};
 use run::{run_brief, run_inline, waits};
 
@@ -212,6 +213,7 @@ impl ConnectionService {
                 connection: Arc::clone(&service.connection),
             };
             let (worker, route) = (&service.worker, found.route);
+            exchange.note_login(login.user());
             let line = (parts.method.clone(), parts.uri.clone());
             let checked = login.finish(&worker.state).await;
             let refused = exchange.refused.take();
@@ -220,6 +222,7 @@ impl ConnectionService {
                 exchange.note(&identity);
                 let graph = found.graph(&parts.uri);
                 access::check_identity(&worker.state, route, &identity, graph)?;
+                exchange.turn = worker.state.user_limits.enter(&identity)?;
                 refused.map_or(Ok(identity), Err)
             });
             let identity = match checked {
@@ -308,6 +311,8 @@ struct Exchange {
     who: Option<Box<Who>>,
     /// The client, where authentication is on.
     user: Option<Arc<Principal>>,
+    /// The user's place, where users have limits.
+    turn: Option<UserTurn>,
 }
 
 /// Who sends a request, and about which graph.
@@ -315,6 +320,11 @@ struct Exchange {
 struct Who {
     user: Option<Arc<Principal>>,
     graph: Option<String>,
+    request: Option<String>,
+    /// The name of a login.
+    login: Arc<OnceLock<String>>,
+    /// What was refused in an answer with another status.
+    refused: OnceLock<StatusCode>,
 }
 
 impl Exchange {
@@ -325,8 +335,14 @@ impl Exchange {
             route: state.router().routes().len(),
             gzip: false,
             refused: None,
-            who: state.audit().map(|_| Box::default()),
             user: None,
+            who: state.audit().map(|_| {
+                Box::new(Who {
+                    request: audit::request_id(&parts.headers).map(str::to_owned),
+                    ..Who::default()
+                })
+            }),
+            turn: None,
         }
     }
 
@@ -359,11 +375,15 @@ impl Exchange {
                     form,
                 };
                 let graph = found.graph(&parts.uri);
+                let says_later = route.socket.is_some()
+                    && upgrade::is_asked_for(parts)
+                    && !parts.headers.contains_key(header::AUTHORIZATION);
+                if let Err(error) = access::check_address(state, route, address) {
+                    return Lookup::Decided(Box::new(Err(error)));
+                }
                 let claimed = match route.needs {
-                    Needs::Nothing => Ok(Claimed::Known(match state.auth() {
-                        Some(_) => Identity::Unknown,
-                        None => Identity::Anybody,
-                    })),
+                    Needs::Nothing => Ok(Claimed::Known(identity::unsaid(state))),
+                    _ if says_later => Ok(Claimed::Known(identity::unsaid(state))),
                     _ => identity::claimed(state, &parts.headers, address),
                 };
                 if let (Some(who), Some(graph)) = (&mut self.who, graph) {
@@ -373,12 +393,21 @@ impl Exchange {
                 let claimed = claimed.and_then(|claimed| {
                     if let Claimed::Known(identity) = &claimed {
                         self.note(identity);
-                        access::check_identity(state, route, identity, graph)?;
+                        if !says_later {
+                            access::check_identity(state, route, identity, graph)?;
+                        }
+                        self.turn = state.user_limits.enter(identity)?;
                     }
                     Ok(claimed)
                 });
                 let claimed = match claimed {
                     Ok(claimed) => claimed,
+                    Err(error) if self.who.as_ref().is_some_and(|who| who.user.is_none()) => {
+                        if let Some(name) = identity::name_in(&parts.headers) {
+                            self.note_login(&name);
+                        }
+                        return Lookup::Decided(Box::new(Err(error)));
+                    }
                     Err(error) => return Lookup::Decided(Box::new(Err(error))),
                 };
                 let checked = access::check(state, worker.door, route, parts, graph);
@@ -409,18 +438,29 @@ impl Exchange {
         }
     }
 
+    /// Notes with which name a client tries to come in.
+    fn note_login(&self, name: &str) {
+        if let Some(who) = &self.who {
+            let _ = who.login.set(name.to_owned());
+        }
+    }
+
     /// Writes the line of the audit trail.
     fn audit(&self, state: &AppState, address: IpAddr, method: &Method, status: StatusCode) {
         let (Some(audit), Some(who)) = (state.audit(), &self.who) else {
             return;
         };
+        let route = state.router().routes().get(self.route).copied();
         audit.note(&Entry {
             user: who.user.as_ref().map(|user| user.name.as_str()),
+            login: who.login.get().map(String::as_str),
+            request: who.request.as_deref(),
             address,
             method: method.as_str(),
-            route: state.router().routes().get(self.route).copied(),
+            route,
+            action: route.map(|route| route.access.action),
             graph: who.graph.as_deref(),
-            status,
+            status: who.refused.get().copied().unwrap_or(status),
         });
     }
 
@@ -452,6 +492,7 @@ impl Exchange {
             is_http2: self.version == Version::HTTP_2,
             identity,
             address: service.connection.address(),
+            login: self.who.as_ref().map(|who| Arc::clone(&who.login)),
             body_share: BodyShare::default(),
             work_share: None,
         }
@@ -483,6 +524,9 @@ impl Exchange {
             match refusal.and_then(|route| route.refusal) {
                 // Who may not come in is told so by HTTP, whatever the contract of the resource.
                 Some(refusal) if error.status() != StatusCode::UNAUTHORIZED => {
+                    if let Some(who) = &self.who {
+                        let _ = who.refused.set(error.status());
+                    }
                     let body = (refusal.encode)(state, refusal.method, &error);
                     error.to_response(false).replaced_by(body)
                 }

@@ -28,6 +28,8 @@ use crate::query_memory;
 use crate::route::{Class, Route};
 use crate::router::Router;
 use crate::sharing::Peers;
+use crate::tls::{Tls, TlsError};
+use crate::user_limits::UserLimits;
 
 /// Why a server could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +43,9 @@ pub enum SetupError {
     /// The users could not be read.
     #[error("open the users: {0}")]
     Auth(#[from] varve_auth::AuthError),
+    /// The certificate or its key cannot be used.
+    #[error("serve TLS: {0}")]
+    Tls(#[from] TlsError),
     /// Threads or sockets could not be had.
     #[error("{what}: {source}")]
     Io {
@@ -81,6 +86,8 @@ pub struct AppState {
     metadata: Option<Metadata>,
     auth: Option<Arc<Auth>>,
     audit: Option<Audit>,
+    pub(crate) user_limits: UserLimits,
+    tls: Option<Tls>,
     /// Places for checks of passwords.
     logins: Arc<tokio::sync::Semaphore>,
     locked_graphs: LockedGraphs,
@@ -166,6 +173,7 @@ impl AppState {
         let router = Router::new(&tables);
         let auth = open_auth(&config.auth, &graphs)?;
         let audit = open_audit(&config.auth)?;
+        let tls = Tls::open(&config.tls)?;
         let reads_wait = graphs.capabilities().reads_may_wait;
         let pool = BlockingPool::start(&config, reads_wait).map_err(|source| SetupError::Io {
             what: "start the pool".to_owned(),
@@ -195,6 +203,8 @@ impl AppState {
             metadata,
             auth,
             audit,
+            user_limits: UserLimits::new(&config.auth),
+            tls,
             logins: Arc::new(tokio::sync::Semaphore::new(cores())),
             locked_graphs: locked_graphs.into(),
             waiting: false,
@@ -202,6 +212,11 @@ impl AppState {
             pool,
             config,
         }))
+    }
+
+    /// What TLS is served with, where it is.
+    pub(crate) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
     }
 
     /// The options.

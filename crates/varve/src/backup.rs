@@ -22,7 +22,7 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
             .target
             .to_str()
             .ok_or("the name of a backup must be text")?;
-        let client = GraphClient::new(server, "");
+        let client = GraphClient::new(server, "", &arguments.trust)?;
         let result = wait_for_job(&client, "/admin/backup", &json!({ "name": name }))?;
         println!("backup: {result}");
         let left_out = result.get("left_out").and_then(Json::as_array);

@@ -86,6 +86,15 @@ pub(crate) struct ServeArguments {
     options: OptionArguments,
 }
 
+/// What the tools that work against a running server trust.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Trust {
+    /// With an address of https: a PEM file with the certificates of the authorities that are trusted, in place of
+    /// those that the system trusts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
 /// `varve load`
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
@@ -99,6 +108,8 @@ pub(crate) struct LoadArguments {
     /// Address of the server
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Name of the graph
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
@@ -140,6 +151,8 @@ pub(crate) struct SampleArguments {
     /// Name of the graph
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
 }
 
 /// What `varve sample` does.
@@ -157,6 +170,8 @@ pub(crate) struct DumpArguments {
     /// Address of the server; with --data-dir the data folder is opened instead, which no server may use
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Name of the graph
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
@@ -176,6 +191,8 @@ pub(crate) struct VerifyArguments {
     /// Ask this running server; without it the data folder is opened, which no server may use
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Name of the graph, with --server
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
@@ -227,6 +244,8 @@ pub(crate) struct BackupArguments {
     /// Ask this running server; without it the data folder is opened, which no server may use
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     #[command(flatten)]
     pub(crate) options: OptionArguments,
 }

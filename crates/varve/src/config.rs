@@ -15,7 +15,8 @@ use toml::Table;
 use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
 use varve_server::{
-    AuthConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, section,
+    AuthConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, TlsConfig,
+    section,
 };
 
 pub(crate) use document::{markdown, toml_text};
@@ -188,6 +189,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// `[auth]`
     pub(crate) auth: AuthConfig,
+    /// `[tls]`
+    pub(crate) tls: TlsConfig,
     /// `[gremlin]`
     pub(crate) gremlin: GremlinConfig,
     /// `[explore]`
@@ -239,6 +242,11 @@ const SECTIONS: &[Section] = &[
         name: "auth",
         about: "Who may do what, see [authentication.md](authentication.md)",
         options: AuthConfig::DOCS,
+    },
+    Section {
+        name: "tls",
+        about: "TLS on the server's own listeners, see [tls.md](tls.md)",
+        options: TlsConfig::DOCS,
     },
     Section {
         name: "gremlin",
@@ -378,6 +386,12 @@ impl Config {
             return Err(ConfigError::new(text));
         }
         self.storage.cassandra.validate()?;
+        if engine == "cassandra" && self.tls.is_on() {
+            return Err(ConfigError::new(
+                "tls.certificate_file is given, but servers that share a cluster hand requests on to each other \
+                 without TLS: put a proxy with TLS in front",
+            ));
+        }
         if (1..256).contains(&self.storage.memory_mib) {
             return Err(ConfigError::new(
                 "storage.memory_mib must be 0 or at least 256",
@@ -406,6 +420,7 @@ impl Config {
             gremlin: self.gremlin.clone(),
             auth: self.auth.clone(),
             explore: self.explore.clone(),
+            tls: self.tls.clone(),
             ..self.server.clone()
         }
     }

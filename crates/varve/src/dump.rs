@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
 }
 
 fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandError> {
-    let client = GraphClient::new(server, &arguments.graph);
+    let client = GraphClient::new(server, &arguments.graph, &arguments.trust)?;
     let output = &arguments.output;
     let failed = |error: std::io::Error| format!("{}: {error}", output.display());
     if output.symlink_metadata().is_ok() {

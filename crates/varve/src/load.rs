@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
         infer::run(&arguments.infer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let client = GraphClient::new(&arguments.server, &arguments.graph);
+    let client = GraphClient::new(&arguments.server, &arguments.graph, &arguments.trust)?;
     let is_dump = arguments
         .input()
         .extension()

@@ -1,8 +1,8 @@
 //! A small blocking client of the REST API, for the tools that work against a running server.
 //!
 //! `ureq` does the HTTP: blocking calls on a few threads are all that the tools need. With
-//! `https://` (a proxy before the server) it trusts the authorities that the system trusts;
-//! `SSL_CERT_FILE` names others.
+//! `https://` it trusts the authorities that the system trusts; `--ca-file` or `SSL_CERT_FILE` names
+//! others.
 
 use std::io::{self, Read as _};
 use std::time::{Duration, Instant};
@@ -12,9 +12,12 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use ureq::http::Request;
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
-/// The variables that have the name and the password for a server with authentication.
+use crate::cli::Trust;
+
+/// The variables that have a token, or the name and the password, for a server with authentication.
+const TOKEN: &str = "VARVE_TOKEN";
 const USER: &str = "VARVE_USER";
 const PASSWORD: &str = "VARVE_PASSWORD";
 
@@ -48,6 +51,14 @@ pub(crate) enum RestError {
         /// What the server says about it.
         message: String,
     },
+    /// The file of the authorities that are trusted cannot be used.
+    #[error("{file}: {cause}")]
+    Trust {
+        /// Which.
+        file: String,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// An answer that does not read as what was asked for.
     #[error("{url}: unexpected answer: {cause}")]
     Unexpected {
@@ -68,13 +79,38 @@ pub(crate) struct GraphClient {
     graph: String,
 }
 
-/// Basic authorization with the name and the password of the environment, if it has them.
+/// What the environment says of the client, if it does.
 fn authorization() -> Option<String> {
+    if let Ok(token) = std::env::var(TOKEN) {
+        return Some(format!("Bearer {token}"));
+    }
     let (user, password) = (std::env::var(USER).ok()?, std::env::var(PASSWORD).ok()?);
     Some(format!(
         "Basic {}",
         STANDARD.encode(format!("{user}:{password}"))
     ))
+}
+
+/// The authorities that are trusted.
+fn trusted(trust: &Trust) -> Result<RootCerts, RestError> {
+    let Some(file) = &trust.ca_file else {
+        return Ok(RootCerts::PlatformVerifier);
+    };
+    let unusable = |cause: String| RestError::Trust {
+        file: file.display().to_string(),
+        cause,
+    };
+    let text = std::fs::read(file).map_err(|error| unusable(error.to_string()))?;
+    let mut certificates = Vec::new();
+    for item in parse_pem(&text) {
+        if let PemItem::Certificate(one) = item.map_err(|error| unusable(error.to_string()))? {
+            certificates.push(one);
+        }
+    }
+    match certificates.is_empty() {
+        true => Err(unusable("there is no PEM certificate in it".to_owned())),
+        false => Ok(RootCerts::new_with_certs(&certificates)),
+    }
 }
 
 /// The server's form of an error.
@@ -85,10 +121,11 @@ struct ErrorBody {
 
 impl GraphClient {
     /// A client of `graph` on `server` (`http://host:port` or `https://…`). Nothing is sent yet.
-    pub(crate) fn new(server: &str, graph: &str) -> Self {
-        let tls = TlsConfig::builder()
-            .root_certs(RootCerts::PlatformVerifier)
-            .build();
+    ///
+    /// # Errors
+    /// When the file of what is trusted cannot be used.
+    pub(crate) fn new(server: &str, graph: &str, trust: &Trust) -> Result<Self, RestError> {
+        let tls = TlsConfig::builder().root_certs(trusted(trust)?).build();
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(REQUEST_SECONDS_MAX)))
@@ -101,12 +138,12 @@ impl GraphClient {
         } else {
             format!("http://{server}")
         };
-        Self {
+        Ok(Self {
             agent,
             authorization: authorization(),
             server,
             graph: graph.to_owned(),
-        }
+        })
     }
 
     /// The path of a resource of this graph, e.g. `schema/propertykeys`.
@@ -250,6 +287,7 @@ pub(crate) fn encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::cli::Trust;
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
 
@@ -277,7 +315,8 @@ mod tests {
             stream.write_all(&body).expect("sent");
             asked
         });
-        let client = GraphClient::new(&address.to_string(), "g");
+        let client =
+            GraphClient::new(&address.to_string(), "g", &Trust::default()).expect("a client");
         let answer: Vec<i32> = client.get("/graphs/g/schema").expect("an answer");
         assert_eq!(answer, [1, 2]);
         assert!(server.join().expect("the server") > 0);

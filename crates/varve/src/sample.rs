@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<ExitCode, CommandError>
 }
 
 fn load(arguments: &SampleArguments) -> Result<ExitCode, CommandError> {
-    let client = GraphClient::new(&arguments.server, &arguments.graph);
+    let client = GraphClient::new(&arguments.server, &arguments.graph, &arguments.trust)?;
     let path = client.of_graph("explore/load_sample");
     let answer = client.send("POST", &path, "{}")?;
     let loaded: Loaded = serde_json::from_str(&answer)?;

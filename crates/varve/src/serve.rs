@@ -86,10 +86,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
             println!("  admin user  made; its password, which is not shown again: {password}");
         }
         if let Some(address) = server.admin_address() {
-            println!("  admin       http://{address}");
+            println!("  admin       {}://{address}", scheme(&config, "http"));
         }
         if let Some(address) = server.gremlin_address() {
-            println!("  gremlin     ws://{address}/gremlin");
+            println!(
+                "  gremlin     {}://{address}/gremlin",
+                scheme(&config, "ws")
+            );
         }
         if let Some(identity) = identity {
             let name = config.omrs.server_names.first();
@@ -239,11 +242,14 @@ fn check_reach(config: &Config) -> Result<(), CommandError> {
         let Some(address) = address.filter(|address| !address.is_loopback()) else {
             continue;
         };
+        if server.auth.enabled && server.tls.is_on() {
+            continue;
+        }
         if server.auth.enabled {
             tracing::warn!(
                 option, %address,
                 "the server listens on a non-loopback address without TLS: passwords and tokens can be read on the way; \
-                 put a proxy with TLS in front"
+                 set tls.certificate_file, or put a proxy with TLS in front"
             );
         } else if server.allow_anonymous {
             tracing::warn!(
@@ -276,6 +282,14 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
     Ok(Some(tending))
 }
 
+/// The scheme of an address: `plain`, or what it is over TLS.
+fn scheme(config: &Config, plain: &str) -> String {
+    match config.tls.is_on() {
+        true => format!("{plain}s"),
+        false => plain.to_owned(),
+    }
+}
+
 /// Says what runs where. The address line is on standard output, so that a program that starts the
 /// server with port 0 can read it.
 fn announce(config: &Config, address: &str, graphs: &Registry) {
@@ -297,8 +311,9 @@ fn announce(config: &Config, address: &str, graphs: &Registry) {
         }
     };
     println!(
-        "varve {} serves on http://{address}",
-        env!("CARGO_PKG_VERSION")
+        "varve {} serves on {}://{address}",
+        env!("CARGO_PKG_VERSION"),
+        scheme(config, "http")
     );
     println!("  engine      {}", config.storage.engine);
     println!("  data        {folder}");

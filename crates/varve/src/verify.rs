@@ -14,7 +14,7 @@ use crate::{CommandError, NOT_ALL_WELL};
 /// Verifies and tells; the exit code says whether all is well.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError> {
     let sound = match &arguments.server {
-        Some(server) => online(server, &arguments.graph)?,
+        Some(server) => online(server, arguments)?,
         None => offline(arguments)?,
     };
     Ok(if sound {
@@ -24,9 +24,10 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError>
     })
 }
 
-fn online(server: &str, graph: &str) -> Result<bool, CommandError> {
+fn online(server: &str, arguments: &VerifyArguments) -> Result<bool, CommandError> {
+    let graph = arguments.graph.as_str();
     let report = wait_for_job(
-        &GraphClient::new(server, graph),
+        &GraphClient::new(server, graph, &arguments.trust)?,
         "/admin/verify",
         &json!({ "graph": graph }),
     )?;

@@ -100,7 +100,10 @@ const TEST_ONLY: &[&str] = &[
 const CORNERS: &[(&str, &[&str])] = &[
     ("rust-rocksdb", &["varve-kv-rocksdb"]),
     ("scylla", &["varve-kv-cassandra"]),
-    ("rustls", &["varve-kv-cassandra"]),
+    (
+        "rustls",
+        &["varve-kv-cassandra", "varve-server", "varve-bench"],
+    ),
     ("hyper", &["varve-server", "varve-bench"]),
     ("tokio-tungstenite", &["varve-server"]),
     ("http", &["varve-server", "varve-bench"]),

@@ -4,7 +4,9 @@
 TinkerPop's "modern" graph (six vertices, numbers as ids) and 1,000 vertices 'item', by REST.
 Whatever the graph holds is removed before.
 """
+import base64
 import json
+import os
 import sys
 import urllib.parse
 import urllib.request
@@ -12,6 +14,10 @@ import urllib.request
 GRAPH = sys.argv[1] + "/graphs/hugegraph"
 CONFIRMED = "I'm sure to delete all data"
 ITEMS = 1_000
+AUTHORIZATION = {}
+if "VARVE_USER" in os.environ:
+    PAIR = f"{os.environ['VARVE_USER']}:{os.environ['VARVE_PASSWORD']}"
+    AUTHORIZATION = {"Authorization": "Basic " + base64.b64encode(PAIR.encode()).decode()}
 
 PERSONS = {1: ("marko", 29), 2: ("vadas", 27), 4: ("josh", 32), 6: ("peter", 35)}
 SOFTWARE = {3: "lop", 5: "ripple"}
@@ -24,7 +30,7 @@ def send(method, path, body=None):
         f"{GRAPH}/{path}",
         method=method,
         data=None if body is None else json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
+        headers={"Content-Type": "application/json", **AUTHORIZATION},
     )
     with urllib.request.urlopen(request) as answer:
         text = answer.read()

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import sys
 import time
 import uuid
@@ -14,6 +15,9 @@ from pyhugegraph.utils.exceptions import NotFoundError, ServerError
 from pyhugegraph.utils.huge_requests import HGraphSession
 
 GRAPH = "hugegraph"
+# The client always sends a name and a password.
+USER = os.environ.get("VARVE_USER", "admin")
+PASSWORD = os.environ.get("VARVE_PASSWORD", "pa")
 TASK_SECONDS_MAX = 60
 BATCH = 500  # every server takes it
 BATCH_TOO_MANY = 2501  # none does: the limit is 500 or, from newer versions on, 2500
@@ -60,7 +64,7 @@ class Scenario:
         self.checks = Checks()
         # It asks for the version once, for half a second, and goes on without.
         for _ in range(20):
-            self.client = PyHugeClient(url=url, graph=GRAPH, user="admin", pwd="pa", timeout=(60.0, 60.0))
+            self.client = PyHugeClient(url=url, graph=GRAPH, user=USER, pwd=PASSWORD, timeout=(60.0, 60.0))
             if self.client.cfg.version:
                 break
         self.schema = self.client.schema()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Runs the published HugeGraph Python client against a server: run.sh http://host:port
+# With VARVE_USER and VARVE_PASSWORD, an administrator, its auth calls too.
 # The server's graph 'hugegraph' is cleared. Prints 'N passed, N failed'; skips without Python >= 3.10.
 set -euo pipefail
 [[ $# -eq 1 ]] || { echo "usage: $0 http://host:port" >&2; exit 2; }
@@ -15,4 +16,9 @@ if ! "$cache/venv/bin/python" -c 'import pyhugegraph' 2>/dev/null; then
   "$cache/venv/bin/pip" install -q -r "$here/requirements.txt" >&2
 fi
 cd "$cache" # the client writes its log beside the caller
-exec "$cache/venv/bin/python" "$here/check.py" "$1"
+status=0
+"$cache/venv/bin/python" "$here/check.py" "$1" || status=1
+if [[ -n ${VARVE_USER:-} ]]; then
+  "$cache/venv/bin/python" "$here/auth_check.py" "$1" "$VARVE_USER" "$VARVE_PASSWORD" || status=1
+fi
+exit $status

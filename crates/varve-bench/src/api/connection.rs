@@ -1,11 +1,13 @@
 //! Connections: opening them without waiting, and having enough descriptors and source addresses for many.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use anyhow::{Result, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::endpoint::{Endpoint, Security, Stream};
 
 /// Descriptors that the tool itself needs beside its connections.
 const DESCRIPTORS_BESIDE: u64 = 64;
@@ -16,9 +18,10 @@ const CONNECTIONS_PER_SOURCE: u32 = 10_000;
 const SOURCES: u32 = 200;
 
 /// Where connections go to and come from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Route {
     target: SocketAddr,
+    security: Option<Security>,
     /// Added to the source address, so that a row does not meet the ports of the row before.
     turn: u32,
     /// Use several source addresses.
@@ -26,11 +29,13 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// The route to `target` for the `turn`-th row, with so many connections.
-    pub(crate) fn new(target: SocketAddr, turn: u32, connections: u32) -> Self {
+    /// The route to a server for the `turn`-th row, with so many connections.
+    pub(crate) fn new(endpoint: &Endpoint, turn: u32, connections: u32) -> Self {
+        let target = endpoint.address;
         let loopback = matches!(target.ip(), IpAddr::V4(ip) if ip.is_loopback());
         Self {
             target,
+            security: endpoint.security.clone(),
             turn,
             spread: loopback && connections > CONNECTIONS_PER_SOURCE / 10,
         }
@@ -43,7 +48,7 @@ impl Route {
     }
 
     /// Starts to connect. `true` when the connection is already there.
-    pub(crate) fn open(&self, connection: u32) -> io::Result<(TcpStream, bool)> {
+    pub(crate) fn open(&self, connection: u32) -> io::Result<(Stream, bool)> {
         let socket = Socket::new(
             Domain::for_address(self.target),
             Type::STREAM.nonblocking(),
@@ -58,7 +63,8 @@ impl Route {
             Err(error) if in_progress(&error) => false,
             Err(error) => return Err(error),
         };
-        Ok((socket.into(), connected))
+        let stream = Stream::new(socket.into(), self.security.as_ref())?;
+        Ok((stream, connected))
     }
 }
 
@@ -116,14 +122,14 @@ mod tests {
 
     #[test]
     fn many_connections_come_from_many_addresses() {
-        let target = SocketAddr::from(([127, 0, 0, 1], 80));
-        let route = Route::new(target, 0, 20_000);
+        let target = Endpoint::plain(SocketAddr::from(([127, 0, 0, 1], 80)), "h");
+        let route = Route::new(&target, 0, 20_000);
         assert_eq!(route.source(0), Some(Ipv4Addr::new(127, 0, 0, 2)));
         assert_eq!(route.source(19_999), Some(Ipv4Addr::new(127, 0, 0, 3)));
-        assert_ne!(Route::new(target, 1, 20_000).source(0), route.source(0));
-        assert_eq!(Route::new(target, 0, 100).source(0), None);
-        let remote = SocketAddr::from(([10, 0, 0, 1], 80));
-        assert_eq!(Route::new(remote, 0, 20_000).source(0), None);
+        assert_ne!(Route::new(&target, 1, 20_000).source(0), route.source(0));
+        assert_eq!(Route::new(&target, 0, 100).source(0), None);
+        let remote = Endpoint::plain(SocketAddr::from(([10, 0, 0, 1], 80)), "h");
+        assert_eq!(Route::new(&remote, 0, 20_000).source(0), None);
     }
 
     #[test]

@@ -18,7 +18,12 @@ pub(crate) fn prepared(
     url: &str,
     pid: Option<u32>,
 ) -> Result<(Target, Naming, bool)> {
-    let mut target = Target::find(url, &arguments.graph, arguments.paths, pid)?;
+    let mut target = Target::find(
+        (url, &arguments.trust),
+        &arguments.graph,
+        arguments.paths,
+        pid,
+    )?;
     // First of all: without its graph a server may say anything of elements.
     target.ensure_graph()?;
     let (prefix, is_used) = prefix::of_run(arguments, &mut target)?;
@@ -51,7 +56,7 @@ pub(crate) fn gremlin_server(
             row.scenario.name()
         );
     }
-    let target = Target::gremlin_server(url, &arguments.graph, pid)?;
+    let target = Target::gremlin_server((url, &arguments.trust), &arguments.graph, pid)?;
     let naming = Naming {
         prefix: arguments.run_prefix.unwrap_or_default(),
         seed: arguments.seed,

@@ -6,6 +6,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 
+use crate::endpoint::Trust;
+
 use super::choice::Distribution;
 use super::preset::{self, Page, Planned, Preset};
 use super::result::{Load, Model};
@@ -26,9 +28,11 @@ pub(crate) const BATCH_EDGES: u32 = 500;
 /// `varve bench api`
 #[derive(Debug, Clone, Args)]
 pub struct ApiArguments {
-    /// Address of the server, by http: https is not measured
+    /// Address of the server
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Start this binary as the server for the run, with an empty data folder
     #[arg(long, value_name = "VARVE", conflicts_with = "url")]
     pub(crate) serve: Option<PathBuf>,

@@ -1,12 +1,12 @@
 //! A plain client for everything beside the load: one request after another on one connection.
 
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 
 use super::http::Head;
+use crate::endpoint::{Endpoint, Stream};
 
 /// How long to wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -33,24 +33,22 @@ impl Answer {
 /// The client.
 #[derive(Debug)]
 pub(crate) struct Probe {
-    address: SocketAddr,
-    host: String,
-    stream: Option<TcpStream>,
+    endpoint: Endpoint,
+    stream: Option<Stream>,
 }
 
 impl Probe {
-    pub(crate) fn new(address: SocketAddr, host: &str) -> Self {
-        let (host, stream) = (host.to_owned(), None);
+    pub(crate) const fn new(endpoint: Endpoint) -> Self {
         Self {
-            address,
-            host,
-            stream,
+            endpoint,
+            stream: None,
         }
     }
 
     /// Sends a request and waits for its answer, whatever its status.
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: Option<&str>) -> Result<Answer> {
-        let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.host);
+        let headers = self.endpoint.headers();
+        let mut request = format!("{method} {path} HTTP/1.1\r\n{headers}");
         if let Some(body) = body {
             request += "Content-Type: application/json\r\n";
             request += &format!("Content-Length: {}\r\n", body.len());
@@ -90,11 +88,8 @@ impl Probe {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => {
-                let stream = TcpStream::connect_timeout(&self.address, TIMEOUT)
-                    .with_context(|| format!("connecting to {}", self.address))?;
-                stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(TIMEOUT))?;
-                stream
+                let connected = self.endpoint.connect(TIMEOUT);
+                connected.with_context(|| format!("connecting to {}", self.endpoint.address))?
             }
         };
         stream.write_all(request)?;

@@ -265,7 +265,7 @@ fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
     let post = |path: &str, body: Template| request("POST", path, Some(body), place);
     let get = |path: &str, kind: Kind| {
         let path = format!("{}/{path}", place.base);
-        let text = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", place.host);
+        let text = format!("GET {path} HTTP/1.1\r\n{}\r\n", place.headers);
         Template::single(&text, kind)
     };
     let array = |body: Template| body.wrapped(b"[", b"]");
@@ -388,8 +388,8 @@ fn gremlin(query: &str, place: &Place) -> Template {
         place.source
     );
     let head = format!(
-        "POST /gremlin HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        place.host,
+        "POST /gremlin HTTP/1.1\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        place.headers,
         body.len()
     );
     Template::single(&format!("{head}{body}"), Kind::Person)
@@ -403,8 +403,8 @@ fn schema_body(letter: &str, rest: &str) -> Template {
 fn request(method: &str, path: &str, body: Option<Template>, place: &Place) -> Template {
     let body = body.unwrap_or_else(|| Template::single("", Kind::Plain));
     let line = format!(
-        "{method} {}/{path} HTTP/1.1\r\nHost: {}\r\n",
-        place.base, place.host
+        "{method} {}/{path} HTTP/1.1\r\n{}",
+        place.base, place.headers
     );
     let head = format!(
         "{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
@@ -440,7 +440,7 @@ mod tests {
 
     fn place() -> Place {
         Place {
-            host: "localhost".into(),
+            headers: "Host: localhost\r\n".into(),
             base: "/graphs/g".into(),
             source: "__g_hugegraph".to_owned(),
             edge_middle: "%3E1%3E1%3E%3E".into(),

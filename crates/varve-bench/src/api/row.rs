@@ -96,7 +96,7 @@ impl RowPlan<'_> {
                 thread,
                 threads,
                 start,
-                route: self.route,
+                route: self.route.clone(),
                 requests: self.requests(thread),
                 model: self.model(thread, threads),
                 connect_timeout: self.connect_timeout,

@@ -327,7 +327,7 @@ impl<'a> Session<'a> {
             label,
             data: &self.data,
             place: &self.target.place,
-            route: Route::new(self.target.address, self.turn, connections),
+            route: Route::new(&self.target.endpoint, self.turn, connections),
             distribution: self.arguments.choice,
             threads: self.arguments.threads(),
             seed: mix(self.arguments.seed ^ (u64::from(self.turn) << 40)),

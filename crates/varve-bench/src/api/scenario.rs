@@ -352,8 +352,8 @@ pub(crate) struct Sizes {
 /// Where the server keeps the graph, as text in requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// `Host` header.
-    pub(crate) host: String,
+    /// The headers that all requests have.
+    pub(crate) headers: String,
     /// Path of the graph: `/graphs/hugegraph`.
     pub(crate) base: String,
     /// What Gremlin calls the graph's traversal source: `__g_hugegraph`.

@@ -276,9 +276,10 @@ pub(crate) fn listening(
     let output = process.child().stdout.take().context("its output")?;
     let mut lines = BufReader::new(output).lines();
     let url = lines.by_ref().map_while(Result::ok).find_map(|line| {
-        let (_, rest) = line.split_once("http://")?;
+        let schemes = ["http://", "https://"];
+        let rest = &line[schemes.iter().find_map(|scheme| line.find(scheme))?..];
         let end = rest.find(|c: char| c.is_whitespace()).unwrap_or(rest.len());
-        Some(format!("http://{}", rest[..end].trim_end_matches('/')))
+        Some(rest[..end].trim_end_matches('/').to_owned())
     });
     // What it prints later must go somewhere, or it would stop at a full pipe.
     std::thread::spawn(move || lines.for_each(drop));

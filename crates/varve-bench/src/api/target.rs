@@ -1,7 +1,5 @@
 //! The server under test: where it is, what it says it is, and the schema that the scenarios need.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
-
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde_json::Value;
@@ -14,6 +12,7 @@ use super::process;
 use super::result::Server;
 use super::scenario::{Feature, Place};
 use super::social;
+use crate::endpoint::{Endpoint, Trust};
 
 /// How a graph is addressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -30,35 +29,10 @@ pub(crate) enum Paths {
 /// A server that answers.
 #[derive(Debug)]
 pub(crate) struct Target {
-    pub(crate) address: SocketAddr,
+    pub(crate) endpoint: Endpoint,
     pub(crate) place: Place,
     pub(crate) server: Server,
     pub(crate) probe: Probe,
-}
-
-/// Host, port and `Host` header of `http://host:port`.
-pub(crate) fn parse_url(url: &str) -> Result<(SocketAddr, String)> {
-    let rest = match url.split_once("://") {
-        Some(("http", rest)) => rest,
-        Some((scheme, _)) => bail!("{url}: {scheme} is not supported, only http"),
-        None => url,
-    };
-    let host = rest.trim_end_matches('/');
-    ensure!(!host.contains('/'), "{url}: expected http://<host>:<port>");
-    let with_port = if host
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| port.parse::<u16>().is_ok())
-    {
-        host.to_owned()
-    } else {
-        format!("{host}:80")
-    };
-    let address = with_port
-        .to_socket_addrs()
-        .with_context(|| format!("{url}: the name is not known"))?
-        .next()
-        .with_context(|| format!("{url}: the name has no address"))?;
-    Ok((address, host.to_owned()))
 }
 
 impl Target {
@@ -66,9 +40,14 @@ impl Target {
     ///
     /// # Errors
     /// When it does not answer, or does not speak this API.
-    pub(crate) fn find(url: &str, graph: &str, paths: Paths, pid: Option<u32>) -> Result<Self> {
-        let (address, host) = parse_url(url)?;
-        let mut probe = Probe::new(address, &host);
+    pub(crate) fn find(
+        (url, trust): (&str, &Trust),
+        graph: &str,
+        paths: Paths,
+        pid: Option<u32>,
+    ) -> Result<Self> {
+        let endpoint = Endpoint::new(url, trust)?;
+        let mut probe = Probe::new(endpoint.clone());
         let versions = probe.get("/versions")?.json().context("GET /versions")?;
         let text = |value: &Value, name: &str| value[name].as_str().map(str::to_owned);
         let versions = &versions["versions"];
@@ -99,9 +78,9 @@ impl Target {
             true => format!("/graphspaces/DEFAULT/graphs/{graph}"),
             false => format!("/graphs/{graph}"),
         };
-        let pid = pid.or_else(|| process::listener(address));
+        let pid = pid.or_else(|| process::listener(endpoint.address));
         let server = Server {
-            url: format!("http://{host}"),
+            url: endpoint.url(),
             graph: graph.to_owned(),
             paths: if spaces { "graph-space" } else { "short" }.to_owned(),
             core_version: core,
@@ -117,7 +96,7 @@ impl Target {
             ..Server::default()
         };
         let place = Place {
-            host,
+            headers: endpoint.headers(),
             base,
             source: format!("__g_{graph}"),
             edge_middle: String::new(),
@@ -125,7 +104,7 @@ impl Target {
             checked: true,
         };
         Ok(Self {
-            address,
+            endpoint,
             place,
             server,
             probe,
@@ -137,9 +116,13 @@ impl Target {
     ///
     /// # Errors
     /// When it does not answer.
-    pub(crate) fn gremlin_server(url: &str, graph: &str, pid: Option<u32>) -> Result<Self> {
-        let (address, host) = parse_url(url)?;
-        let mut probe = Probe::new(address, &host);
+    pub(crate) fn gremlin_server(
+        (url, trust): (&str, &Trust),
+        graph: &str,
+        pid: Option<u32>,
+    ) -> Result<Self> {
+        let endpoint = Endpoint::new(url, trust)?;
+        let mut probe = Probe::new(endpoint.clone());
         let query = format!(r#"{{"gremlin":"{graph}.inject(0)"}}"#);
         let answer = probe.ask("POST", "/gremlin", Some(&query))?;
         ensure!(
@@ -148,16 +131,16 @@ impl Target {
             answer.status,
             answer.text()
         );
-        let pid = pid.or_else(|| process::listener(address));
+        let pid = pid.or_else(|| process::listener(endpoint.address));
         let server = Server {
-            url: format!("http://{host}"),
+            url: endpoint.url(),
             graph: graph.to_owned(),
             pid,
             command_line: pid.and_then(process::command_line),
             ..Server::default()
         };
         let place = Place {
-            host,
+            headers: endpoint.headers(),
             base: String::new(),
             source: graph.to_owned(),
             edge_middle: String::new(),
@@ -165,7 +148,7 @@ impl Target {
             checked: true,
         };
         Ok(Self {
-            address,
+            endpoint,
             place,
             server,
             probe,
@@ -403,19 +386,6 @@ fn schema() -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_read() {
-        let (address, host) = parse_url("http://127.0.0.1:8080/").expect("an address");
-        assert_eq!((address.port(), host.as_str()), (8080, "127.0.0.1:8080"));
-        assert_eq!(
-            parse_url("http://127.0.0.1").expect("an address").0.port(),
-            80
-        );
-        for wrong in ["https://127.0.0.1:1", "http://127.0.0.1:1/graphs"] {
-            assert!(parse_url(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_varve_server_is_known_by_its_metrics() {

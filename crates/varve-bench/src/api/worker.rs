@@ -12,7 +12,6 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
@@ -30,6 +29,7 @@ use super::measure::{Acknowledged, Failure, Part, Running, Tally};
 use super::plan::{Answered, Arrivals, Course, Life, Nanos, Users};
 use super::process;
 use super::request::Requests;
+use crate::endpoint::Stream;
 
 /// Bytes read at once; an answer that fits is not copied.
 const READ_BUFFER: usize = 256 * 1024;
@@ -95,7 +95,7 @@ struct User {
     state: State,
     /// Counted among the active ones.
     counted: bool,
-    stream: Option<TcpStream>,
+    stream: Option<Stream>,
     was_connected: bool,
     /// The connection has brought an answer.
     answered: bool,

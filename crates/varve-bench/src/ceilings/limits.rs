@@ -34,6 +34,7 @@ use crate::api::scenario::{Data, Place};
 use crate::api::serve::{Served, VerifyStore};
 use crate::api::target::{Paths, Target};
 use crate::api::{environment, table};
+use crate::endpoint::{Endpoint, Trust};
 
 /// Seed of contents and choices: every run sends the same.
 const SEED: u64 = 1;
@@ -273,7 +274,7 @@ const fn naming() -> Naming {
 }
 
 fn prepared(url: &str, pid: Option<u32>) -> Result<Target> {
-    let mut target = Target::find(url, "hugegraph", Paths::Short, pid)?;
+    let mut target = Target::find((url, &Trust::default()), "hugegraph", Paths::Short, pid)?;
     target.prepare(&naming())?;
     Ok(target)
 }
@@ -334,7 +335,7 @@ fn on_server(
         load,
         data,
         place,
-        route: Route::new(target.address, 0, measure.users),
+        route: Route::new(&target.endpoint, 0, measure.users),
         distribution: Distribution::Uniform,
         threads: 1,
         seed: SEED,
@@ -398,14 +399,14 @@ impl Bare {
         let mut server = target.server.clone();
         server.pid = Some(bare.pid);
         let target = Target {
-            address: bare.address,
+            endpoint: Endpoint::plain(bare.address, "bare"),
             place: Place {
                 base: "/bare/hugegraph".to_owned(),
                 checked: false,
                 ..target.place.clone()
             },
             server,
-            probe: crate::api::probe::Probe::new(bare.address, "bare"),
+            probe: crate::api::probe::Probe::new(Endpoint::plain(bare.address, "bare")),
         };
         Ok(Self {
             target,

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::endpoint::Trust;
+
 use super::profile::{Profile, ROWS};
 
 /// Instances of a type that are created at most: the suite's own limit is the volume `9999-…` of
@@ -22,9 +24,11 @@ const LONGEST_SECONDS: f64 = 366.0 * 86_400.0;
 /// `varve bench metadata`
 #[derive(Debug, Clone, Args)]
 pub struct MetadataArguments {
-    /// Address of the repository's platform, by http: https is not measured; a path is kept
+    /// Address of the repository's platform; a path is kept
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
     /// Name of the server on the platform
     #[arg(long, default_value = "varve", value_name = "NAME")]
     pub(crate) server_name: String,

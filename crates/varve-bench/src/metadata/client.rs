@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
@@ -14,7 +14,7 @@ use varve_omrs::json::{Encode, JsonError, encode};
 use super::answer::{self, ANSWER_BYTES_MAX, Answer, Envelope};
 use super::checked::Checked;
 use crate::api::http::{Body, Head};
-use crate::api::target::parse_url;
+use crate::endpoint::{Endpoint, Stream, Trust};
 use crate::wait::origin;
 
 /// How long to wait for an answer. The published runs have calls of twenty seconds.
@@ -62,11 +62,11 @@ pub(crate) enum FailureKind {
 /// The client.
 #[derive(Debug)]
 pub(crate) struct Client {
-    address: SocketAddr,
-    host: String,
+    endpoint: Endpoint,
+    headers: String,
     /// What every path begins with.
     base: String,
-    stream: Option<TcpStream>,
+    stream: Option<Stream>,
     sent: Vec<u8>,
     received: Received,
     checked: Checked,
@@ -86,7 +86,7 @@ impl Received {
     }
 
     /// Reads what there is, up to `more` bytes. Says how many came; none: the connection is closed.
-    fn read(&mut self, stream: &mut TcpStream, more: usize) -> std::io::Result<usize> {
+    fn read(&mut self, stream: &mut Stream, more: usize) -> std::io::Result<usize> {
         let end = self.filled + more;
         if end > self.buffer.len() {
             self.buffer
@@ -109,14 +109,14 @@ impl Client {
     /// A client of `server` at `url`, which acts as `user`.
     ///
     /// # Errors
-    /// When the address is not `http://host:port`, with a path or without.
-    pub(crate) fn new(url: &str, server: &str, user: &str) -> Result<Self> {
+    /// When the address is not `http://host:port` or `https://host:port`, with a path or without.
+    pub(crate) fn new((url, trust): (&str, &Trust), server: &str, user: &str) -> Result<Self> {
         let (origin, path) = origin(url);
-        let (address, host) = parse_url(origin)?;
+        let endpoint = Endpoint::new(origin, trust)?;
         let (server, user) = (escaped(server), escaped(user));
         Ok(Self {
-            address,
-            host,
+            headers: endpoint.headers(),
+            endpoint,
             base: format!("{path}/servers/{server}/open-metadata/repository-services/users/{user}"),
             stream: None,
             sent: Vec::new(),
@@ -126,7 +126,7 @@ impl Client {
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.endpoint.address
     }
 
     /// `GET`.
@@ -184,10 +184,10 @@ impl Client {
     }
 
     fn write_request(&mut self, method: &str, path: &str, body: Option<&[u8]>) {
-        let (host, base) = (&self.host, &self.base);
+        let (headers, base) = (&self.headers, &self.base);
         let sent = &mut self.sent;
         sent.clear();
-        for part in [method, " ", base, path, " HTTP/1.1\r\nHost: ", host, "\r\n"] {
+        for part in [method, " ", base, path, " HTTP/1.1\r\n", headers] {
             sent.extend_from_slice(part.as_bytes());
         }
         sent.extend_from_slice(b"Accept: application/json\r\nContent-Type: application/json\r\n");
@@ -203,7 +203,7 @@ impl Client {
     fn exchange(&mut self) -> Result<Head, Failure> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
-            None => self.connect().map_err(|error| {
+            None => self.endpoint.connect(TIMEOUT).map_err(|error| {
                 Failure::new(FailureKind::Gone, "no connection", &error.to_string())
             })?,
         };
@@ -216,15 +216,8 @@ impl Client {
         Ok(head)
     }
 
-    fn connect(&self) -> std::io::Result<TcpStream> {
-        let stream = TcpStream::connect_timeout(&self.address, TIMEOUT)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        Ok(stream)
-    }
-
     /// Sends the request and receives the answer whole.
-    fn transfer(&mut self, stream: &mut TcpStream) -> Result<Head> {
+    fn transfer(&mut self, stream: &mut Stream) -> Result<Head> {
         stream.write_all(&self.sent)?;
         self.received.filled = 0;
         let mut head: Option<Head> = None;
@@ -347,7 +340,12 @@ mod tests {
 
     #[test]
     fn an_address_may_have_a_path() {
-        let client = Client::new("http://127.0.0.1:80/platform", "varve", "a b").expect("valid");
+        let client = Client::new(
+            ("http://127.0.0.1:80/platform", &Trust::default()),
+            "varve",
+            "a b",
+        )
+        .expect("valid");
         assert_eq!(
             client.base,
             "/platform/servers/varve/open-metadata/repository-services/users/a%20b"

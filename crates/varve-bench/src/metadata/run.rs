@@ -147,7 +147,11 @@ fn measure_volume(
     if let Some(served) = &served {
         file.repository.url.clone_from(&served.url);
     }
-    let client = Client::new(url, &arguments.server_name, &arguments.user)?;
+    let client = Client::new(
+        (url, &arguments.trust),
+        &arguments.server_name,
+        &arguments.user,
+    )?;
     let pid = arguments
         .server_pid
         .or_else(|| served.as_ref().map(Served::pid))

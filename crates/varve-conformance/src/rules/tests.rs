@@ -4,6 +4,7 @@ use super::*;
 
 fn exchange(method: &str, path: &str, status: u16, content_type: &str, response: &str) -> Exchange {
     Exchange {
+        auth: String::new(),
         number: 1,
         note: String::new(),
         method: method.to_owned(),

@@ -233,6 +233,11 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
             value(&metrics.connections_refused),
         ),
         (
+            "varve_tls_handshakes_failed_total",
+            "Connections closed before their TLS handshake was done.",
+            value(&metrics.tls_handshakes_failed),
+        ),
+        (
             "varve_connections_cut_total",
             "Connections cut for being slow or idle, or since their client was gone.",
             value(&metrics.connections_cut),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use http::StatusCode;
 use varve_graph::registry::Leased;
 use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, TransactionEnd, sleep};
@@ -218,9 +219,16 @@ impl GraphHost<'_> {
         let reads = identity.check(&name, rights::GREMLIN_READS);
         reads.or_else(|_| identity.check(&name, rights::GREMLIN_READS_SCHEMA))?;
         let leased = self.context.leased_named(&name)?;
-        scripting::apply(&leased.graph, request, || {
+        let applied = scripting::apply(&leased.graph, request, || {
             self.meter.check().map_err(|_| self.context.too_late())
-        })
+        });
+        if action.changes() {
+            let status = applied
+                .as_ref()
+                .map_or_else(ApiError::status, |_| StatusCode::OK);
+            self.context.audit(Some(action), Some(&name), status);
+        }
+        applied
     }
 }
 

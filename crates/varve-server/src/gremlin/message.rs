@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use compact_str::CompactString;
+use varve_auth::Proof;
 use varve_graphson::{Bytecode, Format, Request, Value as WireValue};
 use varve_model::value::Uuid;
 use varve_query::Value;
@@ -21,8 +24,8 @@ pub(super) enum Ask {
     Run(Box<Job>),
     /// To end a session.
     Close(CompactString),
-    /// To be known: nobody needs to be.
-    Authenticate,
+    /// To be known; an error says why nobody can be known by it.
+    Authenticate(Result<Proof, Refusal>),
 }
 
 /// What a message asks to run, and how.
@@ -52,10 +55,32 @@ enum Operation {
 /// What a request asks for.
 pub(super) fn ask(mut request: Request, format: Format) -> Result<Ask, Refusal> {
     match operation(&request)? {
-        Operation::Authenticate => Ok(Ask::Authenticate),
+        Operation::Authenticate => Ok(Ask::Authenticate(proof(&mut request))),
         Operation::Close => Ok(Ask::Close(session(&mut request)?)),
         operation => Ok(Ask::Run(Box::new(job(request, operation, format)?))),
     }
+}
+
+/// What a client says of itself by SASL.
+fn proof(request: &mut Request) -> Result<Proof, Refusal> {
+    match take(request, "saslMechanism") {
+        WireValue::Null => {}
+        WireValue::String(name) if name == "PLAIN" => {}
+        _ => {
+            return Err(Refusal::unauthorized(
+                "Only the SASL mechanism PLAIN is supported",
+            ));
+        }
+    }
+    let message = match take(request, "sasl") {
+        WireValue::String(text) => STANDARD.decode(text.as_bytes()).ok(),
+        WireValue::Binary(bytes) => Some(bytes),
+        _ => None,
+    };
+    let message = message.ok_or_else(|| {
+        Refusal::unauthorized("The argument [sasl] must be a message of SASL PLAIN in base 64")
+    })?;
+    Proof::parse_plain(&message).map_err(|error| Refusal::unauthorized(error.to_string()))
 }
 
 fn session(request: &mut Request) -> Result<CompactString, Refusal> {

@@ -4,6 +4,8 @@
 //! which gives its parts to a short channel: it writes the next ones when the client has taken
 //! these. When the connection ends, so do its requests.
 
+mod closing;
+mod entrance;
 mod fragments;
 mod metered;
 
@@ -22,16 +24,17 @@ use tokio::io::AsyncWrite as _;
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard, OwnedSemaphorePermit, mpsc};
 use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::error::CapacityError;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 use varve_graphson::{
-    Format, VALUE_BYTES, VALUES_MAX, WireError, count_request, request_id, split_frame,
+    Format, Response, VALUE_BYTES, VALUES_MAX, WireError, count_request, request_id, split_frame,
     write_response,
 };
 use varve_gremlin::execute::Item;
 
+use self::closing::{close, reason};
+use self::entrance::{Entrance, HELD_MAX, UNKNOWN_BYTES_MAX};
 use self::metered::Metered;
 use super::driver;
 use super::evaluate::{Failure, Ran, evaluate};
@@ -58,8 +61,6 @@ const GROWTH: usize = 8;
 const PARTS_WAITING: usize = 4;
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 8 * 1024;
-/// How long the client may take to answer that the connection closes.
-const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves a WebSocket to its end.
 pub(super) fn serve(
@@ -74,6 +75,7 @@ pub(super) fn serve(
 struct Desk {
     /// The request that asked for the WebSocket.
     context: RequestContext,
+    entrance: Entrance,
     connection: Arc<ConnectionState>,
     parts: mpsc::Sender<Outgoing>,
     sessions: Sessions,
@@ -112,6 +114,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
     let desk = Rc::new(Desk {
         sessions: Sessions::new(context.shared_state()),
         plain_dates: driver::reads_no_offsets(context.headers()),
+        entrance: Entrance::new(context.identity().clone()),
         context,
         connection,
         parts: sender,
@@ -122,6 +125,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
     let mut reads = true;
     while reads || !tasks.is_empty() || !parts.is_empty() {
         let in_work = tasks.len();
+        socket.get_mut().bytes_max = desk.message_bytes_max();
         tokio::select! {
             biased;
             Some(outgoing) = parts.recv() => {
@@ -224,33 +228,6 @@ async fn send(
     sent
 }
 
-fn reason(error: &Error) -> (CloseCode, &'static str) {
-    match error {
-        Error::Capacity(CapacityError::MessageTooLong { .. }) => (
-            CloseCode::Size,
-            "The message is larger than server.max_body_bytes",
-        ),
-        Error::Io(_) => (CloseCode::Again, "The server is too busy"),
-        Error::Utf8(_) => (CloseCode::Invalid, "The text is not UTF-8"),
-        _ => (CloseCode::Protocol, "The frame follows no rule of RFC 6455"),
-    }
-}
-
-/// Says why the connection ends, and ends it.
-async fn close(socket: &mut WebSocketStream<Metered>, (code, reason): (CloseCode, &'static str)) {
-    let frame = CloseFrame {
-        code,
-        reason: Utf8Bytes::from_static(reason),
-    };
-    let closing = async {
-        if socket.send(Message::Close(Some(frame))).await.is_ok() {
-            while let Some(Ok(_)) = socket.next().await {}
-        }
-    };
-    // A client that does not answer has lost the connection anyway.
-    let _ = tokio::time::timeout(CLOSE_WAIT, closing).await;
-}
-
 /// A request in work on its connection, for as long as it lives.
 struct Counted<'d> {
     desk: &'d Desk,
@@ -280,6 +257,8 @@ impl Drop for Counted<'_> {
 /// Why a request has no further parts.
 enum Ended {
     Refused(Refusal),
+    /// Other requests are answered in its place.
+    Silent,
     /// The connection is gone.
     Gone,
 }
@@ -287,7 +266,19 @@ enum Ended {
 impl Desk {
     /// Whether a further message is read while so many requests are in work.
     fn has_room(&self, in_work: usize) -> bool {
-        in_work < IN_WORK_MAX && self.uncharged.get() < SMALL_BODY_BYTES
+        match self.entrance.is_open() {
+            true => in_work < IN_WORK_MAX && self.uncharged.get() < SMALL_BODY_BYTES,
+            // What is held back waits for a message that must be read.
+            false => in_work < HELD_MAX && self.uncharged.get() < UNKNOWN_BYTES_MAX,
+        }
+    }
+
+    /// Bytes that a message may have.
+    fn message_bytes_max(&self) -> usize {
+        match self.entrance.is_open() {
+            true => usize::MAX,
+            false => UNKNOWN_BYTES_MAX,
+        }
     }
 
     /// Answers one message to its last part.
@@ -307,22 +298,17 @@ impl Desk {
             }
         };
         let status = match result {
-            Ok(()) => StatusCode::OK,
+            Ok(()) | Err(Ended::Silent) => StatusCode::OK,
             Err(Ended::Gone) => return,
             Err(Ended::Refused(refusal)) => {
                 let status = refusal.status();
-                let mut bytes = Vec::new();
-                write_response(format, &refusal.response(id), &mut bytes);
-                let part = Part {
-                    bytes: bytes.into(),
-                    share: None,
-                };
                 // If the connection is gone, nobody waits.
-                let _ = self.send(part, is_text).await;
+                let _ = self.respond(format, &refusal.response(id), is_text).await;
                 status
             }
         };
         self.record(status, began.elapsed());
+        self.audit(None, status);
     }
 
     /// Reads and runs a request, and sends its results.
@@ -334,18 +320,27 @@ impl Desk {
     ) -> Result<(), Ended> {
         let state = self.context.state();
         let is_text = incoming.is_text;
-        let order = self.reading.lock().await;
-        let read = self.read(format, message).await;
+        let mut order = self.reading.lock().await;
+        let mut read = self.read(format, message.clone()).await?;
+        if !self.entrance.is_open() && !matches!(read.0, Ask::Authenticate(_)) {
+            drop((order, read));
+            self.hold(format, id, is_text).await?;
+            order = self.reading.lock().await;
+            read = self.read(format, message).await?;
+        }
         // What is read has a share of its own.
         drop(incoming);
-        let (ask, work_share) = read?;
+        let (ask, work_share) = read;
         let mut job = match ask {
             Ask::Run(job) => *job,
             Ask::Close(session) => {
                 self.sessions.close(&session);
                 return self.nothing(format, id, is_text).await;
             }
-            Ask::Authenticate => return self.nothing(format, id, is_text).await,
+            Ask::Authenticate(proof) => {
+                self.log_in(proof).await?;
+                return self.nothing(format, id, is_text).await;
+            }
         };
         job.form.plain_dates = self.plain_dates;
         if let Some((name, wanted)) = host::unknown_alias(state, &job.aliases) {
@@ -373,9 +368,12 @@ impl Desk {
         };
         let mut context = self.context.again(deadline);
         context.work_share = Some(work_share);
+        self.entrance.name_in(&mut context);
         context
             .renew_identity()
             .map_err(|error| self.refused(&error))?;
+        let turn = state.user_limits.enter(context.identity());
+        let _turn = turn.map_err(|error| self.refused(&error))?;
         let result = self.run(job, session, (context, asked), is_text).await;
         if let Some(name) = &name {
             self.sessions.used(name);
@@ -473,8 +471,17 @@ impl Desk {
 
     /// Answers that there are no results.
     async fn nothing(&self, format: Format, id: Option<u128>, is_text: bool) -> Result<(), Ended> {
+        self.respond(format, &status::nothing(id), is_text).await
+    }
+
+    async fn respond(
+        &self,
+        format: Format,
+        response: &Response,
+        is_text: bool,
+    ) -> Result<(), Ended> {
         let mut bytes = Vec::new();
-        write_response(format, &status::nothing(id), &mut bytes);
+        write_response(format, response, &mut bytes);
         let part = Part {
             bytes: bytes.into(),
             share: None,

@@ -18,6 +18,7 @@ pub(super) const SUCCESS: i32 = 200;
 pub(super) const NO_CONTENT: i32 = 204;
 const UNAUTHORIZED: i32 = 401;
 const FORBIDDEN: i32 = 403;
+const AUTHENTICATE: i32 = 407;
 const MALFORMED: i32 = 498;
 const INVALID_ARGUMENTS: i32 = 499;
 const SERVER_ERROR: i32 = 500;
@@ -38,6 +39,14 @@ pub(super) const fn nothing(id: Option<u128>) -> Response {
         message: CompactString::const_new(""),
         attributes: Vec::new(),
         data: Value::Null,
+    }
+}
+
+/// The response to a request that waits until its client has said who it is.
+pub(super) fn challenge(id: Option<u128>) -> Response {
+    Response {
+        code: AUTHENTICATE,
+        ..nothing(id)
     }
 }
 
@@ -82,6 +91,12 @@ impl Refusal {
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         let exception = "org.apache.tinkerpop.gremlin.server.op.OpProcessorException";
         Self::new(INVALID_ARGUMENTS, exception, message)
+    }
+
+    /// Who the client is is not known.
+    pub(super) fn unauthorized(message: impl Into<String>) -> Self {
+        let exception = "javax.security.sasl.AuthenticationException";
+        Self::new(UNAUTHORIZED, exception, message)
     }
 
     /// It may be tried again.

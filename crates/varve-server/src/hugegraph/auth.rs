@@ -3,14 +3,16 @@
 //! directory for the server.
 //!
 //! A user sees and changes its own record; others with rights on the server's users, targets and
-//! accesses, and what is given only by who has it. Where authentication is off
-//! all of it answers in the original's words for that. So do raft and the white list, always.
+//! accesses, and what is given only by who has it. Where authentication is off all of it answers in
+//! the original's words for that. So does raft, always.
 
 mod fields;
 mod login;
 mod records;
 mod shown;
+mod tokens;
 mod users;
+mod white_list;
 
 use std::sync::Arc;
 
@@ -57,9 +59,20 @@ pub(crate) static ROUTES: &[Route] = &[
     changes(Verb::Delete, ID, Scope::Server, delete),
     reads(ROLE, Scope::Server, role).with(POINT),
     logs_in("auth/login", Scope::Server),
-    unconfigured(Verb::Get, "whiteiplist", refuse_auth, Scope::Server),
-    unconfigured(Verb::Post, "whiteiplist", refuse_auth, Scope::Server),
-    unconfigured(Verb::Put, "whiteiplist", refuse_auth, Scope::Server),
+    reads("auth/tokens", Scope::Server, tokens::list).with(&[Parameter::text("user")]),
+    changes(Verb::Post, "auth/tokens", Scope::Server, tokens::create),
+    changes(
+        Verb::Delete,
+        "auth/tokens/{id}",
+        Scope::Server,
+        tokens::revoke,
+    ),
+    changes(Verb::Get, "whiteiplist", Scope::Server, white_list::get).needs(Needs::Administrator),
+    changes(Verb::Post, "whiteiplist", Scope::Server, white_list::change)
+        .needs(Needs::Administrator),
+    changes(Verb::Put, "whiteiplist", Scope::Server, white_list::switch)
+        .needs(Needs::Administrator)
+        .with(&[Parameter::text("status")]),
     unconfigured(
         Verb::Get,
         "graphs/{graph}/raft/{operation}",
@@ -318,10 +331,6 @@ fn not_configured() -> ApiError {
         "Unconfigured authenticator, please config auth.authenticator option in rest-server.properties",
     )
     .by_design()
-}
-
-fn refuse_auth(_: &RequestContext) -> HandlerResult {
-    Err(not_configured())
 }
 
 fn refuse_raft(context: &RequestContext) -> HandlerResult {

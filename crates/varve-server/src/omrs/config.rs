@@ -77,6 +77,7 @@ impl OmrsConfig {
             return self.base_url.trim_end_matches('/').to_owned();
         }
         let name = self.server_names.first().map_or("varve", String::as_str);
-        format!("http://{}/servers/{name}", server.address())
+        let scheme = if server.tls.is_on() { "https" } else { "http" };
+        format!("{scheme}://{}/servers/{name}", server.address())
     }
 }

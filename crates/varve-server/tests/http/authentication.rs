@@ -15,12 +15,12 @@ use varve_server::{AuthConfig, Route, ServerConfig};
 
 use crate::harness::{Answer, TestServer};
 
-const PASSWORD: &str = "correct horse";
+pub(crate) const PASSWORD: &str = "correct horse";
 
 /// A server with the users `admin`, `nobody`, `reader`, `writer` and `owner`. The reader may read
 /// the graph `g`, the writer read and change its elements, and the owner do anything on the graph
 /// `h` alone.
-fn server() -> TestServer {
+pub(crate) fn server() -> TestServer {
     server_with(AuthConfig::default())
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn users(server: &TestServer, names: &[&str]) -> Vec<Client> {
     .collect()
 }
 
-fn server_with(config: AuthConfig) -> TestServer {
+pub(crate) fn server_with(config: AuthConfig) -> TestServer {
     let server = TestServer::start(ServerConfig {
         auth: AuthConfig {
             enabled: true,
@@ -117,16 +117,22 @@ fn grant(server: &TestServer, user: &str, graph: &str, permissions: &[&str], res
     }
 }
 
-fn basic(user: &str, password: &str) -> String {
+pub(crate) fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
 /// Sends a request as this user.
-fn send(server: &TestServer, user: &str, verb: &str, path: &str, body: &Value) -> Answer {
+pub(crate) fn send(
+    server: &TestServer,
+    user: &str,
+    verb: &str,
+    path: &str,
+    body: &Value,
+) -> Answer {
     send_as(server, Some(&basic(user, PASSWORD)), verb, path, body)
 }
 
-fn send_as(
+pub(crate) fn send_as(
     server: &TestServer,
     authorization: Option<&str>,
     verb: &str,
@@ -150,7 +156,7 @@ fn request(authorization: Option<&str>, verb: &str, path: &str, body: &Value) ->
     format!("{verb} {path} HTTP/1.1\r\nhost: h\r\n{header}{content}")
 }
 
-fn token(server: &TestServer, user: &str) -> String {
+pub(crate) fn token(server: &TestServer, user: &str) -> String {
     let body = json!({"user_name": user, "user_password": PASSWORD});
     let answer = send_as(server, None, "POST", "/auth/login", &body);
     assert_eq!(answer.status, 200, "{}", answer.text());
@@ -538,7 +544,8 @@ fn a_websocket_is_a_users_as_long_as_what_it_was_opened_with_counts() {
         send(&server, "admin", "POST", "/graphs/g", &schema).status,
         201
     );
-    assert_eq!(open(&server, None).err(), Some(401));
+    let wrong = basic("reader", "wrong");
+    assert_eq!(open(&server, Some(&wrong)).err(), Some(401));
     assert_eq!(
         open(&server, Some(&token(&server, "nobody"))).err(),
         Some(403)
@@ -641,8 +648,8 @@ fn the_audit_trail_says_who_was_refused_and_who_changed_rights_and_no_secret() {
     );
     let failed = lines.iter().find(|line| line["status"] == 401).unwrap();
     assert_eq!(
-        (&failed["user"], &failed["address"]),
-        (&Value::Null, &json!("127.0.0.1"))
+        (&failed["user"], &failed["login"], &failed["address"]),
+        (&Value::Null, &json!("admin"), &json!("127.0.0.1"))
     );
     assert!(
         lines

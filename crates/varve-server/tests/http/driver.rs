@@ -1,6 +1,6 @@
 //! A driver of TinkerPop, as far as tests need one.
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -57,7 +57,11 @@ impl Driver {
 
     /// One that gives itself this name.
     pub(crate) fn named(fixture: &Fixture, format: Format, path: &str, agent: &str) -> Self {
-        let address = fixture.server.address();
+        Self::of(fixture.server.address(), format, path, agent)
+    }
+
+    /// One of the server at this address.
+    pub(crate) fn of(address: SocketAddr, format: Format, path: &str, agent: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         let patience = Some(Duration::from_secs(20));
         stream.set_read_timeout(patience).unwrap();

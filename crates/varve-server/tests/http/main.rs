@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod algorithms;
+mod api_tokens;
+mod audit;
 mod authentication;
 mod described;
 mod driver;
@@ -35,10 +37,12 @@ mod omrs;
 mod open_graphs;
 mod protocol;
 mod queries;
+mod sasl;
 mod schema;
 mod sequenced;
 mod sharing;
 mod times;
+mod tls;
 mod traversers;
 mod traversers_of_bodies;
 mod traversers_of_shapes;

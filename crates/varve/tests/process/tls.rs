@@ -1,16 +1,9 @@
-//! The tools against a server behind TLS.
+//! The server over TLS, and the tools against it.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
-
-use crate::server::VARVE;
+use crate::server::{Server, VARVE};
 
 /// The authority, and the certificate and key that it signed for 127.0.0.1.
 fn file(name: &str) -> PathBuf {
@@ -19,70 +12,78 @@ fn file(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Answers one request of a backup.
-fn answer(stream: TcpStream, config: &Arc<ServerConfig>) -> std::io::Result<()> {
-    let session = ServerConnection::new(Arc::clone(config)).map_err(std::io::Error::other)?;
-    let mut stream = BufReader::new(StreamOwned::new(session, stream));
-    let (mut request, mut length) = (String::new(), 0);
-    stream.read_line(&mut request)?;
-    loop {
-        let mut line = String::new();
-        stream.read_line(&mut line)?;
-        match line.to_ascii_lowercase().trim().split_once(": ") {
-            Some(("content-length", value)) => length = value.parse().unwrap_or(0),
-            Some(_) => {}
-            None => break,
-        }
-    }
-    stream.read_exact(&mut vec![0; length])?;
-    let body = match request.starts_with("POST /admin/backup ") {
-        true => "{\"job\":1}",
-        false => "{\"job\":1,\"status\":\"done\",\"result\":{\"files\":7}}",
-    };
-    let length = body.len();
-    let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
-    let mut stream = stream.into_inner();
-    stream.write_all(format!("{head}{body}").as_bytes())?;
-    stream.conn.send_close_notify();
-    stream.flush()
+fn server(data: &Path) -> Server {
+    let setting = |option: &str, name: &str| format!("tls.{option}={}", file(name).display());
+    Server::start(
+        Command::new(VARVE)
+            .arg("serve")
+            .arg("--data-dir")
+            .arg(data)
+            .args(["--set", &setting("certificate_file", "node.pem")])
+            .args(["--set", &setting("key_file", "node.key")])
+            .args(["--set", "auth.enabled=true"])
+            .env("VARVE_ADMIN_PASSWORD", "correct horse"),
+    )
 }
 
-/// Serves in the background; returns the address.
-fn serve() -> String {
-    let chain = CertificateDer::pem_file_iter(file("node.pem")).expect("certificates");
-    let chain = chain.collect::<Result<_, _>>().expect("certificates");
-    let key = PrivateKeyDer::from_pem_file(file("node.key")).expect("a key");
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key));
-    let config = Arc::new(config.expect("a certificate with its key"));
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("bound");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            // A client that does not trust it breaks the connection.
-            let _ = answer(stream, &config);
-        }
-    });
-    format!("https://{address}")
+/// Runs a tool as the administrator: whether it ended well, and what it said.
+fn run(arguments: &[&str], trusted: &[(&str, &Path)]) -> (bool, String) {
+    let output = Command::new(VARVE)
+        .args(arguments)
+        .env("VARVE_USER", "admin")
+        .env("VARVE_PASSWORD", "correct horse")
+        .envs(trusted.iter().copied())
+        .output()
+        .expect("the binary runs");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    (output.status.success(), text)
 }
 
 #[test]
 fn the_tools_speak_https_to_servers_whose_authority_is_trusted() {
-    let url = serve();
-    let backup = |trusted: &str| {
-        let output = Command::new(VARVE)
-            .args(["backup", "--server", &url, "monday"])
-            .env("SSL_CERT_FILE", file(trusted))
-            .output()
-            .expect("the binary runs");
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        (output.status.success(), text)
-    };
-    let (done, text) = backup("ca.pem");
-    assert!(done && text.contains("\"files\":7"), "{text}");
-    let (done, text) = backup("other-ca.pem");
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = server(&folder.path().join("data"));
+    assert!(server.url.starts_with("https://"), "{}", server.url);
+    let (url, ca, other) = (server.url.as_str(), file("ca.pem"), file("other-ca.pem"));
+    let trusted = ca.to_str().expect("text");
+    let dump = folder.path().join("dump.jsonl");
+    let dump = dump.to_str().expect("text");
+    for arguments in [
+        &["backup", "--server", url, "monday"][..],
+        &["verify", "--server", url],
+        &["dump", "--server", url, dump],
+        &["load", "--server", url, dump],
+        &[
+            "bench",
+            "api",
+            "--url",
+            url,
+            "--scenario",
+            "single-insert-vertices",
+            "--model",
+            "closed",
+            "--users",
+            "2",
+            "--hold",
+            "1s",
+            "--warmup",
+            "0s",
+        ],
+    ] {
+        let arguments = [arguments, &["--ca-file", trusted]].concat();
+        let (done, text) = run(&arguments, &[]);
+        assert!(done, "{arguments:?}: {text}");
+    }
+    // The system's authorities count without the option, and no others.
+    let backup = ["backup", "--server", url, "tuesday"];
+    let (done, text) = run(&backup, &[("SSL_CERT_FILE", ca.as_path())]);
+    assert!(done, "{text}");
+    let (done, text) = run(&backup, &[("SSL_CERT_FILE", other.as_path())]);
     assert!(!done && text.contains("certificate"), "{text}");
+    let untrusted = [&backup[..], &["--ca-file", other.to_str().expect("text")]].concat();
+    let (done, text) = run(&untrusted, &[]);
+    assert!(!done && text.contains("certificate"), "{text}");
+    let (done, text) = run(&[&backup[..], &["--ca-file", dump]].concat(), &[]);
+    assert!(!done && text.contains("no PEM certificate"), "{text}");
 }

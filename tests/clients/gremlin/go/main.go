@@ -186,11 +186,21 @@ func scripts(client *gremlingo.Client) {
 	}))
 }
 
+// Who the client is, where the server asks: by the header of the request that opens the connection.
+func login() gremlingo.AuthInfoProvider {
+	user, asked := os.LookupEnv("VARVE_USER")
+	if !asked {
+		return nil
+	}
+	return gremlingo.BasicAuthInfo(user, os.Getenv("VARVE_PASSWORD"))
+}
+
 func main() {
 	url, source := os.Args[1], "__g_hugegraph"
 	remote, err := gremlingo.NewDriverRemoteConnection(url, func(s *gremlingo.DriverRemoteConnectionSettings) {
 		s.TraversalSource = source
 		s.LogVerbosity = gremlingo.Off
+		s.AuthInfo = login()
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -201,6 +211,7 @@ func main() {
 	client, err := gremlingo.NewClient(url, func(s *gremlingo.ClientSettings) {
 		s.TraversalSource = source
 		s.LogVerbosity = gremlingo.Off
+		s.AuthInfo = login()
 	})
 	if err != nil {
 		fmt.Println(err)

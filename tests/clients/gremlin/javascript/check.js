@@ -115,6 +115,10 @@ async function scripts(client) {
 
 async function main() {
   const options = { traversalSource: source };
+  const user = process.env.VARVE_USER;
+  if (user) {
+    options.authenticator = new gremlin.driver.auth.PlainTextSaslAuthenticator(user, process.env.VARVE_PASSWORD);
+  }
   const graphson = { ...options, mimeType: 'application/vnd.gremlin-v3.0+json' };
   for (const each of [options, graphson]) {
     const connection = new DriverRemoteConnection(url, each);

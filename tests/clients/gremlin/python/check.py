@@ -2,6 +2,7 @@
 import asyncio
 import concurrent.futures
 import datetime
+import os
 import sys
 import traceback
 
@@ -15,6 +16,8 @@ from gremlin_python.structure.graph import Edge, Path, Vertex, VertexProperty
 
 URL = sys.argv[1]
 SOURCE = "__g_hugegraph"
+# Who the client is, where the server asks: by SASL PLAIN.
+LOGIN = {"username": os.environ.get("VARVE_USER", ""), "password": os.environ.get("VARVE_PASSWORD", "")}
 counts = {"passed": 0, "failed": 0}
 
 
@@ -122,7 +125,7 @@ def scripts(c):
     check("script timeout", lambda: refused(lambda: all_of(endless, request_options=late), 598, "evaluationTimeout"))
     check("script error", lambda: refused(lambda: all_of("g.V().nonsense()"), 597, "nonsense"))
     check("script syntax", lambda: refused(lambda: all_of("g.V("), 597, "line 1"))
-    check("unknown alias", lambda: refused(lambda: client.Client(URL, "nowhere").submit("g.V()").all().result(), 499, "Could not alias [g] to [nowhere]"))
+    check("unknown alias", lambda: refused(lambda: client.Client(URL, "nowhere", **LOGIN).submit("g.V()").all().result(), 499, "Could not alias [g] to [nowhere]"))
 
     def pipelined():
         asked = [c.submit_async("g.V(x).values('name')", {"x": 1}) for _ in range(100)]
@@ -132,11 +135,16 @@ def scripts(c):
 
 
 for wire in (serializer.GraphBinarySerializersV1(), serializer.GraphSONSerializersV3d0()):
-    connection = DriverRemoteConnection(URL, SOURCE, message_serializer=wire)
+    connection = DriverRemoteConnection(URL, SOURCE, message_serializer=wire, **LOGIN)
     traversals(traversal().with_(connection) if hasattr(traversal(), "with_") else traversal().with_remote(connection))
     connection.close()
-    texts = client.Client(URL, SOURCE, message_serializer=wire)
+    texts = client.Client(URL, SOURCE, message_serializer=wire, **LOGIN)
     scripts(texts)
     texts.close()
+if LOGIN["username"]:
+    for wrong in ({**LOGIN, "password": "wrong"}, {"username": "nobody", "password": "x"}):
+        stranger = client.Client(URL, SOURCE, **wrong)
+        check("wrong login", lambda: refused(lambda: stranger.submit("g.V()").all().result(), 401, "Authentication failed"))
+        stranger.close()
 print(f"{counts['passed']} passed, {counts['failed']} failed")
 sys.exit(counts["failed"] > 0)

@@ -11,6 +11,7 @@ use super::super::answer::Verdict;
 use super::super::http::Head;
 use super::super::measure::Failure;
 use super::{Outcome, State, Worker};
+use crate::endpoint::Stream;
 
 /// Buffers of a user that grew over this are given back.
 const KEPT_BUFFER: usize = 16 * 1024;
@@ -66,7 +67,7 @@ impl Worker {
             return;
         };
         match stream.write(&self.request) {
-            Ok(length) if length == self.request.len() => {}
+            Ok(length) if length == self.request.len() && !stream.is_holding() => {}
             Ok(length) => self.keep_rest(index, length),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_rest(index, 0),
             Err(error) => {
@@ -85,7 +86,17 @@ impl Worker {
         user.rest.extend_from_slice(&self.request[sent..]);
         user.rest_at = 0;
         user.state = State::Sending;
-        self.watch(index, EventFlags::IN | EventFlags::OUT);
+        self.watch_sending(index);
+    }
+
+    /// Waits until the socket takes more, or brings what must come first.
+    fn watch_sending(&self, index: u32) {
+        let stream = self.users[index as usize].stream.as_ref();
+        let wanted = match stream.is_some_and(Stream::is_answered_first) {
+            true => EventFlags::IN,
+            false => EventFlags::IN | EventFlags::OUT,
+        };
+        self.watch(index, wanted);
     }
 
     fn watch(&self, index: u32, wanted: EventFlags) {
@@ -100,7 +111,9 @@ impl Worker {
     pub(super) fn handle(&mut self, index: u32, flags: EventFlags) {
         match self.users[index as usize].state {
             State::Connecting => self.finish_connect(index),
-            State::Sending if flags.contains(EventFlags::OUT) => self.send_rest(index),
+            State::Sending if flags.contains(EventFlags::OUT) || self.is_handshaking(index) => {
+                self.send_rest(index);
+            }
             State::Sending | State::Receiving | State::Idle => {
                 if let Some((failure, error)) = self.receive(index) {
                     self.fail(index, failure, &error);
@@ -108,6 +121,11 @@ impl Worker {
             }
             State::Stopped => {}
         }
+    }
+
+    fn is_handshaking(&self, index: u32) -> bool {
+        let stream = self.users[index as usize].stream.as_ref();
+        stream.is_some_and(Stream::is_handshaking)
     }
 
     fn finish_connect(&mut self, index: u32) {
@@ -142,10 +160,12 @@ impl Worker {
                 return;
             }
         }
-        if user.rest_at == user.rest.len() {
+        if user.rest_at == user.rest.len() && !stream.is_holding() {
             user.state = State::Receiving;
             give_back(&mut user.rest);
             self.watch(index, EventFlags::IN);
+        } else if self.is_handshaking(index) {
+            self.watch_sending(index);
         }
     }
 

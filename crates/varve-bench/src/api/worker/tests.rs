@@ -16,6 +16,7 @@ use super::super::payload::Naming;
 use super::super::result::{Load, Model};
 use super::super::scenario::{Data, Place, Scenario, Sizes};
 use super::*;
+use crate::endpoint::Endpoint;
 
 /// Longer than any test takes, on however busy a machine: the hold of loads that end with their requests, and all time-outs.
 const UNTIL_DONE_S: f64 = 3_600.0;
@@ -56,7 +57,7 @@ fn requests(to: SocketAddr, scenario: Scenario) -> Requests {
         edges: 100,
     };
     let place = Place {
-        host: to.to_string(),
+        headers: format!("Host: {to}\r\n"),
         base: "/graphs/g".to_owned(),
         source: "__g_hugegraph".to_owned(),
         edge_middle: String::new(),
@@ -75,7 +76,7 @@ fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i6
         thread: 0,
         threads: 1,
         start: Instant::now(),
-        route: Route::new(to, 0, 1),
+        route: Route::new(&Endpoint::plain(to, "h"), 0, 1),
         requests: requests(to, scenario),
         model: match Users::of(load) {
             Some(users) => ModelOfWorker::Users {

@@ -31,6 +31,8 @@ pub(super) struct Metered {
     connection: Arc<ConnectionState>,
     /// Bytes that have arrived since the last whole message.
     arrived: usize,
+    /// Bytes that one message may have.
+    pub(super) bytes_max: usize,
     share: BodyShare,
     growing: Option<Growing>,
     /// Why no more is read.
@@ -52,6 +54,7 @@ impl Metered {
             worker,
             connection,
             arrived: 0,
+            bytes_max: usize::MAX,
             share: BodyShare::default(),
             growing: None,
             refused: None,
@@ -119,6 +122,9 @@ impl AsyncRead for Metered {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.arrived > self.bytes_max {
+            return Poll::Ready(Err(io::ErrorKind::PermissionDenied.into()));
+        }
         let wanted = self.arrived + buffer.remaining();
         ready!(self.poll_room(context, wanted))?;
         let Self { io, fragments, .. } = &mut *self;

@@ -31,6 +31,7 @@ pub(super) async fn login(context: RequestContext) -> HandlerResult {
         |what| move || ApiError::illegal_argument(format!("The {what} of user can't be null"));
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let user = given(body.user_name).ok_or_else(missing("name"))?;
+    context.note_login(&user);
     let password = given(body.user_password).ok_or_else(missing("password"))?;
     let login = auth.login(&user, &password, context.address)?;
     let checked = PendingLogin::new(Arc::clone(&auth), login)
@@ -46,10 +47,9 @@ pub(super) async fn login(context: RequestContext) -> HandlerResult {
 
 /// Whose token the request has.
 pub(super) fn verify(context: &RequestContext) -> HandlerResult {
-    let (principal, claims) = auth(context)?
-        .check_token(&token(context)?)
-        .ok_or(AuthError::Failed)?;
-    let shown = json!({ "user_name": principal.name, "user_id": claims.user_id });
+    let principal = auth(context)?.check(&token(context)?);
+    let principal = principal.ok_or(AuthError::Failed)?;
+    let shown = json!({ "user_name": principal.name, "user_id": principal.id });
     Ok(Response::of(StatusCode::OK, &shown))
 }
 

@@ -155,7 +155,7 @@ fn put(shown: &mut Map<String, Json>, field: &str, value: Option<&String>) {
 }
 
 /// A time as the original shows it, in UTC.
-fn date(milliseconds: i64) -> String {
+pub(super) fn date(milliseconds: i64) -> String {
     let instant = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
     instant.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string()
 }

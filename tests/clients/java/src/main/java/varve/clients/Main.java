@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 import org.apache.hugegraph.driver.HugeClient;
+import org.apache.hugegraph.driver.HugeClientBuilder;
 import org.apache.hugegraph.driver.VariablesManager;
 import org.apache.hugegraph.structure.Task;
 import org.apache.hugegraph.structure.constant.GraphMode;
@@ -16,16 +17,26 @@ public final class Main {
     private static final String GRAPH = "hugegraph";
     private static final String CLEAR_MESSAGE = "I'm sure to delete all data";
 
+    static String url;
+
     private final Checks checks = new Checks();
     private final HugeClient client;
+    /** Who the client is, where the server asks. */
+    private final String user = System.getenv("VARVE_USER");
+    private final String password = System.getenv("VARVE_PASSWORD");
 
-    private Main(String url) {
-        this.client = HugeClient.builder(url, GRAPH).configTimeout(60).build();
+    private Main() {
+        HugeClientBuilder builder = HugeClient.builder(url, GRAPH).configTimeout(60);
+        if (this.user != null) {
+            builder.configUser(this.user, this.password);
+        }
+        this.client = builder.build();
     }
 
     /** Runs against the URL given; ends with 1 when anything failed. */
     public static void main(String[] args) {
-        Main main = new Main(args[0]);
+        url = args[0];
+        Main main = new Main();
         boolean ok;
         try {
             ok = main.run();
@@ -47,6 +58,9 @@ public final class Main {
         this.checks.step("modes", this::modes);
         this.checks.step("removal of schema", this::removeSchema);
         this.checks.step("clear", this::clear);
+        if (this.user != null) {
+            new AuthChecks(this.checks, this.client, this.user, this.password).run();
+        }
         return this.checks.report();
     }
 

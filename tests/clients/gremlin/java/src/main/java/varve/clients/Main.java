@@ -151,17 +151,34 @@ public final class Main {
         });
     }
 
+    /** Says who it is, where the server asks, by SASL PLAIN. */
+    private static Cluster cluster(URI url, MessageSerializer<?> format, String password) {
+        Cluster.Builder builder = Cluster.build(url.getHost()).port(url.getPort()).serializer(format);
+        String user = System.getenv("VARVE_USER");
+        return user == null ? builder.create() : builder.credentials(user, password).create();
+    }
+
     public static void main(String[] arguments) throws Exception {
         URI url = URI.create(arguments[0]);
         MessageSerializer<?>[] formats = {new GraphBinaryMessageSerializerV1(), new GraphSONMessageSerializerV3()};
         for (MessageSerializer<?> format : formats) {
-            Cluster cluster = Cluster.build(url.getHost()).port(url.getPort()).serializer(format).create();
+            Cluster cluster = cluster(url, format, System.getenv("VARVE_PASSWORD"));
             GraphTraversalSource g = AnonymousTraversalSource.traversal()
                     .with(DriverRemoteConnection.using(cluster, SOURCE));
             traversals(g);
             g.close();
             scripts(cluster.connect().alias(SOURCE));
             cluster.close();
+        }
+        if (System.getenv("VARVE_USER") != null) {
+            check("wrong password", () -> refused(401, "Authentication failed", () -> {
+                Cluster cluster = cluster(url, formats[0], "wrong");
+                try {
+                    cluster.connect().submit("g.V()").all().get();
+                } finally {
+                    cluster.close();
+                }
+            }));
         }
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed > 0 ? 1 : 0);

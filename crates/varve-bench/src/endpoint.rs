@@ -1,0 +1,280 @@
+//! How a server is reached: its address, whether by TLS, and what the client says of itself.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::Args;
+use rustix::fd::{AsFd, BorrowedFd};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+/// The variables that have a token, or the name and the password, for a server with authentication.
+const TOKEN: &str = "VARVE_TOKEN";
+const USER: &str = "VARVE_USER";
+const PASSWORD: &str = "VARVE_PASSWORD";
+
+/// What a client trusts.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Trust {
+    /// With an address of https: a PEM file with the certificates of the authorities that are trusted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// Where a server is.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) address: SocketAddr,
+    /// Host and port as the URL has them.
+    pub(crate) host: String,
+    pub(crate) security: Option<Security>,
+}
+
+impl Endpoint {
+    /// The server at `http://host:port` or `https://host:port`.
+    ///
+    /// # Errors
+    /// When the URL is neither, its name is not known, or nobody is trusted to name its server.
+    pub(crate) fn new(url: &str, trust: &Trust) -> Result<Self> {
+        let (scheme, host) = parts(url)?;
+        let security = match scheme {
+            "https" => {
+                let file = trust.ca_file.as_deref();
+                let file = file.with_context(|| format!("{url}: https needs --ca-file"))?;
+                Some(Security::new(host, file)?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            address: address(url)?,
+            host: host.to_owned(),
+            security,
+        })
+    }
+
+    /// The server at an address, without TLS.
+    #[cfg(any(feature = "rocksdb", test))]
+    pub(crate) fn plain(address: SocketAddr, host: &str) -> Self {
+        Self {
+            address,
+            host: host.to_owned(),
+            security: None,
+        }
+    }
+
+    /// The scheme, the host and the port.
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.security.is_some() {
+            "https"
+        } else {
+            "http"
+        };
+        format!("{scheme}://{}", self.host)
+    }
+
+    /// The headers that all requests have: the host, and who the client is where the environment
+    /// says so.
+    pub(crate) fn headers(&self) -> String {
+        let host = &self.host;
+        match authorization() {
+            Some(value) => format!("Host: {host}\r\nAuthorization: {value}\r\n"),
+            None => format!("Host: {host}\r\n"),
+        }
+    }
+
+    /// A connection whose reads and writes wait.
+    ///
+    /// # Errors
+    /// When there is none in this time.
+    pub(crate) fn connect(&self, timeout: Duration) -> io::Result<Stream> {
+        let stream = TcpStream::connect_timeout(&self.address, timeout)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(timeout))?;
+        Stream::new(stream, self.security.as_ref())
+    }
+}
+
+fn authorization() -> Option<String> {
+    let variable = |name| std::env::var(name).ok();
+    if let Some(token) = variable(TOKEN) {
+        return Some(format!("Bearer {token}"));
+    }
+    let (user, password) = (variable(USER)?, variable(PASSWORD)?);
+    Some(format!(
+        "Basic {}",
+        STANDARD.encode(format!("{user}:{password}"))
+    ))
+}
+
+/// Scheme and `host:port`.
+fn parts(url: &str) -> Result<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    if !matches!(scheme, "http" | "https") {
+        bail!("{url}: {scheme} is not supported, only http and https");
+    }
+    let host = rest.trim_end_matches('/');
+    ensure!(
+        !host.contains('/'),
+        "{url}: expected {scheme}://<host>:<port>"
+    );
+    Ok((scheme, host))
+}
+
+/// The address of a URL's host.
+///
+/// # Errors
+/// When it is none of `http://host:port` and `https://host:port`, or its name is not known.
+pub(crate) fn address(url: &str) -> Result<SocketAddr> {
+    let (scheme, host) = parts(url)?;
+    let default_port = if scheme == "https" { 443 } else { 80 };
+    let port = host.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
+    let with_port = match port {
+        Some(Ok(_)) => host.to_owned(),
+        _ => format!("{host}:{default_port}"),
+    };
+    with_port
+        .to_socket_addrs()
+        .with_context(|| format!("{url}: the name is not known"))?
+        .next()
+        .with_context(|| format!("{url}: the name has no address"))
+}
+
+/// What a connection over TLS is made with.
+#[derive(Debug, Clone)]
+pub(crate) struct Security {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Security {
+    fn new(host: &str, authorities: &Path) -> Result<Self> {
+        let file = authorities.display();
+        let mut trusted = RootCertStore::empty();
+        let found = CertificateDer::pem_file_iter(authorities);
+        for certificate in found.with_context(|| format!("reading {file}"))? {
+            let certificate = certificate.with_context(|| format!("reading {file}"))?;
+            trusted
+                .add(certificate)
+                .with_context(|| format!("a certificate of {file}"))?;
+        }
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(trusted)
+            .with_no_client_auth();
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        Ok(Self {
+            config: Arc::new(config),
+            name: ServerName::try_from(name.to_owned())?,
+        })
+    }
+}
+
+/// A connection as bytes.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Plain(TcpStream),
+    Secure(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Stream {
+    pub(crate) fn new(stream: TcpStream, security: Option<&Security>) -> io::Result<Self> {
+        let Some(security) = security else {
+            return Ok(Self::Plain(stream));
+        };
+        let (config, name) = (Arc::clone(&security.config), security.name.clone());
+        let connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
+        Ok(Self::Secure(Box::new(StreamOwned::new(connection, stream))))
+    }
+
+    pub(crate) fn take_error(&self) -> io::Result<Option<io::Error>> {
+        match self {
+            Self::Plain(stream) => stream.take_error(),
+            Self::Secure(stream) => stream.sock.take_error(),
+        }
+    }
+
+    /// Whether bytes wait here that the socket has not taken.
+    pub(crate) fn is_holding(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Secure(stream) => stream.conn.wants_write(),
+        }
+    }
+
+    /// Whether the server is not known yet.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Secure(stream) => stream.conn.is_handshaking(),
+        }
+    }
+
+    /// Whether it waits for what the server sends before it can send.
+    pub(crate) fn is_answered_first(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Secure(stream) => stream.conn.is_handshaking() && !stream.conn.wants_write(),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(buffer),
+            Self::Secure(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.write(bytes),
+            Self::Secure(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.flush(),
+            Self::Secure(stream) => stream.flush(),
+        }
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Plain(stream) => stream.as_fd(),
+            Self::Secure(stream) => stream.sock.as_fd(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_have_the_port_of_their_scheme() {
+        let port = |url| address(url).map(|address| address.port());
+        assert_eq!(port("http://127.0.0.1:8080/").expect("one"), 8080);
+        assert_eq!(port("http://127.0.0.1").expect("one"), 80);
+        assert_eq!(port("https://127.0.0.1").expect("one"), 443);
+        for wrong in ["ftp://127.0.0.1:1", "http://127.0.0.1:1/graphs"] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+        let untrusted = Endpoint::new("https://127.0.0.1:1", &Trust::default());
+        assert!(untrusted.is_err());
+    }
+}

@@ -1,0 +1,51 @@
+//! How a WebSocket ends, and what its client is told.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+
+use super::metered::Metered;
+
+/// How long the client may take to answer that the connection closes.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+
+/// What the client is told of an error.
+pub(super) fn reason(error: &Error) -> (CloseCode, &'static str) {
+    match error {
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => (
+            CloseCode::Size,
+            "The message is larger than server.max_body_bytes",
+        ),
+        Error::Io(error) if error.kind() == ErrorKind::PermissionDenied => (
+            CloseCode::Policy,
+            "The client must say who it is before it sends so much",
+        ),
+        Error::Io(_) => (CloseCode::Again, "The server is too busy"),
+        Error::Utf8(_) => (CloseCode::Invalid, "The text is not UTF-8"),
+        _ => (CloseCode::Protocol, "The frame follows no rule of RFC 6455"),
+    }
+}
+
+/// Says why the connection ends, and ends it.
+pub(super) async fn close(
+    socket: &mut WebSocketStream<Metered>,
+    (code, reason): (CloseCode, &'static str),
+) {
+    let frame = CloseFrame {
+        code,
+        reason: Utf8Bytes::from_static(reason),
+    };
+    let closing = async {
+        if socket.send(Message::Close(Some(frame))).await.is_ok() {
+            while let Some(Ok(_)) = socket.next().await {}
+        }
+    };
+    // A client that does not answer has lost the connection anyway.
+    let _ = tokio::time::timeout(CLOSE_WAIT, closing).await;
+}

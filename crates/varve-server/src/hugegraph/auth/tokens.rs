@@ -1,0 +1,110 @@
+//! API tokens: a user makes, lists and revokes its own. The administrator also lists and revokes
+//! those of others.
+
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use varve_auth::{ApiToken, DirectoryError, Id, NewApiToken, Restriction};
+
+use super::Call;
+use super::shown::date;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// The body of a request for a token.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    token_name: Option<String>,
+    /// Seconds that it is to count; without it until it is revoked.
+    token_expire: Option<i64>,
+    /// The graphs that it is good for; without it all that its user may use.
+    token_graphs: Option<Vec<String>>,
+    #[serde(default)]
+    token_reads_only: bool,
+}
+
+pub(super) fn list(context: &RequestContext) -> HandlerResult {
+    let call = Call::of(context)?;
+    let user = match context.query()?.get("user").filter(|id| !id.is_empty()) {
+        Some(id) => Id::new(id),
+        None => call.user.id.clone(),
+    };
+    if user != call.user.id && !call.user.rights.is_administrator() {
+        return Err(ApiError::forbidden("User not authorized."));
+    }
+    let tokens = call.auth.api_tokens_of(&user);
+    let shown: Vec<Json> = tokens.iter().map(shown).collect();
+    Ok(Response::of(StatusCode::OK, &json!({ "tokens": shown })))
+}
+
+pub(super) fn create(context: &RequestContext) -> HandlerResult {
+    let call = Call::of(context)?;
+    if call.user.api_token.is_some() {
+        return Err(ApiError::forbidden(
+            "A token makes no tokens: use a name and a password",
+        ));
+    }
+    let body: NewToken = context.json_object()?;
+    let name = body.token_name.filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| ApiError::illegal_argument("The name of token can't be null"))?;
+    let now = call.author().now;
+    let expires = body.token_expire.map(|seconds| {
+        let milliseconds = seconds.max(0).saturating_mul(1_000);
+        now.saturating_add(milliseconds)
+    });
+    let wanted = NewApiToken {
+        user: call.user.id.clone(),
+        name,
+        expires,
+        restriction: Restriction {
+            graphs: body.token_graphs,
+            reads_only: body.token_reads_only,
+        },
+    };
+    let (token, text) = call.auth.make_api_token(wanted, now)?;
+    tracing::info!(user = %token.user, token = token.id, "API token made");
+    let mut shown = shown(&token);
+    shown["token"] = Json::String(text);
+    Ok(Response::of(StatusCode::CREATED, &shown))
+}
+
+pub(super) fn revoke(context: &RequestContext) -> HandlerResult {
+    let call = Call::of(context)?;
+    let id = context.path_parameter("id");
+    let (own, is_administrator) = (&call.user.id, call.user.rights.is_administrator());
+    call.auth.change(|directory| {
+        let made = directory.remove_api_token(id)?;
+        let is_own = directory
+            .api_token(id)
+            .is_some_and(|token| token.user == *own);
+        match is_own || is_administrator {
+            true => Ok(made),
+            // Who may not see it is not told that it is there.
+            false => Err(DirectoryError::no_token(id)),
+        }
+    })?;
+    tracing::info!(token = id, by = call.user.name, "API token revoked");
+    Ok(Response::no_content())
+}
+
+fn shown(token: &ApiToken) -> Json {
+    let mut shown = json!({
+        "id": token.id,
+        "user": token.user,
+        "token_name": token.name,
+        "token_create": date(token.created),
+        "token_reads_only": token.restriction.reads_only,
+    });
+    if let Some(graphs) = &token.restriction.graphs {
+        shown["token_graphs"] = json!(graphs);
+    }
+    if let Some(end) = token.expires {
+        shown["token_end"] = json!(date(end));
+    }
+    if let Some(used) = token.used {
+        shown["token_used"] = json!(date(used));
+    }
+    shown
+}

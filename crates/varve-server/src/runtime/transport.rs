@@ -1,0 +1,170 @@
+//! What is below HTTP on a connection: TCP, or TLS on it.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
+
+use super::addresses::{Addresses, Place};
+use super::connection::Handle;
+use crate::tls::Tls;
+
+/// The first byte of a client that speaks TLS: the record type of a handshake.
+const HANDSHAKE: u8 = 22;
+
+/// What a client is told that speaks HTTP without TLS.
+const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n\
+    content-length: 122\r\n\r\n\
+    {\"exception\":\"class jakarta.ws.rs.BadRequestException\",\"message\":\"This address speaks TLS: use \
+    https or wss\",\"cause\":\"[]\"}";
+
+/// Bytes of such a client that are read, so that it sees the answer and not a reset.
+const DISCARDED_BYTES: usize = 64 * 1024;
+
+/// A connection as bytes.
+pub(super) enum Transport {
+    Plain(TcpStream),
+    Secure(Box<TlsStream<TcpStream>>),
+}
+
+impl Transport {
+    pub(super) fn tcp(&self) -> &TcpStream {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Secure(stream) => stream.get_ref().0,
+        }
+    }
+
+    pub(super) const fn is_secure(&self) -> bool {
+        matches!(self, Self::Secure(_))
+    }
+}
+
+/// Does the handshake of a new connection. `None` if there is none within its time, or no room for
+/// one.
+pub(super) async fn secure(
+    stream: TcpStream,
+    tls: &Tls,
+    addresses: &std::sync::Arc<Addresses>,
+    handle: &Handle,
+) -> Option<Transport> {
+    let _room = tls.handshakes.try_acquire().ok()?;
+    let from = stream.peer_addr().ok()?.ip();
+    let _own: Option<Place> = addresses.enter(from).ok()?;
+    let accepted = tokio::time::timeout(
+        tls.handshake_timeout(),
+        handle.while_served(accept(stream, tls)),
+    );
+    match accepted.await {
+        Ok(Some(Ok(stream))) => Some(Transport::Secure(Box::new(stream))),
+        Ok(Some(Err(error))) => {
+            tracing::debug!(%error, "a TLS handshake failed");
+            None
+        }
+        Ok(None) | Err(_) => None,
+    }
+}
+
+async fn accept(mut stream: TcpStream, tls: &Tls) -> io::Result<TlsStream<TcpStream>> {
+    let mut first = [0];
+    if stream.peek(&mut first).await? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    if first[0] != HANDSHAKE {
+        if first[0].is_ascii_uppercase() {
+            stream.write_all(SPEAK_TLS).await?;
+            stream.shutdown().await?;
+            discard(&mut stream).await?;
+        }
+        return Err(io::Error::other("the client does not speak TLS"));
+    }
+    tls.acceptor().accept(stream).await
+}
+
+async fn discard(stream: &mut TcpStream) -> io::Result<()> {
+    use tokio::io::AsyncReadExt as _;
+    let mut scratch = [0; 4 * 1024];
+    let mut discarded = 0;
+    while discarded < DISCARDED_BYTES {
+        match stream.read(&mut scratch).await? {
+            0 => break,
+            bytes => discarded += bytes,
+        }
+    }
+    Ok(())
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => pin!(stream).poll_read(context, buffer),
+            Self::Secure(stream) => pin!(stream).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => pin!(stream).poll_write(context, bytes),
+            Self::Secure(stream) => pin!(stream).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => pin!(stream).poll_flush(context),
+            Self::Secure(stream) => pin!(stream).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(stream) => pin!(stream).poll_shutdown(context),
+            Self::Secure(stream) => pin!(stream).poll_shutdown(context),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => pin!(stream).poll_write_vectored(context, slices),
+            Self::Secure(stream) => pin!(stream).poll_write_vectored(context, slices),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_to_a_client_without_tls_is_as_long_as_it_says() {
+        let text = std::str::from_utf8(SPEAK_TLS).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(
+            head.contains(&format!("content-length: {}", body.len())),
+            "{}",
+            body.len()
+        );
+        serde_json::from_str::<serde_json::Value>(body).unwrap();
+    }
+}

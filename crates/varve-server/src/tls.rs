@@ -1,0 +1,233 @@
+//! TLS on the server's own listeners: the certificate, its renewal while the server runs, and how
+//! many handshakes may be in work.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+
+use crate::config::ConfigError;
+use crate::section;
+
+/// What the server speaks over TLS.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+section! {
+    /// The options of TLS on the server's own listeners.
+    pub struct TlsConfig {
+        /// A PEM file with the server's certificate, and after it those of the authorities between
+        /// it and one that clients trust. With it all listeners speak TLS 1.2 or 1.3, and only so.
+        /// Empty: they speak HTTP without TLS.
+        certificate_file: PathBuf = PathBuf::new(),
+        /// A PEM file with the key of that certificate, not encrypted.
+        key_file: PathBuf = PathBuf::new(),
+        /// Milliseconds between two looks at these files; SIGHUP looks at once. A pair that has
+        /// changed serves the connections that begin then. One that cannot be used is logged, and
+        /// the one before stays.
+        reload_ms: u64 = 10_000,
+        /// Time that a handshake may take, in milliseconds. Over it the connection is closed.
+        handshake_timeout_ms: u64 = 10_000,
+        /// Handshakes in work at once, of which one address may have a quarter. A connection beyond
+        /// it is closed.
+        max_handshakes: usize = 1_024,
+    }
+}
+
+impl TlsConfig {
+    /// Whether the listeners speak TLS.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        !self.certificate_file.as_os_str().is_empty()
+    }
+
+    /// Refuses values with which the server could not work.
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        let refused = |option, reason: &str| {
+            Err(ConfigError {
+                option,
+                reason: reason.to_owned(),
+            })
+        };
+        let has_key = !self.key_file.as_os_str().is_empty();
+        if self.is_on() != has_key {
+            return refused(
+                "tls.key_file",
+                "must be given with tls.certificate_file, and only then",
+            );
+        }
+        if self.reload_ms == 0 {
+            return refused("tls.reload_ms", "must be at least 1");
+        }
+        if self.handshake_timeout_ms == 0 {
+            return refused("tls.handshake_timeout_ms", "must be at least 1");
+        }
+        if self.max_handshakes < 4 {
+            return refused("tls.max_handshakes", "must be at least 4");
+        }
+        Ok(())
+    }
+}
+
+/// Files that TLS cannot be served with.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {reason}", file.display())]
+pub struct TlsError {
+    /// Which.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl TlsError {
+    fn new(file: &Path, reason: impl ToString) -> Self {
+        Self {
+            file: file.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// The certificate and the key, as the files have them.
+#[derive(PartialEq, Eq)]
+struct Files {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Files {
+    fn read(config: &TlsConfig) -> Result<Self, TlsError> {
+        let read = |file: &Path| std::fs::read(file).map_err(|error| TlsError::new(file, error));
+        Ok(Self {
+            certificate: read(&config.certificate_file)?,
+            key: read(&config.key_file)?,
+        })
+    }
+
+    /// What connections are served with.
+    fn serving(&self, config: &TlsConfig) -> Result<rustls::ServerConfig, TlsError> {
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.certificate).collect();
+        let of_chain =
+            |reason: &dyn ToString| TlsError::new(&config.certificate_file, reason.to_string());
+        let chain = chain.map_err(|error| of_chain(&error))?;
+        if chain.is_empty() {
+            return Err(of_chain(&"there is no PEM certificate in it"));
+        }
+        let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|error| {
+            use rustls::pki_types::pem::Error;
+            match error {
+                Error::NoItemsFound => TlsError::new(
+                    &config.key_file,
+                    "there is no PEM key in it that is not encrypted",
+                ),
+                error => TlsError::new(&config.key_file, error),
+            }
+        })?;
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let versions = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| of_chain(&error))?;
+        let mut serving = versions
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .map_err(|error| {
+                let key = config.key_file.display();
+                of_chain(&format!("it cannot be used with the key in {key}: {error}"))
+            })?;
+        serving.alpn_protocols = PROTOCOLS.iter().map(|name| name.to_vec()).collect();
+        Ok(serving)
+    }
+}
+
+/// What TLS is served with at the moment.
+pub(crate) struct Tls {
+    config: TlsConfig,
+    serving: ArcSwap<rustls::ServerConfig>,
+    /// The files as they were looked at last.
+    seen: Mutex<Option<Files>>,
+    /// Places for handshakes.
+    pub(crate) handshakes: Semaphore,
+}
+
+impl Tls {
+    /// Reads the files, if the options name any.
+    ///
+    /// # Errors
+    /// When they cannot be used.
+    pub(crate) fn open(config: &TlsConfig) -> Result<Option<Self>, TlsError> {
+        if !config.is_on() {
+            return Ok(None);
+        }
+        let files = Files::read(config)?;
+        Ok(Some(Self {
+            serving: ArcSwap::from_pointee(files.serving(config)?),
+            seen: Mutex::new(Some(files)),
+            handshakes: Semaphore::new(config.max_handshakes),
+            config: config.clone(),
+        }))
+    }
+
+    /// Takes a new connection into TLS.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.serving.load_full())
+    }
+
+    /// Time that a handshake may take.
+    pub(crate) fn handshake_timeout(&self) -> Duration {
+        Duration::from_millis(self.config.handshake_timeout_ms)
+    }
+
+    /// Looks at the files whenever their time has come, or SIGHUP says so.
+    pub(crate) async fn watch(&self) {
+        let mut hangup = signal(SignalKind::hangup()).ok();
+        let every = Duration::from_millis(self.config.reload_ms);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(every) => {}
+                () = told(&mut hangup) => {}
+            }
+            self.look();
+        }
+    }
+
+    /// Serves what the files have now, if they have changed and can be used.
+    fn look(&self) {
+        let mut seen = self.seen.lock();
+        let files = match Files::read(&self.config) {
+            Ok(files) if Some(&files) == seen.as_ref() => return,
+            Ok(files) => files,
+            Err(error) => {
+                // While a file is away, this is said once.
+                if seen.take().is_some() {
+                    tracing::error!(%error, "a file of TLS cannot be read; the certificate before it is served on");
+                }
+                return;
+            }
+        };
+        match files.serving(&self.config) {
+            Ok(serving) => {
+                self.serving.store(Arc::new(serving));
+                tracing::info!("a new certificate is served");
+            }
+            Err(error) => {
+                tracing::error!(%error, "the new certificate cannot be used; the one before it is served on");
+            }
+        }
+        *seen = Some(files);
+    }
+}
+
+/// Waits for a signal.
+async fn told(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,139 @@
+//! How many requests each user may have in work, and make in a second, so that one user does not
+//! take what all share.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::RwLock;
+use varve_auth::Id;
+
+use crate::config::AuthConfig;
+use crate::errors::ApiError;
+use crate::identity::Identity;
+
+/// Requests that may come at once before the rate counts are those of this time.
+const BURST: Duration = Duration::from_secs(1);
+
+/// The limits of each user, and what they are counted by.
+#[derive(Debug)]
+pub(crate) struct UserLimits {
+    /// 0 is no limit.
+    in_flight_max: u32,
+    /// Time between two requests, in nanoseconds; 0 is no limit.
+    interval: u64,
+    started: Instant,
+    users: RwLock<HashMap<Id, Arc<Meter>>>,
+}
+
+#[derive(Debug, Default)]
+struct Meter {
+    in_flight: AtomicU32,
+    /// When the last request would have come if they came evenly, in nanoseconds since the start.
+    due: AtomicU64,
+}
+
+/// A request of a user in work, for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct UserTurn(Arc<Meter>);
+
+impl Drop for UserTurn {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl UserLimits {
+    pub(crate) fn new(config: &AuthConfig) -> Self {
+        let nanoseconds = BURST.as_nanos() as u64;
+        Self {
+            in_flight_max: config.user_requests_in_flight,
+            interval: nanoseconds
+                .checked_div(u64::from(config.user_requests_per_second))
+                .unwrap_or(0),
+            started: Instant::now(),
+            users: RwLock::default(),
+        }
+    }
+
+    /// Begins a request; `None` where there is no limit.
+    ///
+    /// # Errors
+    /// 429 when its user has too many.
+    pub(crate) fn enter(&self, identity: &Identity) -> Result<Option<UserTurn>, ApiError> {
+        let Some(user) = identity.user() else {
+            return Ok(None);
+        };
+        if self.in_flight_max == 0 && self.interval == 0 {
+            return Ok(None);
+        }
+        let meter = self.meter(&user.id);
+        let before = meter.in_flight.fetch_add(1, Ordering::Relaxed);
+        let turn = UserTurn(meter);
+        if self.in_flight_max != 0 && before >= self.in_flight_max {
+            return Err(ApiError::too_many_requests(
+                format!(
+                    "The user has {} requests in work (auth.user_requests_in_flight)",
+                    self.in_flight_max
+                ),
+                1,
+            ));
+        }
+        self.pace(&turn.0)?;
+        Ok(Some(turn))
+    }
+
+    fn meter(&self, user: &Id) -> Arc<Meter> {
+        if let Some(meter) = self.users.read().get(user) {
+            return Arc::clone(meter);
+        }
+        let mut users = self.users.write();
+        Arc::clone(users.entry(user.clone()).or_default())
+    }
+
+    fn pace(&self, meter: &Meter) -> Result<(), ApiError> {
+        self.pace_at(meter, self.started.elapsed().as_nanos() as u64)
+    }
+
+    /// Counts a request that comes so many nanoseconds after the start.
+    fn pace_at(&self, meter: &Meter, now: u64) -> Result<(), ApiError> {
+        if self.interval == 0 {
+            return Ok(());
+        }
+        let burst = BURST.as_nanos() as u64;
+        let next = |due: u64| {
+            let due = due.max(now) + self.interval;
+            (due <= now + burst).then_some(due)
+        };
+        let taken = meter
+            .due
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        match taken {
+            Ok(_) => Ok(()),
+            Err(_) => Err(ApiError::too_many_requests(
+                "The user makes more requests in a second than it may (auth.user_requests_per_second)",
+                1,
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_of_requests_may_come_at_once_and_the_rate_counts_then() {
+        let limits = UserLimits::new(&AuthConfig {
+            user_requests_per_second: 10,
+            ..AuthConfig::default()
+        });
+        let meter = Meter::default();
+        let come = |now: u64| limits.pace_at(&meter, now).is_ok();
+        assert_eq!((0..20).filter(|_| come(0)).count(), 10);
+        let tenth = BURST.as_nanos() as u64 / 10;
+        assert!(come(tenth) && !come(tenth));
+        assert_eq!((0..20).filter(|_| come(30 * tenth)).count(), 10);
+    }
+}

@@ -1,0 +1,206 @@
+//! What the audit trail tells of logins, WebSockets, scripts and the metadata repository; and the
+//! white list.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use varve_graphson::Format;
+use varve_server::AuthConfig;
+
+use crate::authentication::{PASSWORD, basic, send, send_as, server, server_with};
+use crate::driver::{Driver, map, text};
+use crate::harness::TestServer;
+
+fn audited(path: &Path) -> TestServer {
+    let server = server_with(AuthConfig {
+        audit_file: path.to_owned(),
+        ..AuthConfig::default()
+    });
+    let made = send(
+        &server,
+        "admin",
+        "POST",
+        "/graphs/g",
+        &json!({"schema": "open"}),
+    );
+    assert_eq!(made.status, 201, "{}", made.text());
+    server
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(!text.contains(PASSWORD) && !text.contains("a wrong secret"));
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn logins_are_told_with_their_names_and_the_clients_request_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.ndjson");
+    let server = audited(&path);
+    let body = json!({"user_name": "ann", "user_password": "a wrong secret"});
+    assert_eq!(
+        send_as(&server, None, "POST", "/auth/login", &body).status,
+        401
+    );
+    let wrong = basic("bob", "a wrong secret");
+    let request = format!(
+        "GET /graphs HTTP/1.1\r\nhost: h\r\nauthorization: {wrong}\r\nx-request-id: r-17\r\n\r\n"
+    );
+    assert_eq!(server.exchange(&request).status, 401);
+    let lines = lines(&path);
+    let of = |name: &str| lines.iter().find(|line| line["login"] == name).unwrap();
+    assert_eq!(
+        (&of("ann")["status"], &of("ann")["route"]),
+        (&json!(401), &json!("auth/login"))
+    );
+    assert_eq!(
+        (&of("bob")["status"], &of("bob")["request"]),
+        (&json!(401), &json!("r-17"))
+    );
+}
+
+#[test]
+fn messages_of_websockets_and_changes_of_the_schema_by_scripts_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.ndjson");
+    let server = audited(&path);
+    let mut driver = Driver::of(server.address(), Format::GraphSon, "/gremlin", "");
+    let aliases = map(&[("g", text("__g_g"))]);
+    let arguments = [("gremlin", text("g.addV('x')")), ("aliases", aliases)];
+    driver.send("", "eval", &arguments);
+    assert_eq!(driver.receive().code, 407);
+    for (password, code) in [("a wrong secret", 401), (PASSWORD, 403)] {
+        let plain = STANDARD.encode(format!("\0reader\0{password}"));
+        driver.send("", "authentication", &[("sasl", text(&plain))]);
+        assert_eq!(driver.receive().code, code);
+        if code == 401 {
+            driver.send("", "eval", &arguments);
+            assert_eq!(driver.receive().code, 407);
+        }
+    }
+    let script = "graph.schema().propertyKey('k').asText().ifNotExist().create()";
+    let body = json!({"gremlin": script, "aliases": {"graph": "g", "g": "__g_g"}});
+    let made = send(&server, "admin", "POST", "/gremlin", &body);
+    assert_eq!(made.status, 200, "{}", made.text());
+    let lines = lines(&path);
+    let told = |wanted: &[(&str, Value)]| {
+        let fits = |line: &&Value| wanted.iter().all(|(key, value)| line[*key] == *value);
+        assert!(
+            lines.iter().any(|line| fits(&line)),
+            "{wanted:?}: {lines:?}"
+        );
+    };
+    let socket = ("method", json!("WEBSOCKET"));
+    told(&[
+        socket.clone(),
+        ("login", json!("reader")),
+        ("status", json!(401)),
+    ]);
+    told(&[
+        socket.clone(),
+        ("login", json!("reader")),
+        ("status", json!(200)),
+    ]);
+    told(&[socket, ("user", json!("reader")), ("status", json!(403))]);
+    told(&[
+        ("action", json!("schema")),
+        ("route", json!("gremlin")),
+        ("graph", json!("g")),
+        ("user", json!("admin")),
+    ]);
+}
+
+#[test]
+fn the_white_list_keeps_other_addresses_out_but_for_itself() {
+    let server = server();
+    let list = |user: &str| send(&server, user, "GET", "/whiteiplist", &json!({}));
+    assert_eq!(list("reader").status, 403);
+    list("admin").is(200, r#"{"whiteIpList":[]}"#);
+    let post = |body: Value| send(&server, "admin", "POST", "/whiteiplist", &body);
+    post(json!({"action": "load", "ips": ["10.0.0.0/8", "999.1.1.1"]})).is(
+        202,
+        r#"{"added_ips":["10.0.0.0/8"],"existed_ips":[],"illegal_ips":["999.1.1.1"]}"#,
+    );
+    for bad in [
+        json!({"action": "load"}),
+        json!({"ips": []}),
+        json!({"action": "x", "ips": []}),
+    ] {
+        assert_eq!(post(bad).status, 400);
+    }
+    let switch = |status: &str| {
+        let path = format!("/whiteiplist?status={status}");
+        send(&server, "admin", "PUT", &path, &json!({}))
+    };
+    assert_eq!(switch("maybe").status, 400);
+    switch("true").is(200, r#"{"WhiteIpListOpen":true}"#);
+    let graphs = || send(&server, "admin", "GET", "/graphs", &json!({}));
+    let refused = graphs();
+    assert_eq!(refused.status, 403);
+    assert!(
+        refused
+            .text()
+            .contains("Remote ip '127.0.0.1' is not permitted")
+    );
+    let body = json!({"user_name": "admin", "user_password": PASSWORD});
+    assert_eq!(
+        send_as(&server, None, "POST", "/auth/login", &body).status,
+        403
+    );
+    assert_eq!(server.get("/versions").status, 200);
+    assert_eq!(list("reader").status, 403);
+    assert_eq!(
+        post(json!({"action": "load", "ips": ["127.0.0.1"]})).status,
+        202
+    );
+    assert_eq!(graphs().status, 200);
+    post(json!({"action": "remove", "ips": ["127.0.0.1", "10.9.9.9"]})).is(
+        202,
+        r#"{"non_existed_ips":["10.9.9.9"],"removed_ips":["127.0.0.1"]}"#,
+    );
+    assert_eq!(graphs().status, 403);
+    switch("false").is(200, r#"{"WhiteIpListOpen":false}"#);
+    assert_eq!(graphs().status, 200);
+}
+
+#[test]
+fn a_user_has_no_more_requests_than_its_limits_allow() {
+    let server = server_with(AuthConfig {
+        user_requests_per_second: 100,
+        ..AuthConfig::default()
+    });
+    let get = |user: &str| send(&server, user, "GET", "/graphs", &json!({})).status;
+    // A connection of its own for each is slower than the limit may be: so many must be refused
+    // only where they come faster, and others are never kept waiting.
+    let refused = (0..1_000).filter(|_| get("reader") == 429).count();
+    assert!(refused < 1_000);
+    assert_eq!(get("writer"), 200);
+    let server = server_with(AuthConfig {
+        user_requests_in_flight: 1,
+        ..AuthConfig::default()
+    });
+    let gate = &crate::harness::GATE;
+    let _owner = gate.take();
+    let login = crate::authentication::token(&server, "admin");
+    let mut held = server.connect();
+    let request = format!("GET /test/held HTTP/1.1\r\nhost: h\r\nauthorization: {login}\r\n\r\n");
+    held.send(request.as_bytes());
+    gate.wait_for(1);
+    let second = send_as(&server, Some(&login), "GET", "/graphs", &json!({}));
+    assert_eq!(second.status, 429, "{}", second.text());
+    assert_eq!(
+        send(&server, "reader", "GET", "/graphs", &json!({})).status,
+        200
+    );
+    gate.open();
+    assert_eq!(held.receive().status, 200);
+    assert_eq!(
+        send_as(&server, Some(&login), "GET", "/graphs", &json!({})).status,
+        200
+    );
+}

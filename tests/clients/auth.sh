@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The same clients against a server with authentication on, as its administrator, with a name and a
+# password: all of them, or those that are named, `auth.sh java python`.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+clients=("$@")
+[[ $# -gt 0 ]] || clients=(java python gremlin omrs)
+# The clients' own checks have short passwords. The connector of a platform acts for its users.
+server_options=(--set auth.enabled=true --set auth.password_min_length=2 --set 'auth.act_for=["admin"]')
+[[ " ${clients[*]} " != *' omrs '* ]] || server_options+=(--set omrs.enabled=true)
+export VARVE_ADMIN_PASSWORD=pa
+source ../start-server.sh
+export VARVE_USER=admin VARVE_PASSWORD=pa
+status=0
+for client in "${clients[@]}"; do
+  echo "-- $client, with authentication"
+  "./$client/run.sh" "$url" || status=1
+done
+exit $status
