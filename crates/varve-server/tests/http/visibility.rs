@@ -67,7 +67,13 @@ impl Rule {
         for condition in &self.conditions {
             match condition {
                 Condition::Level(predicate, bound) => {
-                    properties.insert("level".into(), json!(format!("P.{predicate}({bound})")));
+                    let arguments = match *predicate {
+                        "within" | "without" => format!("{bound}, {}", bound + 1),
+                        "between" => format!("{bound}, {}", bound + 2),
+                        _ => bound.to_string(),
+                    };
+                    let text = format!("P.{predicate}({arguments})");
+                    properties.insert("level".into(), json!(text));
                 }
                 Condition::Kind(kind) => {
                     properties.insert("kind".into(), json!(kind));
@@ -94,9 +100,16 @@ impl Rule {
         (self.kind == kind || self.kind == "ALL")
             && matches
             && conditions.all(|condition| match condition {
-                Condition::Level("gte", bound) => element.level.is_some_and(|own| own >= *bound),
-                Condition::Level("lt", bound) => element.level.is_some_and(|own| own < *bound),
-                Condition::Level(_, bound) => element.level.is_some_and(|own| own != *bound),
+                Condition::Level(predicate, bound) => {
+                    element.level.is_some_and(|own| match *predicate {
+                        "gte" => own >= *bound,
+                        "lt" => own < *bound,
+                        "within" => own == *bound || own == bound + 1,
+                        "without" => own != *bound && own != bound + 1,
+                        "between" => own >= *bound && own < bound + 2,
+                        _ => own != *bound,
+                    })
+                }
                 Condition::Kind(kind) => element.kind == Some(*kind),
             })
     }
@@ -213,7 +226,8 @@ fn rules(random: &mut Random) -> Vec<Rule> {
         for _ in 0..1 + random.below(2) {
             let mut conditions = Vec::new();
             if random.one_in(2) {
-                let predicate = ["gte", "lt", "neq"][random.below(3)];
+                const PREDICATES: [&str; 6] = ["gte", "lt", "neq", "within", "without", "between"];
+                let predicate = *random.pick(&PREDICATES);
                 conditions.push(Condition::Level(predicate, 1 + random.below(4) as i64));
             }
             if random.one_in(6) {
