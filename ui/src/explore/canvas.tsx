@@ -43,6 +43,8 @@ const SIGNS: Record<Mark, string> = { added: "+ ", removed: "− ", changed: "~ 
 const NAMED_MAX = 150;
 /** Up to here all edges have their labels; above it those of what is selected or differs. */
 const EDGES_NAMED_MAX = 25;
+/** Above this many edges only vertices can be picked, and edges are not drawn while the picture moves. */
+const EDGES_PICKED_MAX = 1500;
 
 const [layoutName, setLayoutName] = createSignal<layout.LayoutName>("force");
 export { layoutName, setLayoutName };
@@ -84,10 +86,20 @@ function drawn(): { vertices: Element[]; edges: Edge[] } {
   };
 }
 
+/** Whether attributes would change: each change of one is an event that sigma works on. */
+function differs(now: object, next: object): boolean {
+  const held = now as Record<string, unknown>;
+  return Object.entries(next).some(([key, value]) => held[key] !== value);
+}
+
+/** Sigma works through the whole graph for each element that is dropped: edges are hidden, and many vertices begin anew. */
+const DROPPED_MAX = 20;
+
 class Picture {
   readonly graph = new MultiDirectedGraph();
   readonly sigma: Sigma;
   private run = 0;
+  private adapted = "";
   private stop: (() => void) | null = null;
   private fixedBefore = new Set<string>();
 
@@ -107,6 +119,7 @@ class Picture {
       edgeLabelSize: 10,
       edgeLabelFont: "system-ui, sans-serif",
       zIndex: true,
+      renderEdgeLabels: true,
       enableEdgeEvents: true,
       labelDensity: 2,
       labelGridCellSize: 80,
@@ -125,31 +138,46 @@ class Picture {
     const look = colors();
     const marks = marksOf();
     const hidden = hiddenLabels();
-    this.sigma.setSetting("labelColor", { color: look.text });
-    this.sigma.setSetting("edgeLabelColor", { color: look.text });
-    this.sigma.setSetting("renderEdgeLabels", true);
-    this.sigma.setSetting("labelRenderedSizeThreshold", vertices.length <= NAMED_MAX ? 0 : 4);
+    this.adapt(vertices.length, edges.length, look);
     const keep = new Set(vertices.map((vertex) => vertex.ref));
-    this.graph.forEachNode((ref) => {
-      if (!keep.has(ref)) this.graph.dropNode(ref);
-    });
+    const gone = this.graph.filterNodes((ref) => !keep.has(ref));
+    if (gone.length > DROPPED_MAX) this.graph.clear();
+    else for (const ref of gone) this.graph.dropNode(ref);
     const spread = Math.sqrt(vertices.length) * 10;
     for (const vertex of vertices) {
       const place = positions.get(vertex.ref) ?? layout.startPosition(vertex.ref, spread);
       const attributes = this.nodeOf(vertex, look, marks, hidden);
-      if (this.graph.hasNode(vertex.ref)) this.graph.mergeNodeAttributes(vertex.ref, attributes);
-      else this.graph.addNode(vertex.ref, { ...attributes, ...place });
+      if (this.graph.hasNode(vertex.ref)) {
+        if (differs(this.graph.getNodeAttributes(vertex.ref), attributes)) this.graph.mergeNodeAttributes(vertex.ref, attributes);
+      } else this.graph.addNode(vertex.ref, { ...attributes, ...place });
     }
     const keepEdges = new Set(edges.map((edge) => edge.ref));
-    this.graph.forEachEdge((ref) => {
-      if (!keepEdges.has(ref)) this.graph.dropEdge(ref);
+    this.graph.forEachEdge((ref, attributes) => {
+      if (!keepEdges.has(ref) && attributes.hidden !== true) this.graph.setEdgeAttribute(ref, "hidden", true);
     });
     for (const edge of edges) {
       if (!this.graph.hasNode(edge.source) || !this.graph.hasNode(edge.target)) continue;
       const attributes = this.edgeOf(edge, look, marks, hidden, edges.length <= EDGES_NAMED_MAX);
-      if (this.graph.hasEdge(edge.ref)) this.graph.mergeEdgeAttributes(edge.ref, attributes);
-      else this.graph.addEdgeWithKey(edge.ref, edge.source, edge.target, attributes);
+      if (this.graph.hasEdge(edge.ref)) {
+        if (differs(this.graph.getEdgeAttributes(edge.ref), attributes)) this.graph.mergeEdgeAttributes(edge.ref, attributes);
+      } else this.graph.addEdgeWithKey(edge.ref, edge.source, edge.target, attributes);
     }
+  }
+
+  /** Settings for this many elements; each change of one draws everything anew. */
+  private adapt(vertices: number, edges: number, look: Colors): void {
+    const isLarge = edges > EDGES_PICKED_MAX;
+    const key = [look.text, isLarge, vertices <= NAMED_MAX].join(" ");
+    if (key === this.adapted) return;
+    this.adapted = key;
+    this.sigma.setSettings({
+      labelColor: { color: look.text },
+      edgeLabelColor: { color: look.text },
+      enableEdgeEvents: !isLarge,
+      hideEdgesOnMove: isLarge,
+      hideLabelsOnMove: isLarge,
+      labelRenderedSizeThreshold: vertices <= NAMED_MAX ? 0 : 4,
+    });
   }
 
   private nodeOf(vertex: Element, look: Colors, marks: Map<string, Mark> | null, hidden: ReadonlySet<string>): Omit<NodeAttributes, "x" | "y"> {

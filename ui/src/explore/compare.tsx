@@ -2,50 +2,60 @@
 
 import { createSignal, For } from "solid-js";
 import { t, type Key } from "../i18n";
-import { NOW, parseTime, point, setPoint, type Point } from "../core/times";
+import { millisOf, NOW, parseTime, point, setPoint, type Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { compare } from "./state";
 import { timeText } from "../parts/timefields";
-import { setComparePanel, validStops } from "./timebar";
+import { knownStops, setComparePanel } from "./timebar";
 
 type Field = "trueAt" | "knownAt";
 
 interface Preset {
   key: Key;
   hint: Key;
-  pair: (at: Point, early: string) => { a: Point; b: Point };
+  pair: (at: Point, early: Early) => { a: Point; b: Point };
+}
+
+/** Where a comparison begins that has no other start: a day, and the first commit of what is shown. */
+interface Early {
+  day: string;
+  commit: string;
 }
 
 const PRESETS: Preset[] = [
   {
     key: "presetChanged",
     hint: "presetChangedHint",
-    pair: (at, early) => ({ a: { ...at, trueAt: at.trueAt ?? early }, b: { ...at, trueAt: null } }),
+    pair: (at, early) => ({ a: { ...at, trueAt: at.trueAt ?? early.day }, b: { ...at, trueAt: null } }),
   },
   {
     key: "presetLearned",
     hint: "presetLearnedHint",
-    pair: (at, early) => ({ a: { ...at, knownAt: at.knownAt ?? early }, b: { ...at, knownAt: null } }),
+    pair: (at, early) => ({ a: { ...at, knownAt: at.knownAt ?? early.commit }, b: { ...at, knownAt: null } }),
   },
   {
     key: "presetBelieved",
     hint: "presetBelievedHint",
     pair: (at, early) => {
-      const then = at.trueAt ?? early;
-      return { a: { trueAt: then, knownAt: at.knownAt ?? then }, b: { trueAt: then, knownAt: null } };
+      const then = at.trueAt ?? early.day;
+      const knownThen = millisOf(then) < millisOf(early.commit) ? early.commit : then;
+      return { a: { trueAt: then, knownAt: at.knownAt ?? knownThen }, b: { trueAt: then, knownAt: null } };
     },
   },
-  { key: "presetYesterday", hint: "presetYesterdayHint", pair: () => ({ a: { trueAt: null, knownAt: yesterday() }, b: NOW }) },
+  { key: "presetYesterday", hint: "presetYesterdayHint", pair: () => ({ a: { trueAt: null, knownAt: ago("-1d") }, b: NOW }) },
 ];
 
-function yesterday(): string {
-  const parsed = parseTime("-1d");
+function ago(distance: string): string {
+  const parsed = parseTime(distance);
   return "value" in parsed && parsed.value !== null ? parsed.value : "1970-01-01";
 }
 
 export function CompareDialog() {
-  const middle = () => validStops().stops.filter((stop) => stop.value !== null)[0]?.value ?? yesterday();
-  const start = PRESETS[point().knownAt !== null && point().trueAt === null ? 1 : 0]!.pair(point(), middle());
+  const early = (): Early => ({
+    day: ago("-1y").slice(0, 10),
+    commit: knownStops().stops.find((stop) => stop.value !== null)?.value ?? ago("-1d"),
+  });
+  const start = PRESETS[point().knownAt !== null && point().trueAt === null ? 1 : 0]!.pair(point(), early());
   const [a, setA] = createSignal<Point>(start.a);
   const [b, setB] = createSignal<Point>(start.b);
   const [wrong, setWrong] = createSignal("");
@@ -84,7 +94,7 @@ export function CompareDialog() {
             <button
               class="preset"
               onClick={() => {
-                const pair = preset.pair(point(), middle());
+                const pair = preset.pair(point(), early());
                 setA(pair.a);
                 setB(pair.b);
                 setWrong("");

@@ -68,7 +68,7 @@ export function force(
     iterations: refs.length > 1000 ? 100 : 300,
     settings: {
       barnesHutOptimize: refs.length > 500,
-      gravity: 1,
+      gravity: 3,
       scalingRatio: 12,
       slowDown: 2 + Math.log(refs.length + 1),
       strongGravityMode: false,

@@ -25,7 +25,10 @@ export function Chart(props: { title: string; times: number[]; series: Series[];
           width: frame.clientWidth,
           height: 150,
           cursor: { y: false },
-          scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
+          scales: {
+            x: { range: (_, min, max) => (max > 0 && min !== null ? [Math.min(min, max - 60), max] : [Date.now() / 1000 - 60, Date.now() / 1000]) },
+            y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
+          },
           axes: [axis, { ...axis, size: 62, values: (_, values) => values.map((value) => props.format(value)) }],
           series: [
             {},
