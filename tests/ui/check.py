@@ -30,7 +30,7 @@ def open_sample(page, url: str):
     page.goto(url + "/ui/")
     page.locator("[data-card=sample]").click()
     page.locator(".canvas canvas").first.wait_for()
-    page.locator(".legend-row").first.wait_for()
+    page.locator(".legend-row").first.wait_for(state="attached")
     settle(page)
 
 
@@ -42,7 +42,7 @@ def first_start_shows_the_sample(browser: Browser, server: Server):
     policy = response.headers["content-security-policy"]
     assert "unsafe" not in policy and "default-src 'none'" in policy, policy
     page.locator("[data-card=sample]").click()
-    page.locator(".legend-row").first.wait_for()
+    page.locator(".legend-row").first.wait_for(state="attached")
     settle(page)
     sample = server.explore("load_sample")
     assert sample["loaded"]
@@ -306,7 +306,7 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         page.locator(".login input[type=password]").fill(PASSWORD)
         page.locator(".login .primary").click()
         page.locator("[data-card=sample]").click()
-        page.locator(".legend-row").first.wait_for()
+        page.locator(".legend-row").first.wait_for(state="attached")
         kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
         assert PASSWORD not in kept and "eyJ" not in kept, kept
         page.get_by_role("button", name="admin").click()
