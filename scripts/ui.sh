@@ -43,5 +43,12 @@ echo 'ui: building the explorer'
 mkdir "$work/ui"
 tar -C ui --exclude=./node_modules --exclude=./dist -cf - . | tar -C "$work/ui" -xf -
 ln -s "$modules/node_modules" "$work/ui/node_modules"
-(cd "$work/ui" && node_modules/.bin/tsc --noEmit && node_modules/.bin/vite build --logLevel warn)
+cd "$work/ui"
+node_modules/.bin/tsc --noEmit
+# Node lacks what tells the theme of a browser.
+node_modules/.bin/esbuild test/*.test.ts --bundle --platform=node --format=esm --outdir=test/out --out-extension:.js=.mjs \
+  --banner:js='globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });' --log-level=warning
+node --test test/out >test.log || { cat test.log; exit 1; }
+node_modules/.bin/vite build --logLevel warn
+cd "$OLDPWD"
 mv -T "$work/ui/dist" "$folder" 2>/dev/null || [[ -d $folder ]]

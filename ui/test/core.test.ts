@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { formatJson } from "../src/core/json";
+import { millisOf, parseTime } from "../src/core/times";
+import { knownScale, stopFrom, validScale } from "../src/explore/scale";
+import { parseMetrics, quantile } from "../src/monitor/samples";
+import { parseRest } from "../src/query/rest";
+import type { Timeline } from "../src/explore/api";
+
+test("whole numbers keep their digits", () => {
+  assert.equal(formatJson({ id: 459609792938234112n }, 0), '{"id":459609792938234112}');
+  assert.equal(formatJson(["1"], 0), '["1"]');
+});
+
+test("times as a person types them", () => {
+  const now = Date.UTC(2026, 0, 10);
+  const value = (text: string) => parseTime(text, now);
+  assert.deepEqual(value("now"), { value: null });
+  assert.deepEqual(value(" 2024-05-01 "), { value: "2024-05-01" });
+  assert.deepEqual(value("2024"), { value: "2024-01-01" });
+  assert.deepEqual(value("-7d"), { value: "2026-01-03" });
+  assert.deepEqual(value("459609792938234112"), { value: "459609792938234112" });
+  assert.deepEqual(value("2024-13-01"), { wrong: true });
+  assert.deepEqual(value("yesterday"), { wrong: true });
+  assert.equal(millisOf(String(BigInt(now) * 1000n * 256n)), now);
+});
+
+const TIMELINE = {
+  valid: ["2020-01-01T00:00:00Z", "2022-01-01T00:00:00Z", "2030-01-01T00:00:00Z"].map((at) => ({ at, last: at, begins: 1, ends: 0, changes: 0 })),
+  recorded: ["459609792938234112", "459609792938234368"].map((version) => ({ at: "", last: "", version, puts: 1, deletes: 0, corrections: 0 })),
+} as unknown as Timeline;
+
+test("now is a stop between the past and what is planned", () => {
+  const scale = validScale(TIMELINE, Date.UTC(2026, 0, 1));
+  assert.deepEqual(scale.stops.map((stop) => stop.value), ["2020-01-01T00:00:00Z", "2022-01-01T00:00:00Z", null, "2030-01-01T00:00:00Z"]);
+  assert.equal(stopFrom(scale, scale.nowAt, -1)?.value, "2022-01-01T00:00:00Z");
+  assert.equal(stopFrom(scale, scale.nowAt, 1)?.value, "2030-01-01T00:00:00Z");
+  assert.equal(stopFrom(scale, scale.nowAt, -10)?.value, "2020-01-01T00:00:00Z");
+});
+
+test("commits of one millisecond are steps of their own", () => {
+  const scale = knownScale(TIMELINE);
+  const places = TIMELINE.recorded.map((commit) => scale.place(commit.version));
+  assert.ok(places[1]! - places[0]! > 0.3);
+  assert.equal(stopFrom(scale, scale.nowAt, -1)?.value, "459609792938234368");
+});
+
+test("metrics and their quantiles", () => {
+  const text = [
+    "varve_uptime_seconds 3.5",
+    'varve_requests_total{method="GET",route="/ui",code="200"} 4',
+    'varve_requests_total{method="GET",route="/ui",code="503"} 1',
+    'varve_request_seconds_bucket{method="GET",route="/ui",le="0.001"} 3',
+    'varve_request_seconds_bucket{method="GET",route="/ui",le="0.004"} 5',
+    'varve_request_seconds_bucket{method="GET",route="/ui",le="+Inf"} 5',
+  ].join("\n");
+  const sample = parseMetrics(text, 0);
+  assert.equal(sample.gauges.get("varve_uptime_seconds"), 3.5);
+  const route = sample.routes.get("GET /ui");
+  assert.equal(route?.count, 5);
+  assert.equal(route?.failed, 1);
+  assert.equal(quantile(sample.routes.values(), undefined, 0.5), 1);
+  assert.equal(quantile(sample.routes.values(), undefined, 0.99), 4);
+});
+
+test("a REST request is a line and a body", () => {
+  assert.deepEqual(parseRest("GET /graphs"), { method: "GET", path: "/graphs" });
+  assert.deepEqual(parseRest('POST /x?a=1\n\n{"b": 2}\n'), { method: "POST", path: "/x?a=1", body: '{"b": 2}' });
+  assert.equal(parseRest("PATCH /x"), null);
+});
