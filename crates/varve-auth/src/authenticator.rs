@@ -219,7 +219,8 @@ pub struct Auth {
     /// Held by whoever changes the directory.
     changing: Mutex<()>,
     throttle: Throttle,
-    key: [u8; 32],
+    /// A keyed hash of nothing yet, which only this process can make.
+    keyed: Hmac<Sha256>,
     kept: [RwLock<HashMap<ProofKey, Kept>>; PARTS],
     /// A hash that no password has, for names that there are none of.
     nobody: String,
@@ -245,7 +246,7 @@ impl Auth {
             state: ArcSwap::from_pointee(State::of(directory, None)),
             changing: Mutex::new(()),
             throttle: Throttle::default(),
-            key: random()?,
+            keyed: Hmac::new_from_slice(&random::<32>()?).map_err(|error| invalid(&error))?,
             kept: std::array::from_fn(|_| RwLock::default()),
             nobody: password::hash(&nobody).map_err(|error| invalid(&error))?,
         })
@@ -512,8 +513,7 @@ impl Auth {
     }
 
     fn proof_key(&self, header: &[u8]) -> ProofKey {
-        let mut mac =
-            Hmac::<Sha256>::new_from_slice(&self.key).expect("a key of any length is taken");
+        let mut mac = self.keyed.clone();
         mac.update(header);
         mac.finalize().into_bytes().into()
     }

@@ -40,7 +40,7 @@ class Scenario:
         names = [user["user_name"] for user in self.auth.list_users()["users"]]
         self.checks.equal("listed", ["admin", "ann"], sorted(names))
         self.checks.equal("a limit", 1, len(self.auth.list_users(limit=1)["users"]))
-        self.checks.refused("an unknown one", NotFoundError, "Can't find user", self.auth.get_user, "fake")
+        self.checks.refused("an unknown one", NotFoundError, "find user with id", self.auth.get_user, "fake")
         self.checks.refused("the same name", ServerError, "already exists", self.auth.create_user, "ann", "secret")
 
     def groups(self):

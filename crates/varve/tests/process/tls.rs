@@ -60,7 +60,7 @@ fn the_tools_speak_https_to_servers_whose_authority_is_trusted() {
             "--url",
             url,
             "--scenario",
-            "single-insert-vertices",
+            "single_insert_vertices",
             "--model",
             "closed",
             "--users",
