@@ -2,6 +2,7 @@
 //!
 //! The only crate that knows byte positions. `docs/storage-format.md` describes the same layouts for readers.
 
+pub mod change;
 pub mod datum;
 pub mod index;
 pub mod key;

@@ -12,6 +12,7 @@
 //! | `schema` | kind | id | record of a schema element |
 //! | `meta` | kind | name or id | record: tasks, variables, settings |
 //! | `counter` | `00` | name | 8 bytes, big endian |
+//! | `change` | ten seconds of commit version | commit version, piece | the elements that the commit touched |
 
 use varve_kv::table::always;
 use varve_kv::{TableId, TableSpec};
@@ -38,6 +39,8 @@ pub const SCHEMA: TableId = TableId(7);
 pub const META: TableId = TableId(8);
 /// Counters.
 pub const COUNTER: TableId = TableId(9);
+/// What each commit touched.
+pub const CHANGE: TableId = TableId(10);
 
 const fn spec(
     name: &'static str,
@@ -73,6 +76,7 @@ pub static TABLES: &[TableSpec] = &[
     spec("schema", one_byte, false, None, false),
     spec("meta", one_byte, false, None, false),
     spec("counter", one_byte, true, None, false),
+    spec("change", four_bytes, false, None, true),
 ];
 
 /// What of a clustering key says which thing a row belongs to.

@@ -8,12 +8,14 @@ use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Isolation, Reader, Snapshot, Space, fail_point};
+use varve_model::schema::Retention;
 use varve_model::{
     Clock, CommitVersion, Direction, Edge, EdgeId, ElementId, Instant, TemporalScope, Vertex,
     VertexId,
 };
 
 use crate::bodies::{ElementBodies, Jobs};
+use crate::changes::KeptChanges;
 use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
     COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches,
@@ -47,6 +49,9 @@ pub struct GraphOptions {
     pub derivers: Option<Arc<dyn DeriverSource>>,
     /// What does the work of jobs. `None` (the default): jobs fail.
     pub jobs: Option<Arc<dyn Jobs>>,
+    /// How long it is kept what each commit touched, for [`Graph::visit_changes`];
+    /// [`Retention::None`] (the default): not at all.
+    pub changes: Retention,
 }
 
 impl GraphOptions {
@@ -60,6 +65,7 @@ impl GraphOptions {
             clock_ahead_max: None,
             derivers: None,
             jobs: None,
+            changes: Retention::None,
         }
     }
 }
@@ -84,6 +90,7 @@ pub struct Graph {
     vertices: Arc<KnownVertices>,
     snowflake: Snowflake,
     deriver: RwLock<Option<Arc<dyn Deriver>>>,
+    changes: Option<KeptChanges>,
 }
 
 impl Graph {
@@ -129,6 +136,8 @@ impl Graph {
         )?;
         committer.settle(told_past)?;
         let snowflake = Snowflake::after(committer.numbered().instant());
+        let notes = Notes::new(Arc::clone(&space));
+        let changes = KeptChanges::open(&notes, options.changes, (newest, options.clock.now()))?;
         let graph = Arc::new(Self {
             name: name.to_owned(),
             committer,
@@ -143,6 +152,7 @@ impl Graph {
             vertices: Arc::default(),
             snowflake,
             deriver: RwLock::new(deriver),
+            changes,
         });
         let elements = Arc::new(ElementBodies::new(&graph, options.jobs.clone()));
         graph
@@ -446,6 +456,15 @@ impl Graph {
             scope.transaction = Some(end_of_commit(self.reader(), version)?);
         }
         Ok(scope)
+    }
+
+    /// Whether commits leave what they touched.
+    pub(crate) fn keeps_changes(&self) -> bool {
+        self.changes.is_some()
+    }
+
+    pub(crate) fn kept_changes(&self) -> Option<&KeptChanges> {
+        self.changes.as_ref()
     }
 
     /// What makes the entries of the graph's derived indexes.

@@ -4,6 +4,7 @@
 //! how it is read at a point of both times.
 
 pub mod backup;
+pub mod changes;
 pub mod commit;
 pub mod content;
 pub mod element;

@@ -6,6 +6,7 @@
 //! that recorded it. Everything is read through [`varve_view::GraphView`].
 
 mod bodies;
+mod changes;
 mod config;
 mod diff;
 mod elements;
@@ -28,7 +29,7 @@ pub(crate) use export::Exports;
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
 use crate::rights;
-use crate::route::{Handler, Parameter, Route, Scope};
+use crate::route::{Class, Handler, Parameter, Route, Scope};
 
 const LONG: &str = "long";
 const BOOLEAN: &str = "boolean";
@@ -81,12 +82,25 @@ pub(crate) static ROUTES: &[Route] = &[
             Parameter::new("format", "java.lang.String", "jsonl"), Parameter::text("elements"),
             Parameter::text("label"), AS_OF, AS_OF_TX,
         ])
-        .text(),
+        .any_accept(),
     get("graphs/{graph}/explore/load_sample", load_sample::get, &[]),
     Route::post("graphs/{graph}/explore/load_sample", Handler::Pooled(load_sample::load))
         .changes_schema(Scope::Graph)
         .needs(rights::LOAD_SAMPLE)
         .of("explore", "ExploreAPI"),
+    // A reader that waits needs no place among the reads: what it reads in the end is bounded.
+    Route::get("graphs/{graph}/changes", Handler::Async(|c| Box::pin(changes::changes(c))))
+        .reads(Scope::Graph)
+        .needs(rights::READ_ELEMENTS)
+        .of("changes", "ChangesAPI")
+        .with(&[
+            Parameter::text("since"), Parameter::text("until"), Parameter::text("labels"),
+            Parameter::text("types"), Parameter::new("before", BOOLEAN, "false"),
+            Parameter::new("limit", LONG, "1000"), Parameter::text("wait"),
+            Parameter::text("graph_id"),
+        ])
+        .class(Class::Control)
+        .any_accept(),
     get("graphs/{graph}/explore/history", history::history, &[
         Parameter::text("type"), Parameter::text("ref"), LIMIT_100, AS_OF_TX,
     ]),

@@ -24,7 +24,7 @@ pub(crate) fn check_types(
 ) -> Result<(), ApiError> {
     if let Some(accept) = headers.get(header::ACCEPT)
         && !accept.is_empty()
-        && !route.page
+        && !route.any_accept
         && !accepts(accept.as_bytes(), route.text)
         && !(route.gremlin && accepts_gremlin(accept))
     {

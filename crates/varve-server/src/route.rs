@@ -226,8 +226,9 @@ pub struct Route {
     pub gzip: bool,
     /// Whether answers may be `text/plain`.
     pub text: bool,
-    /// Whether it answers what a browser shows, whatever types that names in `Accept`.
-    pub page: bool,
+    /// Whether it answers whatever `Accept` says: its parameters choose the type, or a browser
+    /// shows it.
+    pub any_accept: bool,
     /// How failures are told, where that is not HugeGraph's way.
     pub refusal: Option<Refusal>,
     /// What serves the connection once a client has asked this resource for a WebSocket.
@@ -309,7 +310,7 @@ impl Route {
             lengthy: false,
             gzip: false,
             text: false,
-            page: false,
+            any_accept: false,
             refusal: None,
             socket: None,
         })
@@ -428,10 +429,10 @@ impl Route {
         self
     }
 
-    /// Answers what a browser shows.
+    /// Answers whatever `Accept` says.
     #[must_use]
-    pub const fn page(mut self) -> Self {
-        self.page = true;
+    pub const fn any_accept(mut self) -> Self {
+        self.any_accept = true;
         self
     }
 

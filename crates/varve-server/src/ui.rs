@@ -32,7 +32,7 @@ const fn file(pattern: &'static str, handler: fn(&RequestContext) -> HandlerResu
         .needs(Needs::Nothing)
         .without_graphs()
         .of("ui", "Explorer")
-        .page()
+        .any_accept()
         .any_query()
 }
 

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
+use varve_graph::schema::parse_retention;
+use varve_model::schema::Retention;
 use varve_server::{
     AuthConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, TlsConfig,
     section,
@@ -119,6 +121,9 @@ section! {
     pub(crate) struct GraphConfig {
         /// Graphs that are created at start if they are missing. HugeGraph's clients expect one called `hugegraph`.
         create: Vec<String> = vec!["hugegraph".to_owned()],
+        /// How long it is kept what each commit changed, for `GET …/changes`: `off`, `all`, or a time such as `7d` or
+        /// `12h`. Each commit takes a row more. Switched off and on again, keeping begins anew.
+        changes: String = "off".to_owned(),
     }
 }
 
@@ -373,8 +378,21 @@ impl Config {
         toml::from_str(text).map_err(|error| file_error(name, text, &error))
     }
 
+    /// How long changes are kept.
+    pub(crate) fn changes(&self) -> Result<Retention, ConfigError> {
+        match self.graph.changes.as_str() {
+            "off" => Ok(Retention::None),
+            text => parse_retention(text).map_err(|_| {
+                ConfigError::new(format!(
+                    "graph.changes must be off, all or a time such as 7d, but is '{text}'"
+                ))
+            }),
+        }
+    }
+
     /// Refuses values with which the server could not work.
     fn validate(&self) -> Result<(), ConfigError> {
+        self.changes()?;
         self.whole_server()
             .validate()
             .map_err(|error| ConfigError::new(error.to_string()))?;

@@ -285,6 +285,7 @@ fn open_all(
         Durability::Interval(every) => DurabilityMode::Interval(every),
         Durability::None => DurabilityMode::None,
     };
+    options.changes = config.changes()?;
     options.limits = config.limits.limits();
     options.limits.open_schema_max = config.gremlin.open_schema_max;
     // So that what any command writes, purges or verifies of open metadata has its index entries.

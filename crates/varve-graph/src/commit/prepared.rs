@@ -1,5 +1,6 @@
 //! A prepared commit: a batch whose rows still miss their commit version, and all that is done once they have it.
 
+use varve_encoding::change;
 use varve_encoding::key::EVENT_SUFFIX;
 use varve_encoding::row::VERSION_AT;
 use varve_kv::{Batch, fail_point};
@@ -24,6 +25,9 @@ pub(crate) struct Stamps {
     later_keys: Vec<(u8, usize)>,
     /// The position right after the keys of the record of a commit with several versions.
     record: Option<usize>,
+    /// Positions right after the keys of rows of the table `change`, which miss the partition and the
+    /// last version.
+    changes: Vec<usize>,
 }
 
 impl Stamps {
@@ -54,6 +58,12 @@ impl Stamps {
         self.record = Some(position);
     }
 
+    /// The row of the table `change` whose keys end at `position` misses its partition and its
+    /// version.
+    pub(crate) fn change(&mut self, position: usize) {
+        self.changes.push(position);
+    }
+
     /// How many versions the commit has.
     pub(crate) fn versions(&self) -> usize {
         let numbers = self.later_rows.iter().map(|(number, _)| *number);
@@ -77,11 +87,18 @@ impl Stamps {
         for (number, at) in &self.later_keys {
             put_key(*at, version.plus(usize::from(*number)));
         }
+        let last = version.plus(self.versions() - 1);
         if let Some(at) = self.record {
-            let last = version.plus(self.versions() - 1);
             put_key(at, last);
             let day = at - EVENT_SUFFIX - several::DAY_BYTES;
             bytes[day..at - EVENT_SUFFIX].copy_from_slice(&several::day(last));
+        }
+        for at in &self.changes {
+            let piece = at - change::PIECE_BYTES;
+            let version = piece - change::VERSION_BYTES;
+            bytes[version..piece].copy_from_slice(&last.0.to_be_bytes());
+            let partition = version - change::PARTITION_BYTES;
+            bytes[partition..version].copy_from_slice(&change::partition(last));
         }
     }
 }

@@ -72,6 +72,7 @@ pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId]
         .batch
         .put(TX, &day.to_be_bytes(), &version, &datum::to_bytes(&record));
     emitter.stamps.key(at);
+    ids.iter().for_each(|id| emitter.touch_purged(id));
 }
 
 /// All rows of an element that are stored, of an edge on its source's side.

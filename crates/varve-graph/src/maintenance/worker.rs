@@ -187,6 +187,9 @@ fn look_after(
     if sweeping && let Err(error) = sweep(graph) {
         failed(error);
     }
+    if sweeping && let Err(error) = crate::changes::forget(graph) {
+        failed(error);
+    }
     if let Some(kept) = kept
         && let Err(error) = graph.tasks().forget_ended(kept)
     {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use varve_encoding::tables::TABLES;
+use varve_model::schema::Retention;
 
 use super::Registry;
 use crate::commit::DurabilityMode;
@@ -53,6 +54,7 @@ impl Registry {
                 durability: DurabilityMode::Sync,
                 derivers: None,
                 jobs: None,
+                changes: Retention::None,
                 ..self.options.clone()
             };
             *system = Some(Graph::open(SYSTEM_GRAPH, space, &options)?);

@@ -1,7 +1,8 @@
 //! Records of the small tables: schema elements, tasks, variables, notable commits, counters.
 
+use varve_encoding::change;
 use varve_encoding::datum;
-use varve_encoding::tables::{COUNTER, META, SCHEMA, TX};
+use varve_encoding::tables::{CHANGE, COUNTER, META, SCHEMA, TX};
 use varve_kv::TableId;
 
 use super::Wrong;
@@ -26,6 +27,10 @@ pub(super) fn check(
         SCHEMA => {
             has_length("its id", clustering, size_of::<u32>())?;
             datum::decode(value)?;
+        }
+        CHANGE => {
+            change::split(clustering)?;
+            change::visit(value, &mut |_| {})?;
         }
         TX => {
             has_length("its commit version", clustering, size_of::<u64>())?;

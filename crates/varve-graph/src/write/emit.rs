@@ -8,6 +8,7 @@ mod several;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use varve_encoding::change::Touched;
 use varve_encoding::index::{IndexId, plain_partition};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
@@ -20,6 +21,7 @@ use varve_model::{
 
 use super::keys::RowKeys;
 use super::settling::Settling;
+use crate::changes::Touches;
 use crate::commit::Stamps;
 use crate::error::GraphError;
 use crate::index::{self, DerivedEntries, Deriver, IndexEntry, derived_entries};
@@ -106,6 +108,8 @@ pub(crate) struct EmitContext<'a> {
     pub(crate) now: Instant,
     /// Tells whether the (edge label, source) entry of that hash was put into the index lately.
     pub(crate) known_pair: &'a dyn Fn(PairHash) -> bool,
+    /// Whether the graph keeps changes.
+    pub(crate) keeps_changes: bool,
 }
 
 /// Builds the batch of one commit.
@@ -120,6 +124,8 @@ pub(crate) struct Emitter<'a> {
     row: Vec<u8>,
     /// For [`pair_of`].
     pair: Vec<u8>,
+    /// The elements that the commit touches, where the graph keeps changes.
+    touches: Option<Touches>,
 }
 
 /// The valid period of an event, with the default start left to the commit.
@@ -142,7 +148,9 @@ impl EventPeriod {
 impl<'a> Emitter<'a> {
     pub(crate) fn new(context: EmitContext<'a>) -> Self {
         let (batch, stamps) = (Batch::new(), Stamps::default());
+        let touches = context.keeps_changes.then(Touches::new);
         Self {
+            touches,
             context,
             batch,
             stamps,
@@ -150,6 +158,37 @@ impl<'a> Emitter<'a> {
             number: 0,
             row: Vec::new(),
             pair: Vec::new(),
+        }
+    }
+
+    /// The batch, with the rows that say what it touches, and its stamps.
+    pub(crate) fn finish(mut self) -> (Batch, Stamps) {
+        if let Some(touches) = self.touches {
+            touches.write(&mut self.batch, &mut self.stamps);
+        }
+        (self.batch, self.stamps)
+    }
+
+    /// Notes that the commit gives an element an event, by the keys of its first side.
+    fn touch(&mut self, partition: &[u8], clustering: &[u8]) {
+        if let Some(touches) = &mut self.touches {
+            touches.add(&Touched {
+                partition,
+                clustering,
+                is_purged: false,
+            });
+        }
+    }
+
+    /// Notes that the commit purges an element.
+    pub(crate) fn touch_purged(&mut self, id: &ElementId) {
+        let (_, sides) = sides(id);
+        if let (Some(touches), Some(side)) = (&mut self.touches, sides.first()) {
+            touches.add(&Touched {
+                partition: &side.partition,
+                clustering: &side.clustering,
+                is_purged: true,
+            });
         }
     }
 
@@ -163,6 +202,14 @@ impl<'a> Emitter<'a> {
         content: &[u8],
         new_pair: Option<PairHash>,
     ) -> Result<(), GraphError> {
+        match keys {
+            RowKeys::Vertex { partition } => self.touch(partition, key::VERTEX_CLUSTERING),
+            RowKeys::Edge {
+                source,
+                out_clustering,
+                ..
+            } => self.touch(source, out_clustering),
+        }
         let (batch, stamps) = (&mut self.batch, &mut self.stamps);
         let row: [&[u8]; 2] = [&row::PUT_NOW, content];
         match (keys, id) {
@@ -355,8 +402,9 @@ impl<'a> Emitter<'a> {
                 let forgotten = retention == Retention::None
                     && period.to == Instant::FOREVER
                     && !self.has_events(&sides[0])?;
-                if !forgotten {
-                    self.put_event(&sides, &header, &[]);
+                match forgotten {
+                    true => self.touch_side(&sides),
+                    false => self.put_event(&sides, &header, &[]),
                 }
                 if period.to < Instant::FOREVER {
                     self.put_marker(table, &sides, period.to);
@@ -445,6 +493,13 @@ impl<'a> Emitter<'a> {
                 .put(table, &side.partition, &side.clustering, &self.row);
             self.stamps.row(at, self.number);
         }
+        self.touch_side(sides);
+    }
+
+    fn touch_side(&mut self, sides: &[Side]) {
+        if let Some(side) = sides.first() {
+            self.touch(&side.partition, &side.clustering);
+        }
     }
 
     fn put_event(&mut self, sides: &[Side], header: &Header, content: &[u8]) {
@@ -456,6 +511,7 @@ impl<'a> Emitter<'a> {
                 .put(EVENT, &side.partition, &clustering, &self.row);
             self.stamps.event(at, self.number);
         }
+        self.touch_side(sides);
     }
 
     fn build_row(&mut self, header: &Header, content: &[u8]) {

@@ -36,10 +36,11 @@ pub(crate) fn commit_internal(
         deriver: deriver.as_deref(),
         now,
         known_pair: &known,
+        keeps_changes: graph.keeps_changes(),
     };
     let mut emitter = Emitter::new(context);
     build(&mut emitter)?;
-    let (batch, stamps) = (emitter.batch, emitter.stamps);
+    let (batch, stamps) = emitter.finish();
     if batch.is_empty() {
         return Ok(Ticket::done(graph.published()));
     }

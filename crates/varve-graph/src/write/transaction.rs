@@ -302,6 +302,7 @@ impl<'g> Transaction<'g> {
             deriver: self.deriver.as_deref(),
             now: self.now,
             known_pair: &known,
+            keeps_changes: self.graph.keeps_changes(),
         });
         for changed in &self.changed {
             if let Some(retry) = self.emit(&mut emitter, changed)? {
@@ -313,7 +314,7 @@ impl<'g> Transaction<'g> {
             maintenance::record(self.graph, &mut emitter, &purged, self.purged_edges);
         }
         let new_pairs = std::mem::take(&mut emitter.new_pairs);
-        let (batch, stamps) = (emitter.batch, emitter.stamps);
+        let (batch, stamps) = emitter.finish();
         if batch.is_empty() {
             return Ok(Ok(Ticket::done(self.graph.published())));
         }

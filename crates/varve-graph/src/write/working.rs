@@ -478,6 +478,7 @@ impl<'a> WorkingSet<'a> {
             deriver: self.deriver.as_deref(),
             now,
             known_pair: &known,
+            keeps_changes: self.graph.keeps_changes(),
         };
         let mut emission = Emission::new(context, self.request.skip_unchanged);
         emission.reserve(self.elements.len() * 4 * ROW_BYTES);
@@ -512,7 +513,7 @@ impl<'a> WorkingSet<'a> {
                     vertices.remember_all(&new_vertices);
                 }))
             };
-        let (mut batch, mut stamps) = (emitter.batch, emitter.stamps);
+        let (mut batch, mut stamps) = emitter.finish();
         record(&mut batch, &mut stamps);
         let commit = Commit {
             now,

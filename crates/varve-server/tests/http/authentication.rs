@@ -185,7 +185,11 @@ fn expected(route: &Route, client: &str) -> u16 {
     // What any user may ask, and be answered as far as its own rights go.
     let is_of_any_user = matches!(
         path[..],
-        ["graphs"] | ["graphspaces", ..] | ["auth", ..] | ["graphs", "{graph}", "auth", ..]
+        ["graphs"]
+            | ["queries", ..]
+            | ["graphspaces", ..]
+            | ["auth", ..]
+            | ["graphs", "{graph}", "auth", ..]
     );
     if is_of_any_user {
         return 0;
@@ -206,6 +210,8 @@ fn expected(route: &Route, client: &str) -> u16 {
             "GET",
         ) => "read",
         (["graphs", "{graph}", "traversers", .., "shards"], _) => "read",
+        (["graphs", "{graph}", "explore", "load_sample"], "POST") => "write",
+        (["graphs", "{graph}", "explore" | "changes", ..], _) => "read",
         (["graphs", "{graph}", "traversers", ..], _) => "read",
         (["graphs", "{graph}", "mode" | "graph_read_mode"], "GET") => "read",
         (

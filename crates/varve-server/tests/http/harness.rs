@@ -352,6 +352,14 @@ impl Client {
         self.buffer.drain(..length).collect()
     }
 
+    /// Waits for more and returns it, whatever it is.
+    pub(crate) fn receive_some(&mut self) -> String {
+        while self.buffer.is_empty() {
+            assert!(self.fill() > 0, "closed");
+        }
+        String::from_utf8(std::mem::take(&mut self.buffer)).unwrap()
+    }
+
     /// Reads to the end of the connection and returns what came. A reset counts as an end.
     pub(crate) fn receive_rest(&mut self) -> Vec<u8> {
         while self.fill() > 0 {}

@@ -3,6 +3,8 @@
 mod acknowledged;
 mod bench;
 #[cfg(feature = "rocksdb")]
+mod changes;
+#[cfg(feature = "rocksdb")]
 mod chores;
 #[cfg(feature = "cassandra")]
 mod cluster;

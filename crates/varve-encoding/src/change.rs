@@ -1,0 +1,187 @@
+//! Rows of the table `change`: which elements a commit has given events, or purged.
+//!
+//! The partition is ten seconds of transaction time, the clustering key the commit's last version and
+//! the number of the piece. A value begins with how many versions the commit has (one byte, less
+//! one); then come the elements, each a byte that says what follows and its row's keys.
+
+use varve_model::CommitVersion;
+
+use crate::DecodeError;
+use crate::key;
+
+/// Microseconds of one partition.
+const PARTITION_MICROS: i64 = 10_000_000;
+/// Bytes of a partition key.
+pub const PARTITION_BYTES: usize = 4;
+/// Bytes of the version in a clustering key.
+pub const VERSION_BYTES: usize = 8;
+/// Bytes of the number of a piece, behind the version.
+pub const PIECE_BYTES: usize = 2;
+
+const VERTEX: u8 = 1;
+const EDGE: u8 = 2;
+const PURGED: u8 = 0x80;
+
+/// The partition that a commit's rows are in.
+#[must_use]
+pub fn partition(version: CommitVersion) -> [u8; PARTITION_BYTES] {
+    let number = version.instant().0.max(0) / PARTITION_MICROS;
+    u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes()
+}
+
+/// The first version that a partition may have.
+#[must_use]
+pub fn first_of(partition: [u8; PARTITION_BYTES]) -> CommitVersion {
+    let number = i64::from(u32::from_be_bytes(partition));
+    CommitVersion::first_at(varve_model::Instant(number * PARTITION_MICROS))
+}
+
+/// The partition after this one.
+#[must_use]
+pub fn next(partition: [u8; PARTITION_BYTES]) -> Option<[u8; PARTITION_BYTES]> {
+    let number = u32::from_be_bytes(partition).checked_add(1)?;
+    Some(number.to_be_bytes())
+}
+
+/// The clustering key of a piece.
+#[must_use]
+pub fn clustering(version: CommitVersion, piece: u16) -> [u8; VERSION_BYTES + PIECE_BYTES] {
+    let mut key = [0; VERSION_BYTES + PIECE_BYTES];
+    key[..VERSION_BYTES].copy_from_slice(&version.0.to_be_bytes());
+    key[VERSION_BYTES..].copy_from_slice(&piece.to_be_bytes());
+    key
+}
+
+/// The version and the piece of a clustering key.
+///
+/// # Errors
+/// When it is none.
+pub fn split(clustering: &[u8]) -> Result<(CommitVersion, u16), DecodeError> {
+    let parts = clustering.split_first_chunk::<VERSION_BYTES>();
+    let parts = parts.and_then(|(version, piece)| Some((version, piece.first_chunk()?)));
+    let (version, piece) =
+        parts.ok_or_else(|| DecodeError::new("a change's key", clustering, 0))?;
+    let version = CommitVersion(u64::from_be_bytes(*version));
+    Ok((version, u16::from_be_bytes(*piece)))
+}
+
+/// An element that a commit has touched, by the keys of its row; of an edge those at its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Touched<'a> {
+    /// The partition key.
+    pub partition: &'a [u8],
+    /// The clustering key; that of a vertex is [`key::VERTEX_CLUSTERING`].
+    pub clustering: &'a [u8],
+    /// Whether it was purged.
+    pub is_purged: bool,
+}
+
+impl Touched<'_> {
+    /// Appends it to a value.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        let purged = if self.is_purged { PURGED } else { 0 };
+        if self.clustering == key::VERTEX_CLUSTERING {
+            out.push(VERTEX | purged);
+            out.extend_from_slice(self.partition);
+            return;
+        }
+        out.push(EDGE | purged);
+        out.extend_from_slice(self.partition);
+        let length = u16::try_from(self.clustering.len()).unwrap_or(u16::MAX);
+        out.extend_from_slice(&length.to_be_bytes());
+        out.extend_from_slice(self.clustering);
+    }
+}
+
+/// The elements of a value, in the order in which they were touched. Returns how many versions the
+/// commit has.
+///
+/// # Errors
+/// When the value is damaged.
+pub fn visit<'a>(
+    value: &'a [u8],
+    visit: &mut dyn FnMut(Touched<'a>),
+) -> Result<usize, DecodeError> {
+    let error = || DecodeError::new("a change", value, 0);
+    let (more, mut rest) = value.split_first().ok_or_else(error)?;
+    while let Some((kind, keys)) = rest.split_first() {
+        let length = key::vertex_id_len(keys).ok_or_else(error)?;
+        let (partition, behind) = keys.split_at_checked(length).ok_or_else(error)?;
+        let (clustering, behind) = match kind & !PURGED {
+            VERTEX => (key::VERTEX_CLUSTERING, behind),
+            EDGE => {
+                let (length, behind) = behind.split_first_chunk().ok_or_else(error)?;
+                let length = usize::from(u16::from_be_bytes(*length));
+                behind.split_at_checked(length).ok_or_else(error)?
+            }
+            _ => return Err(error()),
+        };
+        visit(Touched {
+            partition,
+            clustering,
+            is_purged: kind & PURGED != 0,
+        });
+        rest = behind;
+    }
+    Ok(usize::from(*more) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_model::{Instant, VertexId};
+
+    use super::*;
+
+    #[test]
+    fn values_read_back() {
+        let (text, number) = (
+            key::vertex_id(&VertexId::text("a")),
+            key::vertex_id(&VertexId::Number(-7)),
+        );
+        let touched = [
+            Touched {
+                partition: &text,
+                clustering: key::VERTEX_CLUSTERING,
+                is_purged: false,
+            },
+            Touched {
+                partition: &number,
+                clustering: &[1, 3, 0, 0, 0x81, b'a'],
+                is_purged: false,
+            },
+            Touched {
+                partition: &number,
+                clustering: key::VERTEX_CLUSTERING,
+                is_purged: true,
+            },
+        ];
+        let mut value = vec![2];
+        touched.iter().for_each(|each| each.put(&mut value));
+        let mut read = Vec::new();
+        assert_eq!(
+            visit(&value, &mut |each| read.push(each)).expect("sound"),
+            3
+        );
+        assert_eq!(read, touched);
+        for cut in 2..value.len() {
+            // A cut within an element is found; one between two is a shorter list.
+            let mut count = 0;
+            let whole = visit(&value[..cut], &mut |_| count += 1).is_ok();
+            assert!(!whole || count < touched.len());
+        }
+        assert!(visit(&[], &mut |_| {}).is_err());
+    }
+
+    #[test]
+    fn keys_sort_as_versions_do() {
+        let at = |micros: i64| CommitVersion::first_at(Instant(micros));
+        let (early, late) = (at(1_700_000_009_999_999), at(1_700_000_010_000_000));
+        assert!(partition(early) < partition(late));
+        assert_eq!(next(partition(early)), Some(partition(late)));
+        assert_eq!(first_of(partition(late)), late);
+        assert!(clustering(early, 1) < clustering(early, 2));
+        assert!(clustering(early, u16::MAX) < clustering(late, 0));
+        assert_eq!(split(&clustering(late, 3)).expect("a key"), (late, 3));
+        assert!(split(&[1, 2]).is_err());
+    }
+}
