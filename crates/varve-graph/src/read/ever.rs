@@ -9,8 +9,8 @@
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, Kind as RowKind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::{Flow, TableId};
-use varve_model::{CommitVersion, ElementId};
+use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
+use varve_model::{CommitVersion, Direction, EdgeId, ElementId, VertexId};
 
 use super::View;
 use crate::error::{ErrorKind, GraphError};
@@ -100,6 +100,62 @@ impl View {
         looked: &mut dyn FnMut() -> Flow,
     ) -> Result<EverPage, GraphError> {
         self.ever(Kind::Edges, after, limit, looked)
+    }
+
+    /// Shows the edges that ever left a vertex and were not purged, each at least once, until `visit`
+    /// breaks. `looked` is called for each row; a break ends the visits, too.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn ever_edges_of(
+        &self,
+        source: &VertexId,
+        looked: &mut dyn FnMut() -> Flow,
+        visit: &mut dyn FnMut(EdgeId) -> Flow,
+    ) -> Result<(), GraphError> {
+        let partition = key::vertex_id(source);
+        let range = ClusteringRange::prefix(&key::direction_prefix(Direction::Out));
+        let mut last = Vec::new();
+        for table in [EDGE, EVENT] {
+            let request = ScanRequest {
+                table,
+                partition: &partition,
+                range: &range,
+                reverse: false,
+            };
+            let (mut outcome, mut flow) = (Ok(()), Flow::Continue(()));
+            self.reader().scan(request, &mut |clustering, _| {
+                flow = looked();
+                if flow.is_break() {
+                    return flow;
+                }
+                let shown = match table {
+                    EVENT => key::split_event(clustering).map(|(current, _)| current),
+                    _ => Ok(clustering),
+                };
+                let id = shown.and_then(|shown| {
+                    if last == shown {
+                        return Ok(None);
+                    }
+                    last = shown.to_vec();
+                    Ok(Some(key::decode_edge(&partition, shown)?.0))
+                });
+                match id {
+                    Ok(Some(id)) => flow = visit(id),
+                    Ok(None) => {}
+                    Err(error) => {
+                        outcome = Err(error);
+                        flow = Flow::Break(());
+                    }
+                }
+                flow
+            })?;
+            outcome?;
+            if flow.is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn ever(

@@ -5,7 +5,7 @@ use varve_graph::schema::Schema;
 use varve_model::{
     CommitVersion, EdgeId, ElementId, Instant, PropertyKeyId, TemporalScope, VertexId,
 };
-use varve_view::{GraphView, Meter, MeterLimits, ViewError};
+use varve_view::{Flow, GraphView, Meter, MeterLimits, ViewError};
 
 use super::config::ExploreConfig;
 use super::state::{self, State};
@@ -105,6 +105,16 @@ impl Moment {
         let ids = ids.into_iter().map(ElementId::Edge);
         let states = ids.filter_map(|id| self.state(&id, meter).transpose());
         states.collect()
+    }
+
+    /// Shows the edges that ever left a vertex: candidates, whose versions say what is known of them.
+    pub(super) fn ever_edges_of(
+        &self,
+        source: &VertexId,
+        looked: &mut dyn FnMut() -> Flow,
+        visit: &mut dyn FnMut(EdgeId) -> Flow,
+    ) -> Result<(), ApiError> {
+        Ok(self.shown.ever_edges_of(source, looked, visit)?)
     }
 
     /// Writes the times as an object: sent back, they give the same answer.

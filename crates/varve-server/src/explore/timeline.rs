@@ -1,15 +1,16 @@
 //! `…/explore/timeline`: when elements begin, end and change, and when that was recorded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Deserialize;
-use varve_model::{CommitVersion, ElementId, Instant};
+use varve_model::{CommitVersion, EdgeId, ElementId, Instant, VertexId};
+use varve_view::Flow;
 
 use super::bodies::{at_most, edge_ids, limit, vertex_ids};
 use super::ground::{Ground, write_instant};
 use super::output::Answer;
 use super::versions::Versions;
-use crate::errors::HandlerResult;
+use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 
 /// Instants shown unless another number is asked for.
@@ -20,6 +21,8 @@ const BUCKETS: i64 = 200;
 struct Body {
     vertices: Vec<String>,
     edges: Vec<String>,
+    /// Whether all edges that ever ran between the vertices are meant too.
+    between: bool,
     buckets: Option<i64>,
 }
 
@@ -103,11 +106,16 @@ pub(super) fn timeline(context: &RequestContext) -> HandlerResult {
         bounds,
         "buckets_max",
     )?;
-    let vertices = vertex_ids(&body.vertices)?
-        .into_iter()
-        .map(ElementId::Vertex);
-    let edges = edge_ids(&body.edges)?.into_iter().map(ElementId::Edge);
+    let (vertices, mut edges) = (vertex_ids(&body.vertices)?, edge_ids(&body.edges)?);
     let (mut seen, mut truncated) = (Seen::default(), false);
+    if body.between {
+        let known: HashSet<EdgeId> = edges.iter().cloned().collect();
+        let (among, more) = edges_ever_among(&ground, &vertices)?;
+        edges.extend(among.into_iter().filter(|id| !known.contains(id)));
+        truncated = more;
+    }
+    let vertices = vertices.into_iter().map(ElementId::Vertex);
+    let edges = edges.into_iter().map(ElementId::Edge);
     for id in vertices.chain(edges) {
         context.check_deadline()?;
         let every = ground.moment.every();
@@ -122,6 +130,50 @@ pub(super) fn timeline(context: &RequestContext) -> HandlerResult {
     write_recorded(&mut answer, &seen, buckets);
     answer.json().key("exact").boolean(exact);
     Ok(answer.finish(truncated))
+}
+
+/// The edges that ever ran between these vertices, and whether there may be more.
+fn edges_ever_among(
+    ground: &Ground<'_>,
+    vertices: &[VertexId],
+) -> Result<(Vec<EdgeId>, bool), ApiError> {
+    let limits = ground.limits();
+    let set: HashSet<&VertexId> = vertices.iter().collect();
+    let mut edges = HashSet::new();
+    let (mut left, mut truncated) = (limits.between_rows_max, false);
+    for source in vertices {
+        ground.context.check_deadline()?;
+        let mut own = limits.count_max;
+        let mut looked = || {
+            own = own.saturating_sub(1);
+            left = left.saturating_sub(1);
+            truncated |= own == 0 || left == 0;
+            match own == 0 || left == 0 {
+                true => Flow::Break(()),
+                false => Flow::Continue(()),
+            }
+        };
+        let mut more = false;
+        ground
+            .moment
+            .ever_edges_of(source, &mut looked, &mut |id| {
+                if !set.contains(&id.target) {
+                    return Flow::Continue(());
+                }
+                more = edges.len() >= limits.elements_max;
+                if !more {
+                    edges.insert(id);
+                }
+                match more {
+                    true => Flow::Break(()),
+                    false => Flow::Continue(()),
+                }
+            })?;
+        truncated |= more;
+    }
+    let mut edges: Vec<EdgeId> = edges.into_iter().collect();
+    edges.sort_unstable();
+    Ok((edges, truncated))
 }
 
 /// How many neighbours are merged into one entry.

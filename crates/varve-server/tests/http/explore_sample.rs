@@ -100,6 +100,17 @@ fn the_tour_shows_what_was_believed_learned_and_planned() {
     let body = json!({"vertices": tour["show"]});
     let (_, timeline) = send(&server, "POST", "timeline", &body);
     assert_eq!(timeline["valid"][0]["begins"], tour["vertices"]);
+    let body = json!({"vertices": tour["show"], "between": true});
+    let (_, timeline) = send(&server, "POST", "timeline", &body);
+    let valid = timeline["valid"].as_array().unwrap().iter();
+    let ends: u64 = valid.map(|turn| turn["ends"].as_u64().unwrap()).sum();
+    // Every move ends a home, and some jobs end.
+    assert!(ends >= 15, "{timeline}");
+    let recorded = timeline["recorded"].as_array().unwrap().iter();
+    let corrections: u64 = recorded
+        .map(|each| each["corrections"].as_u64().unwrap())
+        .sum();
+    assert_eq!(corrections, 3, "{timeline}");
 }
 
 #[test]
