@@ -91,7 +91,7 @@ pub(crate) static ROUTES: &[Route] = &[
     // A reader that waits needs no place among the reads: what it reads in the end is bounded.
     Route::get("graphs/{graph}/changes", Handler::Async(|c| Box::pin(changes::changes(c))))
         .reads(Scope::Graph)
-        .needs(rights::READ_ELEMENTS)
+        .needs(rights::READ_ALL_ELEMENTS)
         .of("changes", "ChangesAPI")
         .with(&[
             Parameter::text("since"), Parameter::text("until"), Parameter::text("labels"),

@@ -40,7 +40,7 @@ const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerR
 pub(crate) static ROUTES: &[Route] = &[
     control("", root)
         .without_graphs()
-        .page()
+        .any_accept()
         .of("profile", "ProfileAPI"),
     control("apis", apis)
         .without_graphs()

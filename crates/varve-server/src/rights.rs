@@ -56,6 +56,8 @@ pub(crate) const DELETE_EDGES: Needs = Needs::Elements(&[(Read, T::Edge), (Delet
 
 /// Traversers show vertices and edges.
 pub(crate) const READ_ELEMENTS: Needs = Needs::Elements(ELEMENTS_READ);
+/// What shows elements without the client's view.
+pub(crate) const READ_ALL_ELEMENTS: Needs = Needs::Graph(ELEMENTS_READ);
 pub(crate) const WRITE_ELEMENTS: Needs = Needs::Elements(&[(Write, T::Vertex), (Write, T::Edge)]);
 
 /// The sample makes its schema and its elements.

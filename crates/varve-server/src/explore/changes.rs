@@ -31,7 +31,6 @@ use crate::hugegraph::scope_version;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Cut, Response};
-use crate::state::AppState;
 
 /// Changes of one answer unless another number is asked for.
 const LIMIT: i64 = 1_000;
@@ -364,36 +363,36 @@ fn object(json: &mut JsonWriter, schema: &Schema, element: &Element) {
     json.end_object();
 }
 
-/// A stream of events that goes on until the client goes, the server stops or the graph is gone.
+/// A stream of events that goes on until the client goes or may not read any more, the server stops
+/// or the graph is gone.
 fn events(context: &RequestContext, graph: Arc<Graph>, ask: Ask) -> Response {
-    let (state, name) = (context.shared_state(), context.graph_name().to_owned());
-    let start = Some((graph, ask));
-    let pieces = stream::unfold(start, move |at| {
-        let (state, name) = (Arc::clone(&state), name.clone());
-        async move {
-            let (graph, ask) = at?;
-            next_events(&state, &name, graph, ask).await
-        }
+    let start = Some((context.again(context.deadline()), graph, ask));
+    let pieces = stream::unfold(start, |at| async {
+        let (reader, graph, ask) = at?;
+        next_events(reader, graph, ask).await
     });
     let content = ContentType::Other("text/event-stream");
     Response::new(StatusCode::OK, content, Body::streamed(pieces))
 }
 
-type Next = Option<(Result<Bytes, Cut>, Option<(Arc<Graph>, Ask)>)>;
+type At = (RequestContext, Arc<Graph>, Ask);
+type Next = Option<(Result<Bytes, Cut>, Option<At>)>;
 
 /// The next events, once there are some, or a sign of life.
-async fn next_events(state: &Arc<AppState>, name: &str, graph: Arc<Graph>, mut ask: Ask) -> Next {
+async fn next_events(mut reader: RequestContext, graph: Arc<Graph>, mut ask: Ask) -> Next {
+    let (state, name) = (reader.shared_state(), reader.graph_name().to_owned());
     let end = Instant::now() + ALIVE_EVERY;
     while graph.published() <= ask.since && Instant::now() < end {
         let is_current = state
             .graphs()
-            .get(name)
+            .get(&name)
             .is_ok_and(|now| Arc::ptr_eq(&now, &graph));
         if state.is_stopping() || !is_current || ask.since >= ask.until {
             return None;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
+    reader.renew_identity().ok()?;
     let (of, asked) = (Arc::clone(&graph), ask.clone());
     let page = state.run_blocking(move || Page::events(&of, &asked)).await;
     match page.and_then(|page| page) {
@@ -403,7 +402,7 @@ async fn next_events(state: &Arc<AppState>, name: &str, graph: Arc<Graph>, mut a
                 true => Bytes::from_static(b": alive\n\n"),
                 false => Bytes::from(page.text),
             };
-            Some((Ok(text), Some((graph, ask))))
+            Some((Ok(text), Some((reader, graph, ask))))
         }
         Err(error) => Some((Err(Cut(error.message().to_owned())), None)),
     }
