@@ -129,13 +129,14 @@ impl AsyncRead for Metered {
         ready!(self.poll_room(context, wanted))?;
         let Self { io, fragments, .. } = &mut *self;
         let before = fragments.arrived;
-        ready!(fragments.poll_read(io, context, buffer))?;
+        let read = fragments.poll_read(io, context, buffer);
+        // A part of a head has arrived too, though the codec sees nothing of it yet.
         let bytes = (fragments.arrived - before) as usize;
         if bytes > 0 {
             self.arrived += bytes;
             self.connection.message_arrived(bytes);
         }
-        Poll::Ready(Ok(()))
+        read
     }
 }
 
