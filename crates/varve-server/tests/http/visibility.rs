@@ -407,6 +407,29 @@ impl World {
     }
 }
 
+impl World {
+    /// The ids of each page of a listing.
+    fn pages(&self, client: &Client, graph: &str, listing: &str) -> Vec<Vec<Value>> {
+        let (mut pages, mut page) = (Vec::new(), String::new());
+        let what = match listing.starts_with("vertices") {
+            true => "vertices",
+            false => "edges",
+        };
+        loop {
+            let question = Question::Get(format!("graph/{listing}limit=2&page={page}"));
+            let answer = self.ask(client, graph, &question);
+            let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+            let elements = answer[what].as_array().unwrap().iter();
+            pages.push(elements.map(|element| element["id"].clone()).collect());
+            assert!(pages.len() < 100, "{listing} has no end");
+            match answer["page"].as_str() {
+                Some(next) => page = next.replace('+', "%2B"),
+                None => return pages,
+            }
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Question {
     Get(String),
@@ -648,6 +671,17 @@ fn a_user_is_answered_as_an_administrator_on_a_graph_without_what_is_hidden() {
             };
             for question in &asked {
                 compare(question, &without, question);
+            }
+            for listing in [
+                "vertices?",
+                "edges?",
+                "vertices?label=a&",
+                "edges?label=aa&",
+                "vertices?properties=%7B%22level%22:%22P.lt(4)%22%7D&",
+            ] {
+                let got = world.pages(client, &name, listing);
+                let wanted = world.pages(&world.admin, &without, listing);
+                assert_eq!(got, wanted, "{listing} of {user} on {name} with {rules:#?}");
             }
             let before = format!("world{seed}{user}then");
             world.graph(&before);
