@@ -4,10 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Base64;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -39,10 +37,6 @@ final class Repository {
     private static final String IN_MEMORY_ID = "0c7e1f5d-7f36-4d5e-9f3a-2f3b9d1c6a10";
     private static final ObjectMapper JSON =
         new ObjectMapper().configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
-
-    /** Who the platform is, where the server asks. */
-    private static final String USER = System.getenv("VARVE_USER");
-    private static final String PASSWORD = System.getenv("VARVE_PASSWORD");
 
     private final OMRSRepositoryContentManager content = new OMRSRepositoryContentManager("ada", null);
     private final OMRSRepositoryHelper helper = new OMRSRepositoryContentHelper(this.content);
@@ -90,8 +84,6 @@ final class Repository {
         connection.setDisplayName(SERVER);
         connection.setConnectorType(type);
         connection.setEndpoint(endpoint);
-        connection.setUserId(USER);
-        connection.setClearPassword(PASSWORD);
         return connection;
     }
 
@@ -100,11 +92,6 @@ final class Repository {
         URI address = URI.create(
             url + "/servers/" + SERVER + "/open-metadata/repository-services/metadata-collection-id");
         HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
-        if (USER != null) {
-            byte[] pair = (USER + ":" + PASSWORD).getBytes(StandardCharsets.UTF_8);
-            String encoded = Base64.getEncoder().encodeToString(pair);
-            connection.setRequestProperty("Authorization", "Basic " + encoded);
-        }
         try (InputStream answer = connection.getInputStream()) {
             return JSON.readTree(answer).path("metadataCollectionId").asText();
         }
