@@ -1,5 +1,6 @@
 //! `varve sample load`: fills a graph of a running server with the sample of the explorer.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use serde::Deserialize;
@@ -37,16 +38,23 @@ fn load(arguments: &SampleArguments) -> Result<ExitCode, CommandError> {
     let answer = client.send("POST", &path, "{}")?;
     let loaded: Loaded = serde_json::from_str(&answer)?;
     let (vertices, edges) = (loaded.vertices, loaded.edges);
-    println!(
+    let mut out = std::io::stdout();
+    writeln!(
+        out,
         "{}: {vertices} vertices and {edges} edges of the sample",
         arguments.graph
-    );
+    )?;
     for step in loaded.tour {
         let times = [("as_of", step.as_of), ("as_of_tx", step.as_of_tx)];
         let times = times
             .into_iter()
             .filter_map(|(name, time)| Some(format!("{name}={}", time?)));
-        println!("- {} [{}]", step.title, times.collect::<Vec<_>>().join(" "));
+        writeln!(
+            out,
+            "- {} [{}]",
+            step.title,
+            times.collect::<Vec<_>>().join(" ")
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
