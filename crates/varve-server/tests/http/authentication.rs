@@ -171,7 +171,7 @@ fn expected(route: &Route, client: &str) -> u16 {
     let verb = route.verb.as_str();
     let is_open = matches!(
         path[..],
-        [""] | ["apis" | "versions" | "health" | "openapi.json"]
+        [""] | ["apis" | "versions" | "health" | "openapi.json"] | ["ui", ..]
     ) || path.ends_with(&["login"]);
     if is_open {
         return 0;

@@ -157,3 +157,37 @@ fn metrics_accept_plain_text() {
     let request = "GET /metrics HTTP/1.1\r\nhost: h\r\naccept: text/plain\r\n\r\n";
     assert_eq!(server.exchange(request).status, 200);
 }
+
+#[test]
+fn the_explorer_is_served_with_its_policy_and_once() {
+    let server = TestServer::with_defaults();
+    let ask = |path: &str, headers: &str| {
+        server.exchange(&format!("GET {path} HTTP/1.1\r\nhost: h\r\n{headers}\r\n"))
+    };
+    let to_ui = ask("/", "accept: text/html,*/*;q=0.8\r\n");
+    assert_eq!(
+        (to_ui.status, to_ui.header("location")),
+        (302, Some("/ui/"))
+    );
+    assert_eq!(ask("/", "accept: */*\r\n").status, 200);
+
+    let page = ask("/ui/", "accept: text/html\r\n");
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; script-src 'self';"));
+    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(page.header("cache-control"), Some("no-cache"));
+    assert!(page.text().contains("<!doctype html>"));
+
+    let etag = page.header("etag").unwrap();
+    let again = ask("/ui", &format!("if-none-match: {etag}\r\n"));
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    // A name without an ending is an address within the explorer.
+    assert_eq!(ask("/ui/explore", "").body, page.body);
+    assert_eq!(ask("/ui/no.js", "").status, 404);
+    assert_eq!(ask("/ui/assets/no.js", "").status, 404);
+}
