@@ -206,6 +206,19 @@ def a_link_shows_the_same_in_a_fresh_profile(browser: Browser, server: Server):
 
 
 @test
+def the_graph_is_exported(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    set_time(page, "valid", "2023-01-01")
+    page.get_by_role("button", name="Export the graph").click()
+    with page.expect_download() as download:
+        page.locator(".preset", has_text="CSV (vertices)").click()
+    lines = download.value.path().read_text().splitlines()
+    people = server.explore("summary", as_of="2023-01-01")["vertices"]
+    assert len(lines) == 1 + sum(each["count"] for each in people), lines[:3]
+
+
+@test
 def the_tour_has_six_steps(browser: Browser, server: Server):
     page = browser.page()
     open_sample(page, server.url)

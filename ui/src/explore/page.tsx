@@ -8,6 +8,7 @@ import { Dialog } from "../parts/dialog";
 import { Canvas, control, layoutName, setLayoutName } from "./canvas";
 import { CompareDialog } from "./compare";
 import { ElementPane } from "./element";
+import { ExportDialog } from "./export";
 import { ExpandDialog, expandDialog, setExpandDialog } from "./expand";
 import { listenToKeys } from "./keys";
 import { LAYOUTS } from "./layout";
@@ -59,6 +60,7 @@ function ShareDialog(props: { url: string | null; close: () => void }) {
 }
 
 function Toolbar() {
+  const [exporting, setExporting] = createSignal(false);
   const [url, setUrl] = createSignal<string | null | undefined>(undefined);
   return (
     <div class="toolbar" role="toolbar" aria-label={t("canvasTools")}>
@@ -84,6 +86,10 @@ function Toolbar() {
       <ToolButton icon="arrange" name="arrange" act={arrange} />
       <ToolButton icon="trash" name="clearCanvas" disabled={shown().length === 0} act={() => restart([])} />
       <ToolButton icon="share" name="share" disabled={shown().length === 0} act={() => void share.link().then(setUrl)} />
+      <ToolButton icon="download" name="exportGraph" act={() => setExporting(true)} />
+      <Show when={exporting()}>
+        <ExportDialog close={() => setExporting(false)} />
+      </Show>
       <Show when={url() !== undefined}>
         <ShareDialog url={url() ?? null} close={() => setUrl(undefined)} />
       </Show>

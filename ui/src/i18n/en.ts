@@ -39,6 +39,7 @@ export const en = {
   undo: "Undo", redo: "Redo", fit: "Fit to the window", zoomIn: "Zoom in", zoomOut: "Zoom out", layout: "Layout",
   layout_force: "Forces", layout_circle: "Circle", layout_grid: "Grid", layout_layers: "Layers", layout_time: "By valid time",
   arrange: "Arrange anew", clearCanvas: "Clear the canvas", share: "Share",
+  exportGraph: "Export the graph", exportTitle: "Export {graph}",
   shareText: "This link shows the same for ever: both times are pinned, and what was recorded never changes.",
   shareTooLong: "Too much is shown for a link: hide some vertices first.",
   searchPlaceholder: "Search all texts", searchResults: "Found", nothingFound: "Nothing found",

@@ -41,6 +41,7 @@ export const zh: Dictionary = {
   undo: "撤销", redo: "重做", fit: "适合窗口", zoomIn: "放大", zoomOut: "缩小", layout: "布局",
   layout_force: "力导向", layout_circle: "环形", layout_grid: "网格", layout_layers: "分层", layout_time: "按有效时间",
   arrange: "重新排列", clearCanvas: "清空画布", share: "分享",
+  exportGraph: "导出图", exportTitle: "导出 {graph}",
   shareText: "此链接永远显示相同的内容：两个时间已固定，已记录的内容不会改变。",
   shareTooLong: "显示的内容太多，无法放入链接：请先隐藏一些顶点。",
   searchPlaceholder: "搜索所有文本", searchResults: "搜索结果", nothingFound: "没有找到",
