@@ -188,7 +188,7 @@ export const diff = (a: Point, b: Point, scope: unknown, signal?: AbortSignal) =
 
 /** When the vertices and the edges among them begin, end and were recorded. */
 export const timeline = (knownAt: string | null, vertices: string[], edges: string[], signal?: AbortSignal) =>
-  explore<Timeline>("timeline", { trueAt: null, knownAt }, { vertices, edges, buckets: 400 }, signal);
+  explore<Timeline>("timeline", { trueAt: null, knownAt }, { vertices, edges, between: true, buckets: 400 }, signal);
 
 export const history = (element: Pick<Element, "type" | "ref">, signal?: AbortSignal) =>
   get<{ versions: Version[]; truncated: boolean }>(
