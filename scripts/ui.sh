@@ -48,7 +48,7 @@ node_modules/.bin/tsc --noEmit
 # Node lacks what tells the theme of a browser.
 node_modules/.bin/esbuild test/*.test.ts --bundle --platform=node --format=esm --outdir=test/out --out-extension:.js=.mjs \
   --banner:js='globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });' --log-level=warning
-node --test test/out >test.log || { cat test.log; exit 1; }
+node --test test/out/*.mjs >test.log || { cat test.log; exit 1; }
 node_modules/.bin/vite build --logLevel warn
 cd "$OLDPWD"
 mv -T "$work/ui/dist" "$folder" 2>/dev/null || [[ -d $folder ]]

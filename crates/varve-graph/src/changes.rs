@@ -49,22 +49,21 @@ impl Touches {
 
     /// Adds an element, unless it is the one that was added last.
     pub(crate) fn add(&mut self, touched: &Touched<'_>) {
-        if self
-            .pieces
-            .last()
-            .is_none_or(|piece| piece.len() > PIECE_BYTES_MAX)
-        {
-            self.pieces.push(vec![0]);
-            self.last = 1;
-        }
         let Some(piece) = self.pieces.last_mut() else {
             return;
         };
         let start = piece.len();
         touched.put(piece);
-        match start > self.last && piece[start..] == piece[self.last..start] {
-            true => piece.truncate(start),
-            false => self.last = start,
+        if start > self.last && piece[start..] == piece[self.last..start] {
+            piece.truncate(start);
+        } else if start > PIECE_BYTES_MAX {
+            let mut next = vec![0];
+            next.extend_from_slice(&piece[start..]);
+            piece.truncate(start);
+            self.pieces.push(next);
+            self.last = 1;
+        } else {
+            self.last = start;
         }
     }
 
@@ -192,7 +191,8 @@ impl Graph {
 
     /// Shows the changes of all commits after `since` in order, commit by commit, until `visit`
     /// breaks or a long time has been looked at. Returns the version up to which all were shown: the
-    /// newest one, unless it is to be called again from there.
+    /// newest one, unless it is to be called again from there. `None` if changes after `since` are
+    /// not kept any more, or `since` is a version that the graph has not had yet.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -200,15 +200,23 @@ impl Graph {
         &self,
         since: CommitVersion,
         visit: &mut dyn FnMut(CommitChanges) -> Flow,
-    ) -> Result<CommitVersion, GraphError> {
+    ) -> Result<Option<CommitVersion>, GraphError> {
         let view = self.view(TemporalScope::NOW)?;
         let (reader, newest) = (view.reader(), view.last_commit()?);
+        // Looked at after the view was opened: what is forgotten later, this view still has.
+        let is_known = self.changes_kept().is_some_and(|(_, oldest)| {
+            let latest = newest.max(self.published()).max(oldest);
+            (oldest..=latest).contains(&since)
+        });
+        if !is_known {
+            return Ok(None);
+        }
         let mut partition = Some(change::partition(since.next()));
         let (mut after, mut left) = (since, PARTITIONS_MAX);
         while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
             if left == 0 {
                 let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
-                return Ok(before.max(after));
+                return Ok(Some(before.max(after)));
             }
             left -= 1;
             let mut pieces = pieces(reader, at, (after, newest))?.into_iter().peekable();
@@ -220,12 +228,12 @@ impl Graph {
                 let changes = resolved(reader, version, &commit)?;
                 after = version;
                 if visit(CommitChanges { version, changes }).is_break() {
-                    return Ok(version);
+                    return Ok(Some(version));
                 }
             }
             partition = change::next(at);
         }
-        Ok(newest.max(since))
+        Ok(Some(newest.max(since)))
     }
 }
 
@@ -418,4 +426,33 @@ fn pieces_before(
         Flow::Continue(())
     })?;
     Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_model::VertexId;
+
+    use super::*;
+
+    #[test]
+    fn elements_that_come_twice_are_stored_once_wherever_a_piece_ends() {
+        let keys: Vec<Vec<u8>> = (0..20_000)
+            .map(|number| key::vertex_id(&VertexId::Number(number)))
+            .collect();
+        let mut touches = Touches::new();
+        for partition in keys.iter().flat_map(|key| [key, key]) {
+            touches.add(&Touched {
+                partition,
+                clustering: key::VERTEX_CLUSTERING,
+                is_purged: false,
+            });
+        }
+        let mut stored = Vec::new();
+        for piece in &touches.pieces {
+            let took = change::visit(piece, &mut |each| stored.push(each.partition.to_vec()));
+            took.expect("a piece");
+        }
+        assert!(touches.pieces.len() > 1);
+        assert_eq!(stored, keys);
+    }
 }

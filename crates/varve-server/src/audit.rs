@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::{HeaderMap, StatusCode};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use varve_auth::{API_TOKEN_PREFIX, NAME_BYTES_MAX};
 
 use crate::identity::is_refusal;
 use crate::json::JsonWriter;
@@ -127,6 +128,18 @@ fn open(path: &Path) -> std::io::Result<File> {
 }
 
 /// How a client calls its request, if it says so in a way that can be kept.
+/// A name with which a client tries to come in, as the trail shows it: no longer than names are, and
+/// of an API token what is no secret.
+pub(crate) fn login_name(name: &str) -> String {
+    let known = name.strip_prefix(API_TOKEN_PREFIX).map(|rest| {
+        let id = rest.split('_').next().unwrap_or_default();
+        format!("{API_TOKEN_PREFIX}{id}")
+    });
+    let mut name = known.unwrap_or_else(|| name.to_owned());
+    name.truncate(name.floor_char_boundary(NAME_BYTES_MAX));
+    name
+}
+
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     let id = headers.get("x-request-id")?.to_str().ok()?;
     let is_kept = !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX;

@@ -104,7 +104,7 @@ impl RequestContext {
     /// Notes in the audit trail with which name a client tries to come in.
     pub(crate) fn note_login(&self, name: &str) {
         if let Some(login) = &self.login {
-            let _ = login.set(name.to_owned());
+            let _ = login.set(audit::login_name(name));
         }
     }
 

@@ -61,8 +61,13 @@ pub(crate) const READ_ALL_ELEMENTS: Needs = Needs::Graph(ELEMENTS_READ);
 pub(crate) const WRITE_ELEMENTS: Needs = Needs::Elements(&[(Write, T::Vertex), (Write, T::Edge)]);
 
 /// The sample makes its schema and its elements.
-pub(crate) const LOAD_SAMPLE: Needs =
-    Needs::Graph(&[(Write, T::Schema), (Write, T::Vertex), (Write, T::Edge)]);
+pub(crate) const LOAD_SAMPLE: Needs = Needs::Graph(&[
+    (Write, T::Schema),
+    (Write, T::Vertex),
+    (Write, T::Edge),
+    (Delete, T::Edge),
+    (Write, T::Var),
+]);
 
 pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
 pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);

@@ -441,7 +441,7 @@ impl Exchange {
     /// Notes with which name a client tries to come in.
     fn note_login(&self, name: &str) {
         if let Some(who) = &self.who {
-            let _ = who.login.set(name.to_owned());
+            let _ = who.login.set(audit::login_name(name));
         }
     }
 

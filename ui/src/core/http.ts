@@ -1,6 +1,7 @@
 // Requests to the server that this page comes from, and what it answers.
 
 import { createSignal } from "solid-js";
+import { forgetQueries } from "../query/past";
 import { parseJson } from "./json";
 
 /** What the server said about a request that failed, or that it could not be reached (status 0). */
@@ -87,7 +88,9 @@ async function failureOf(response: Response): Promise<Failure> {
     const body = parseJson(text) as Record<string, unknown>;
     const status = body.status as Record<string, unknown> | undefined;
     const message = body.message ?? status?.message ?? text;
-    const code = (body.code ?? body.exception) as string | undefined;
+    // The server puts its own codes into the cause.
+    const own = /^VRV-[A-Z-]+/.exec(String(body.cause ?? ""))?.[0];
+    const code = (own ?? body.code ?? body.exception) as string | undefined;
     return new Failure(response.status, String(message), code, body.exception as string | undefined);
   } catch {
     return new Failure(response.status, text || response.statusText);
@@ -116,6 +119,7 @@ export async function logOut(): Promise<void> {
     setAuthorization(null);
     setUser(null);
     setLoginAsked(true);
+    await forgetQueries();
   }
 }
 

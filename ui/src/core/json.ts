@@ -20,6 +20,7 @@ export function parseJson(text: string): unknown {
 
 /** As JSON, with the digits of bigint as they are. */
 export function formatJson(value: unknown, indent = 2): string {
+  if (typeof value === "bigint") return String(value);
   const mark = "\u0001";
   const text = JSON.stringify(value, (_, part) => (typeof part === "bigint" ? `${mark}${part}` : part), indent);
   return (text ?? "").replace(/"\\u0001(-?\d+)"/g, "$1");

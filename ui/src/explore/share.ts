@@ -1,7 +1,7 @@
 // The state of the page as a fragment, deflated: it is never sent to the server, and shows the same for ever.
 
 import { pack, unpack } from "../core/link";
-import { graph } from "../core/server";
+import { graph, graphs } from "../core/server";
 import { hrefOf } from "../core/route";
 import { point, setPoint, type Point } from "../core/times";
 import { layoutName, setLayoutName } from "./canvas";
@@ -57,6 +57,11 @@ async function read(text: string): Promise<Shared | null> {
 export async function open(text: string): Promise<boolean> {
   const state = await read(text);
   if (!state) return false;
+  if (state.g !== graph() && graphs().includes(state.g)) {
+    // The page begins with the graph of its link.
+    location.reload();
+    return true;
+  }
   positions.clear();
   for (const [ref, x, y] of state.v) positions.set(ref, { x, y });
   setPoint({ trueAt: state.t, knownAt: state.k });

@@ -17,8 +17,8 @@ export const en = {
 
   // Times
   times: "The two times", trueAt: "True at", knownAt: "Known at", now: "now",
-  trueAtHint: "Valid time: what was so in the world at this moment",
-  knownAtHint: "Transaction time: what the database had recorded by this moment",
+  trueAtHint: "Valid time: what was true at this instant",
+  knownAtHint: "Transaction time: what the database had recorded by this instant",
   timeFieldHint: "A date, an instant (2024-05-01T12:00Z), -7d, a commit version, or now",
   timeWrong: "Not a time: try 2024-05-01, -7d or now",
   sliderValue: "{time}, stop {index} of {count}", earlierChange: "Change before", laterChange: "Change after",
@@ -26,7 +26,7 @@ export const en = {
   notNow: "Not now: what was true at {valid}, as known at {known}.",
   pointText: "true at {valid}, known at {known}", comparing: "A: {a} → B: {b}",
   diffCounts: "{added} added, {removed} removed, {changed} changed, {same} the same",
-  swap: "Swap", endCompare: "End comparison", compareTitle: "Compare two moments",
+  swap: "Swap", endCompare: "End comparison", compareTitle: "Compare two points",
   presetChanged: "What changed", presetChangedHint: "Moves the valid time",
   presetLearned: "What we learned", presetLearnedHint: "Moves the transaction time",
   presetBelieved: "What we believed then", presetBelievedHint: "Against what we know now of that day",
@@ -64,7 +64,7 @@ export const en = {
   badge_deleted: "deleted", badge_correction: "correction", badge_planned: "planned", badge_superseded: "superseded",
   badge_superseded_in_part: "superseded in part",
   listEmpty: "Nothing is shown.", listLabel: "{count} vertices and their neighbours",
-  changesHint: "Compare two moments to see what was added, removed and changed.",
+  changesHint: "Compare two points of both times to see what was added, removed and changed.",
   added: "added", removed: "removed", changed: "changed", same: "{count} the same",
   truncated: "There is more than is shown.",
 
@@ -90,7 +90,7 @@ export const en = {
   createMissing: "Create what is missing", done: "Done.",
 
   // Tasks, monitor, resources
-  runningQueries: "Running queries", noneRuns: "None runs.", tasksOf: "Tasks of {graph}", noTasks: "This graph has no tasks.",
+  runningQueries: "Running queries", noneRuns: "No query is running.", tasksOf: "Tasks of {graph}", noTasks: "This graph has no tasks.",
   taskStatus: "Status", progress: "Progress", created: "Created", task_success: "done", task_failed: "failed", task_cancelled: "cancelled",
   task_running: "running", task_queued: "queued", monitorHint: "Read every 5 seconds while this page is open; 15 minutes are kept.",
   uptime: "Up for", memory: "Memory", onDisk: "On disk", runs: "Sorted runs", connections: "Connections", waiting: "Waiting requests",

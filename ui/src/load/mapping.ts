@@ -1,5 +1,6 @@
 // What the columns of a file mean, and rows as the server takes them.
 
+import { formatJson, parseJson } from "../core/json";
 import type { EdgeLabel, PropertyKey, Schema, VertexLabel } from "../core/schema";
 
 /** A property's name, or what a column is besides. */
@@ -135,7 +136,20 @@ function propertyOf(text: string, key: PropertyKey | undefined): unknown {
       throw new RowError(`${key.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return text.split(";").map((part) => valueOf(part, key));
+  return partsOf(text).map((part) => valueOf(part, key));
+}
+
+/** The values of a list: JSON Lines have arrays, other files a text with semicolons. */
+function partsOf(text: string): string[] {
+  if (text.startsWith("[")) {
+    try {
+      const parts = parseJson(text);
+      if (Array.isArray(parts)) return parts.map((part) => (typeof part === "string" ? part : formatJson(part, 0)));
+    } catch {
+      // A text that begins with a bracket.
+    }
+  }
+  return text.split(";");
 }
 
 /** The same mapping for `varve load`. */

@@ -1,5 +1,6 @@
 // Reads a file in slices and gives its rows, a block at a time, as they are asked for.
 
+import { formatJson, parseJson } from "../core/json";
 import { CsvReader } from "./csv";
 
 export interface Block {
@@ -21,7 +22,7 @@ function jsonReader(): { push: (text: string, last: boolean) => void; rows: Bloc
   let columns: string[] = [];
   const waiting: { line: number; object: Record<string, unknown> }[] = [];
   const rows: Block["rows"] = [];
-  const text = (value: unknown) => (value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value));
+  const text = (value: unknown) => (value === null || value === undefined ? "" : typeof value === "string" ? value : formatJson(value, 0));
   const settle = () => {
     if (columns.length === 0) columns = [...new Set(waiting.flatMap(({ object }) => Object.keys(object)))];
     for (const { line: at, object } of waiting.splice(0)) rows.push({ line: at, values: columns.map((column) => text(object[column])) });
@@ -36,7 +37,7 @@ function jsonReader(): { push: (text: string, last: boolean) => void; rows: Bloc
         line += 1;
         if (!each.trim()) continue;
         try {
-          waiting.push({ line, object: JSON.parse(each) as Record<string, unknown> });
+          waiting.push({ line, object: parseJson(each) as Record<string, unknown> });
         } catch {
           waiting.push({ line, object: { "?": each } });
         }

@@ -42,12 +42,25 @@ export async function pastQueries(): Promise<PastQuery[]> {
   }
 }
 
+/** What may hold a password is not kept. */
+const SECRET = /\/auth\//;
+
 export async function keepQuery(query: PastQuery): Promise<void> {
+  if (query.kind === "rest" && SECRET.test(query.text)) return;
   try {
     const queries = await store("readwrite");
     const keys = await done(queries.getAllKeys());
     for (const key of keys.slice(0, Math.max(0, keys.length - KEPT + 1))) queries.delete(key);
     await done(queries.add(query));
+  } catch {
+    // Nothing is kept, e.g. in a private window.
+  }
+}
+
+/** Removes all: the next user must not see them. */
+export async function forgetQueries(): Promise<void> {
+  try {
+    await done((await store("readwrite")).clear());
   } catch {
     // Nothing is kept, e.g. in a private window.
   }

@@ -56,6 +56,15 @@ impl Guard {
 impl GraphError {
     /// Somebody may not treat an element so.
     pub(crate) fn denied(permission: &str, graph: &str, id: &ElementId) -> Self {
+        Self::denied_of(permission, graph, id, &id.to_string())
+    }
+
+    /// The same of an element that they may not know of.
+    pub(crate) fn denied_unnamed(permission: &str, graph: &str, id: &ElementId) -> Self {
+        Self::denied_of(permission, graph, id, "*")
+    }
+
+    fn denied_of(permission: &str, graph: &str, id: &ElementId, operated: &str) -> Self {
         let kind = match id {
             ElementId::Vertex(_) => "VERTEX",
             ElementId::Edge(_) => "EDGE",
@@ -63,7 +72,7 @@ impl GraphError {
         Self::new(
             ErrorKind::Denied,
             format!(
-                "Permission denied: {permission} Resource{{graph={graph},type={kind},operated={id}}}"
+                "Permission denied: {permission} Resource{{graph={graph},type={kind},operated={operated}}}"
             ),
         )
     }

@@ -79,16 +79,8 @@ impl Ask {
             Some("earliest") => oldest,
             Some(text) => scope_version(text.split('.').next().unwrap_or(text))?,
         };
-        if since < oldest {
-            return Err(ApiError::new(
-                StatusCode::GONE,
-                "java.lang.IllegalStateException",
-                format!(
-                    "Changes are kept since version {oldest} only: begin anew, with a dump as of a \
-                     version and the changes since it"
-                ),
-            )
-            .with_cause(GONE));
+        if since < oldest || since > graph.published().max(oldest) {
+            return Err(gone(oldest, since));
         }
         let until = match query.get("until").filter(|text| !text.is_empty()) {
             Some(text) => scope_version(text)?,
@@ -141,6 +133,19 @@ impl Ask {
     }
 }
 
+/// 410 for a cursor that cannot be gone on from.
+fn gone(oldest: CommitVersion, since: CommitVersion) -> ApiError {
+    ApiError::new(
+        StatusCode::GONE,
+        "java.lang.IllegalStateException",
+        format!(
+            "There are no changes after version {since}: they are kept since version {oldest}. Dump \
+             the graph again and follow from the version of the dump"
+        ),
+    )
+    .with_cause(GONE)
+}
+
 fn kept(graph: &Graph) -> Result<(CommitVersion, CommitVersion), ApiError> {
     graph.changes_kept().ok_or_else(|| {
         ApiError::illegal_argument("The graph keeps no changes: see the option graph.changes")
@@ -152,7 +157,7 @@ fn graph_id(began: CommitVersion) -> String {
 }
 
 /// Answers with changes: as lines once, or as a stream of events.
-pub(super) async fn changes(context: RequestContext) -> HandlerResult {
+pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let ask = Ask::of(&context, &graph)?;
     let accept = context.headers().get(ACCEPT);
@@ -165,6 +170,7 @@ pub(super) async fn changes(context: RequestContext) -> HandlerResult {
     while graph.published() <= ask.since && Instant::now() < end {
         tokio::time::sleep(LOOK_EVERY.min(wait)).await;
     }
+    context.renew_identity()?;
     let state = context.shared_state();
     let page = state
         .run_blocking(move || Page::lines(&graph, &ask))
@@ -296,6 +302,10 @@ fn write(graph: &Arc<Graph>, ask: &Ask, take: &mut Taken<'_>) -> Result<CommitVe
     if let Some(error) = failed {
         return Err(error);
     }
+    let Some(caught_up) = caught_up else {
+        let (_, oldest) = kept(graph)?;
+        return Err(gone(oldest, ask.since));
+    };
     Ok(if over {
         before.max(ask.since)
     } else {

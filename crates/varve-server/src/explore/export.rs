@@ -5,13 +5,14 @@
 
 mod format;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::stream;
 use http::StatusCode;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_model::schema::EdgeLabelType;
 use varve_model::{EdgeLabelId, ElementId, VertexLabelId};
@@ -92,13 +93,26 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
         deadline: Instant::now() + limit,
         _place: place,
     };
-    let pieces = stream::unfold(Some(Box::new(export)), move |export| {
+    let deadline = export.deadline;
+    let waiting: Waiting = Arc::new(Mutex::new(Some(Box::new(export))));
+    let pieces = stream::unfold(Some((waiting, false)), move |at| {
         let state = Arc::clone(&state);
         async move {
-            let export = export?;
+            let (waiting, is_timed) = at?;
+            if !is_timed {
+                tokio::spawn(end_at(deadline, Arc::downgrade(&waiting)));
+            }
+            let export = waiting.lock().take();
+            let Some(export) = export else {
+                return Some((Err(cut(&ViewError::Deadline)), None));
+            };
             let piece = state.run_blocking(move || export.piece()).await;
             Some(match piece {
-                Ok(Ok((piece, export))) => (Ok(piece), export),
+                Ok(Ok((piece, export))) => {
+                    let goes_on = export.is_some();
+                    *waiting.lock() = export;
+                    (Ok(piece), goes_on.then_some((waiting, true)))
+                }
                 Ok(Err(error)) => (Err(cut(&error)), None),
                 Err(error) => (Err(Cut(error.message().to_owned())), None),
             })
@@ -107,6 +121,17 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
     let body = Body::streamed(pieces);
     let response = Response::new(StatusCode::OK, format.content_type(), body);
     Ok(response.header(CONTENT_DISPOSITION, disposition))
+}
+
+/// An export between two pieces.
+type Waiting = Arc<Mutex<Option<Box<Export>>>>;
+
+/// Ends an export whose client takes nothing: its view and its place are not held any longer.
+async fn end_at(deadline: Instant, waiting: Weak<Mutex<Option<Box<Export>>>>) {
+    tokio::time::sleep_until(deadline.into()).await;
+    if let Some(waiting) = waiting.upgrade() {
+        waiting.lock().take();
+    }
 }
 
 fn cut(error: &ViewError) -> Cut {

@@ -27,6 +27,8 @@ pub(super) struct Moment {
     pub(super) version: CommitVersion,
     /// Whether neither time was asked for.
     is_now: bool,
+    /// Whether the client may not see everything.
+    is_guarded: bool,
 }
 
 impl Moment {
@@ -61,6 +63,7 @@ impl Moment {
             valid: shown.valid(),
             version,
             is_now,
+            is_guarded: context.access_to(&leased).is_some(),
             shown,
             every,
         })
@@ -82,6 +85,11 @@ impl Moment {
 
     /// The state of an element; `None` if it does not exist.
     pub(super) fn state(&self, id: &ElementId, meter: &Meter) -> Result<Option<State>, ViewError> {
+        // Where the version that decides is hidden, an older one must not be taken for it.
+        let here = TemporalScope::NOW;
+        if self.is_guarded && self.shown.element_at(id, here, meter)?.is_none() {
+            return Ok(None);
+        }
         state::state(self.every(), id, self.valid, meter)
     }
 

@@ -169,7 +169,7 @@ impl<'c> GraphHost<'c> {
         self.context.decide(Action::Write, &name)?;
         let leased = self.context.leased_named(&name)?;
         if Arc::ptr_eq(&leased.graph, &work.graph) {
-            return Ok(());
+            return work.admit(self.context.access_to(&leased));
         }
         work.roll_back();
         Err(ApiError::illegal_argument(format!(

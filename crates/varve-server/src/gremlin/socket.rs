@@ -236,8 +236,10 @@ struct Counted<'d> {
 
 impl<'d> Counted<'d> {
     fn new(desk: &'d Desk, incoming: &Incoming) -> Self {
+        // What waits for a login keeps its share meanwhile: it counts, charged or not.
         let uncharged = match incoming.share.bytes() {
             0 => incoming.bytes.len(),
+            _ if !desk.entrance.is_open() => incoming.bytes.len(),
             _ => 0,
         };
         desk.uncharged.set(desk.uncharged.get() + uncharged);

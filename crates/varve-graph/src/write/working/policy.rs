@@ -39,21 +39,20 @@ impl WorkingSet<'_> {
                 Outcome::Delete => (&access.delete, "delete"),
                 Outcome::Put(_) | Outcome::Parts(_) => (&access.write, "write"),
             };
-            let refused = || self.denied(permission, &working.id);
             let within = self.span(working.period);
             for part in stored_parts(self.reader, &working.id, within)? {
                 let Some(content) = &part.content else {
                     continue;
                 };
                 if !self.covers(policy, &working.id, content)? {
-                    return Err(refused());
+                    return Err(self.refused(permission, &working.id, content)?);
                 }
                 let valid = part.period.from.unwrap_or(within.from).max(within.from);
                 self.check_ends(working, policy, (Image::Before, valid), content)?;
             }
             for (period, content) in working.states() {
                 if !self.covers(policy, &working.id, content)? {
-                    return Err(refused());
+                    return Err(self.denied(permission, &working.id));
                 }
                 let valid = period.from.unwrap_or(within.from);
                 self.check_ends(working, policy, (Image::After, valid), content)?;
@@ -64,6 +63,19 @@ impl WorkingSet<'_> {
 
     fn denied(&self, permission: &str, id: &ElementId) -> GraphError {
         GraphError::denied(permission, self.graph.name(), id)
+    }
+
+    /// The refusal to change a stored state: what may not be read is not named.
+    fn refused(
+        &self,
+        permission: &str,
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<GraphError, GraphError> {
+        Ok(match self.is_hidden(id, content)? {
+            true => GraphError::denied_unnamed(permission, self.graph.name(), id),
+            false => self.denied(permission, id),
+        })
     }
 
     fn covers(
@@ -93,7 +105,7 @@ impl WorkingSet<'_> {
         for (end, label) in [(&id.source, source), (&id.target, target)] {
             if !self.knows_end(policy, (end, label), image, valid)? {
                 return Err(match image {
-                    Image::Before => self.denied("write", &working.id),
+                    Image::Before => self.refused("write", &working.id, content)?,
                     // As if it were not there.
                     Image::After => self.missing_end(end),
                 });

@@ -57,6 +57,10 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
             "Expect one of user password/phone/email/avatar]",
         ));
     }
+    // A token that leaked ends with its revocation: it must not become a password.
+    if password.is_some() && call.user.api_token.is_some() {
+        return Err(ApiError::forbidden("A token sets no passwords"));
+    }
     // What is shown in place of the password, sent back, means that it stays.
     let stamp = directory
         .credential(&id)

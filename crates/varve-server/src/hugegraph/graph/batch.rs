@@ -200,6 +200,7 @@ pub(crate) fn store(
         mutations: changes.mutations,
         period: changes.period,
         periods: changes.periods,
+        access: context.access_to(&target),
         ..WriteRequest::default()
     };
     Ok(target.graph.write_now(&request)?)
