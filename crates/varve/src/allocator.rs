@@ -5,6 +5,7 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
+use std::time::Duration;
 
 use tikv_jemallocator::Jemalloc;
 
@@ -16,17 +17,46 @@ static ALLOCATOR: Counted = Counted;
 /// hundreds of megabytes, so a good part of the time of a write was the translation of addresses:
 /// huge pages, where the kernel gives them to those that ask, take about a tenth off a batch's
 /// cost. Freed pages go back to the kernel after a quarter of a second, not ten, so that large bodies
-/// one after the other do not add up: that costs a batch about 2 % of CPU time. Threads of the allocator see to that: else each thread of the server
-/// would keep what it has freed until it allocates again.
+/// one after the other do not add up: that costs a batch about 2 % of CPU time. Threads give back
+/// what they have freed while they allocate; [`give_back_while_idle`] sees to the idle ones.
 // SAFETY: the allocator's name for this, read once at the start as a C string, which it is.
 #[unsafe(export_name = "malloc_conf")]
-pub(crate) static MALLOC_CONF: &[u8; 70] =
-    b"thp:always,background_thread:true,dirty_decay_ms:250,muzzy_decay_ms:0\0";
+pub(crate) static MALLOC_CONF: &[u8; 47] = b"thp:always,dirty_decay_ms:250,muzzy_decay_ms:0\0";
 
 thread_local! {
     /// Bytes that this thread has allocated and not freed. Below zero where it freed what others
     /// have allocated. It has no destructor, so that it may be used while a thread ends.
     static ALLOCATED: Cell<i64> = const { Cell::new(0) };
+}
+
+/// How often memory is given back that idle threads have freed.
+const GIVE_BACK_EVERY: Duration = Duration::from_millis(100);
+/// All arenas, in the names of jemalloc's controls.
+const DECAY_ALL: &std::ffi::CStr = c"arena.4096.decay";
+
+/// Gives back ten times a second what was freed long enough ago, from a thread of its own: a thread that
+/// has freed much and then idles would keep it for good. (Jemalloc's own threads would take that
+/// over from the threads that allocate, too, and under load they come too late.)
+pub(crate) fn give_back_while_idle() {
+    let named = std::thread::Builder::new().name("allocator".to_owned());
+    let spawned = named.spawn(|| {
+        loop {
+            std::thread::sleep(GIVE_BACK_EVERY);
+            // SAFETY: the control takes and gives no value, and its name ends with a zero.
+            let _ = unsafe {
+                tikv_jemalloc_sys::mallctl(
+                    DECAY_ALL.as_ptr(),
+                    std::ptr::null_mut(),
+                    std::ptr::null_mut(),
+                    std::ptr::null_mut(),
+                    0,
+                )
+            };
+        }
+    });
+    if let Err(error) = spawned {
+        tracing::warn!(%error, "freed memory of idle threads is not given back");
+    }
 }
 
 /// Bytes that the calling thread has allocated and not freed since it began.
