@@ -53,12 +53,12 @@ place() { # name: sets the options that say where it is
 }
 
 place varve
-bench varve "${where[@]}" --scenario gremlin_vertex --requests 1000 >/dev/null
+bench varve "${where[@]}" --scenario gremlin_vertex --model closed --users 1 --hold 1s >/dev/null
 for name in "${peers[@]}"; do
   peer "$name" start
   place "$name"
   case $name in
-    hugegraph) bench "$name" "${where[@]}" --scenario gremlin_vertex --requests 1000 >/dev/null ;;
+    hugegraph) bench "$name" "${where[@]}" --scenario gremlin_vertex --model closed --users 1 --hold 1s >/dev/null ;;
     *) python3 "$here/gremlin/copy.py" "$url" "$(peer "$name" url)" >&2 ;;
   esac
   peer "$name" pause
