@@ -1,8 +1,8 @@
 //! Scans: elements that come from an index, a label or the whole graph instead of from a vertex.
 
-use varve_model::{Condition, EdgeLabelId, Properties, PropertyKeyId, VertexLabelId};
+use varve_model::{Condition, EdgeLabelId, ElementId, Properties, PropertyKeyId, VertexLabelId};
 
-use crate::VertexFound;
+use crate::{GraphView, VertexFound, ViewError};
 
 /// Which elements a scan shows.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +68,19 @@ pub enum Found<'a> {
     },
     /// An edge.
     Edge(ScannedEdge<'a>),
+}
+
+impl Found<'_> {
+    /// The id of the element, which `view` showed.
+    ///
+    /// # Errors
+    /// When the keys are none of the view's.
+    pub fn id(&self, view: &dyn GraphView) -> Result<ElementId, ViewError> {
+        Ok(match self {
+            Self::Vertex { key, .. } => ElementId::Vertex(view.vertex_id(key)?),
+            Self::Edge(edge) => ElementId::Edge(view.edge_id(edge.source, edge.edge)?),
+        })
+    }
 }
 
 /// An edge that a scan shows.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 use varve_model::{EdgeId, ElementId, TemporalScope};
-use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
+use varve_view::{Elements, Flow, ScanAsk, ViewError};
 
 use super::bodies::{edge_ids, vertex_ids};
 use super::elements::{Ids, edges_among};
@@ -156,11 +156,7 @@ fn scanned(
             more = true;
             return Flow::Break(());
         }
-        let id = match found {
-            Found::Vertex { key, .. } => view.vertex_id(key).map(ElementId::Vertex),
-            Found::Edge(edge) => view.edge_id(edge.source, edge.edge).map(ElementId::Edge),
-        };
-        match id {
+        match found.id(view) {
             Ok(id) => ids.push(id),
             Err(error) => failed = Some(error),
         }

@@ -1,7 +1,7 @@
 //! `…/explore/export`: all elements of one state, or of a label, streamed.
 //!
-//! The answer is made in pieces while it is sent, each on the pool, all on one view. What goes wrong
-//! on the way cuts the connection, so that nobody takes a part for the whole.
+//! The answer is made in pieces while it is sent, each on the pool, all on one view. What goes
+//! wrong on the way cuts the connection, so that nobody takes a part for the whole.
 
 mod format;
 
@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_model::schema::EdgeLabelType;
 use varve_model::{EdgeLabelId, ElementId, VertexLabelId};
-use varve_view::{CancelToken, Elements, Flow, Found, MeterLimits, Place, ScanAsk, ViewError};
+use varve_view::{CancelToken, Elements, Flow, MeterLimits, Place, ScanAsk, ViewError};
 
 use self::format::{Format, Writer};
 use super::ground::Moment;
@@ -222,11 +222,7 @@ impl Export {
         let (view, meter) = (self.moment.view(), self.meter());
         let (mut ids, mut failed) = (Vec::with_capacity(most), None);
         let next = view.scan(&ask, self.from.as_ref(), most, &meter, &mut |found| {
-            let id = match found {
-                Found::Vertex { key, .. } => view.vertex_id(key).map(ElementId::Vertex),
-                Found::Edge(edge) => view.edge_id(edge.source, edge.edge).map(ElementId::Edge),
-            };
-            match id {
+            match found.id(view) {
                 Ok(id) => ids.push(id),
                 Err(error) => failed = Some(error),
             }

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use varve_model::schema::EdgeLabelType;
-use varve_model::{
-    CommitVersion, EdgeLabelId, ElementId, Instant, Period, PropertyKeyId, VertexLabelId,
-};
-use varve_view::{Elements, Flow, Found, GraphView, ScanAsk, ViewError};
+use varve_model::{CommitVersion, Instant, Period, PropertyKeyId};
+use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
 
 use super::ground::{Ground, write_instant};
 use super::output::Answer;
@@ -68,7 +66,8 @@ pub(super) fn summary(context: &RequestContext) -> HandlerResult {
     let mut answer = Answer::start(&ground);
     answer.json().key("vertices").begin_array();
     for label in schema.all_vertex_labels() {
-        let counted = ground.told(vertices(&ground, label.id, &keys, &mut span))?;
+        let counted = count(&ground, Elements::Vertices(&[label.id]), &keys, &mut span);
+        let counted = ground.told(counted)?;
         let json = answer.json();
         json.begin_object().key("label").string(&label.name);
         write_counted(json, &ground, &counted, &label.properties);
@@ -79,7 +78,8 @@ pub(super) fn summary(context: &RequestContext) -> HandlerResult {
         if label.label_type == EdgeLabelType::Parent {
             continue;
         }
-        let counted = ground.told(edges(&ground, label.id, &keys, &mut span))?;
+        let counted = count(&ground, Elements::Edges(&[label.id]), &keys, &mut span);
+        let counted = ground.told(counted)?;
         let json = answer.json();
         json.begin_object().key("label").string(&label.name);
         for (name, end) in [
@@ -107,7 +107,6 @@ fn count(
     elements: Elements<'_>,
     keys: &[PropertyKeyId],
     span: &mut Span,
-    id: &mut dyn FnMut(&dyn GraphView, &Found<'_>) -> Result<ElementId, ViewError>,
 ) -> Result<Counted, ViewError> {
     let (view, most) = (ground.moment.view(), ground.limits().count_max);
     let ask = ScanAsk {
@@ -135,7 +134,7 @@ fn count(
         for (key, _) in properties.iter() {
             *counted.with.entry(key).or_default() += 1;
         }
-        match id(view, found) {
+        match found.id(view) {
             Ok(id) => sampled.push(id),
             Err(error) => failed = Some(error),
         }
@@ -159,46 +158,6 @@ fn count(
         span.is_whole &= left > 0;
     }
     Ok(counted)
-}
-
-fn vertices(
-    ground: &Ground<'_>,
-    label: VertexLabelId,
-    keys: &[PropertyKeyId],
-    span: &mut Span,
-) -> Result<Counted, ViewError> {
-    let labels = [label];
-    let elements = Elements::Vertices(&labels);
-    count(
-        ground,
-        elements,
-        keys,
-        span,
-        &mut |view, found| match found {
-            Found::Vertex { key, .. } => Ok(ElementId::Vertex(view.vertex_id(key)?)),
-            Found::Edge(edge) => Ok(ElementId::Edge(view.edge_id(edge.source, edge.edge)?)),
-        },
-    )
-}
-
-fn edges(
-    ground: &Ground<'_>,
-    label: EdgeLabelId,
-    keys: &[PropertyKeyId],
-    span: &mut Span,
-) -> Result<Counted, ViewError> {
-    let labels = [label];
-    let elements = Elements::Edges(&labels);
-    count(
-        ground,
-        elements,
-        keys,
-        span,
-        &mut |view, found| match found {
-            Found::Vertex { key, .. } => Ok(ElementId::Vertex(view.vertex_id(key)?)),
-            Found::Edge(edge) => Ok(ElementId::Edge(view.edge_id(edge.source, edge.edge)?)),
-        },
-    )
 }
 
 /// Writes what was counted as further members, and ends the object.
