@@ -4,11 +4,11 @@
 //! both with the same bytes.
 
 mod several;
+mod touched;
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use varve_encoding::change::Touched;
 use varve_encoding::index::{IndexId, plain_partition};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
@@ -158,37 +158,6 @@ impl<'a> Emitter<'a> {
             number: 0,
             row: Vec::new(),
             pair: Vec::new(),
-        }
-    }
-
-    /// The batch, with the rows that say what it touches, and its stamps.
-    pub(crate) fn finish(mut self) -> (Batch, Stamps) {
-        if let Some(touches) = self.touches {
-            touches.write(&mut self.batch, &mut self.stamps);
-        }
-        (self.batch, self.stamps)
-    }
-
-    /// Notes that the commit gives an element an event, by the keys of its first side.
-    fn touch(&mut self, partition: &[u8], clustering: &[u8]) {
-        if let Some(touches) = &mut self.touches {
-            touches.add(&Touched {
-                partition,
-                clustering,
-                is_purged: false,
-            });
-        }
-    }
-
-    /// Notes that the commit purges an element.
-    pub(crate) fn touch_purged(&mut self, id: &ElementId) {
-        let (_, sides) = sides(id);
-        if let (Some(touches), Some(side)) = (&mut self.touches, sides.first()) {
-            touches.add(&Touched {
-                partition: &side.partition,
-                clustering: &side.clustering,
-                is_purged: true,
-            });
         }
     }
 
@@ -494,12 +463,6 @@ impl<'a> Emitter<'a> {
             self.stamps.row(at, self.number);
         }
         self.touch_side(sides);
-    }
-
-    fn touch_side(&mut self, sides: &[Side]) {
-        if let Some(side) = sides.first() {
-            self.touch(&side.partition, &side.clustering);
-        }
     }
 
     fn put_event(&mut self, sides: &[Side], header: &Header, content: &[u8]) {
