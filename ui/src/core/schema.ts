@@ -16,11 +16,10 @@ export interface PropertyKey {
   user_data: Record<string, unknown>;
 }
 
-export interface VertexLabel {
+/** What labels of vertices and of edges have. */
+interface Label {
   id: number;
   name: string;
-  id_strategy: string;
-  primary_keys: string[];
   nullable_keys: string[];
   index_labels: string[];
   properties: string[];
@@ -30,20 +29,16 @@ export interface VertexLabel {
   user_data: Record<string, unknown>;
 }
 
-export interface EdgeLabel {
-  id: number;
-  name: string;
+export interface VertexLabel extends Label {
+  id_strategy: string;
+  primary_keys: string[];
+}
+
+export interface EdgeLabel extends Label {
   source_label: string;
   target_label: string;
   frequency: string;
   sort_keys: string[];
-  nullable_keys: string[];
-  index_labels: string[];
-  properties: string[];
-  status: string;
-  ttl: number;
-  enable_label_index: boolean;
-  user_data: Record<string, unknown>;
 }
 
 export interface IndexLabel {

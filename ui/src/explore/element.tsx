@@ -1,4 +1,5 @@
-// The element that is selected: its state, its neighbours, its history, and when all that was known.
+// The element that is selected: its state, its neighbours, its history, and when all that was
+// known.
 
 import { createEffect, createResource, createSignal, For, on, Show } from "solid-js";
 import { language, t, tIfKnown, number, type Key } from "../i18n";
@@ -6,6 +7,7 @@ import { formatJson } from "../core/json";
 import { messageOf } from "../core/http";
 import { point, shortTime } from "../core/times";
 import { Icon } from "../parts/icon";
+import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
 import { colorOf, idText, nameOf, nameOfRef, valueText } from "./look";
@@ -199,15 +201,7 @@ export function ElementPane() {
             </p>
           </Show>
           <Actions element={element} />
-          <div class="tabs" role="tablist" aria-label={t("elementParts")}>
-            <For each={tabs}>
-              {([name, key]) => (
-                <button role="tab" aria-selected={tab() === name} onClick={() => setTab(name)}>
-                  {t(key)}
-                </button>
-              )}
-            </For>
-          </div>
+          <Tabs label={t("elementParts")} tabs={tabs} chosen={tab()} choose={setTab} />
           <Show when={tab() === "state"}>
             <Show when={exists}>
               <Properties element={element} />

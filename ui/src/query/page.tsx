@@ -11,6 +11,7 @@ import { readSchema } from "../core/schema";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Table } from "../parts/table";
+import { Tabs } from "../parts/tabs";
 import { TimeFields, timeText } from "../parts/timefields";
 import type { EditorControl } from "./editor";
 import { completeGremlin } from "./gremlin";
@@ -132,15 +133,7 @@ function ResultView(props: { result: Result }) {
   return (
     <section class="result" aria-label={t("result")}>
       <div class="result-head">
-        <div class="tabs" role="tablist" aria-label={t("result")}>
-          <For each={tabs}>
-            {([name, key]) => (
-              <button role="tab" aria-selected={tab() === name} onClick={() => setTab(name)}>
-                {t(key)}
-              </button>
-            )}
-          </For>
-        </div>
+        <Tabs label={t("result")} tabs={tabs} chosen={tab()} choose={setTab} />
         <span class="quiet result-facts">
           {t("resultFacts", { count: number(table().rows.length), millis: Math.round(props.result.millis) })}
           <Show when={props.result.kind === "gremlin"}>

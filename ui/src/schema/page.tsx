@@ -10,6 +10,7 @@ import { NOW } from "../core/times";
 import * as explore from "../explore/api";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
+import { Tabs } from "../parts/tabs";
 import { SchemaForm, type FormKind } from "./form";
 import { SchemaGraph } from "./graph";
 import { SchemaJson } from "./exchange";
@@ -183,15 +184,7 @@ export default function SchemaPage() {
     <div class="page schema">
       <div class="page-head">
         <h1>{t("page_schema")}</h1>
-        <div class="segmented" role="tablist" aria-label={t("page_schema")}>
-          <For each={tabs}>
-            {([name, key]) => (
-              <button role="tab" aria-selected={tab() === name} onClick={() => setTab(name)}>
-                {t(key)}
-              </button>
-            )}
-          </For>
-        </div>
+        <Tabs label={t("page_schema")} class="segmented" tabs={tabs} chosen={tab()} choose={setTab} />
       </div>
       <Show when={problem()}>
         <p class="failure" role="alert">{problem()}</p>
