@@ -1,8 +1,8 @@
 //! The audit trail: a line of JSON for each request of a kind that the options name.
 //!
 //! It says who, from where, what kind of request on which graph, and how it ended; of a login, with
-//! which name. Bodies, other parameters and secrets are not in it. The file is appended to, and rotated by the system: it is
-//! opened anew when it has been moved away.
+//! which name. Bodies, other parameters and secrets are not in it. The file is appended to, and
+//! rotated by the system: it is opened anew when it has been moved away.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -127,9 +127,8 @@ fn open(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-/// How a client calls its request, if it says so in a way that can be kept.
-/// A name with which a client tries to come in, as the trail shows it: no longer than names are, and
-/// of an API token what is no secret.
+/// A name with which a client tries to log in, as the trail shows it: no longer than names are, and
+/// of an API token its id alone.
 pub(crate) fn login_name(name: &str) -> String {
     let known = name.strip_prefix(API_TOKEN_PREFIX).map(|rest| {
         let id = rest.split('_').next().unwrap_or_default();
@@ -140,6 +139,7 @@ pub(crate) fn login_name(name: &str) -> String {
     name
 }
 
+/// How a client calls its request, if it says so in a way that can be kept.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     let id = headers.get("x-request-id")?.to_str().ok()?;
     let is_kept = !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX;
@@ -179,6 +179,13 @@ fn line(entry: &Entry<'_>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_logins_are_short_and_hold_no_token() {
+        assert_eq!(login_name("ann"), "ann");
+        assert_eq!(login_name("varve_a1_secret"), "varve_a1");
+        assert_eq!(login_name(&"é".repeat(1_000)).len(), NAME_BYTES_MAX);
+    }
 
     #[test]
     fn a_line_says_who_did_what_and_the_file_is_private_and_may_be_rotated() {

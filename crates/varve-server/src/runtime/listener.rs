@@ -81,20 +81,23 @@ pub(super) fn refuse(stream: &TcpStream) {
     let _ = stream.try_write(TOO_MANY_CONNECTIONS);
 }
 
+/// Checks an answer that is kept as a whole: its body is JSON, as long as its head says.
+#[cfg(test)]
+pub(super) fn check_static_answer(answer: &[u8]) {
+    let text = std::str::from_utf8(answer).expect("UTF-8");
+    let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+    let length = format!("content-length: {}", body.len());
+    assert!(head.contains(&length), "{length}: {head}");
+    serde_json::from_str::<serde_json::Value>(body).expect("JSON");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_static_answer_is_as_long_as_it_says() {
-        let text = std::str::from_utf8(TOO_MANY_CONNECTIONS).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(
-            head.contains(&format!("content-length: {}", body.len())),
-            "{}",
-            body.len()
-        );
-        serde_json::from_str::<serde_json::Value>(body).unwrap();
+        check_static_answer(TOO_MANY_CONNECTIONS);
     }
 
     #[test]

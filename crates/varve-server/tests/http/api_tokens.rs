@@ -240,3 +240,18 @@ fn what_makes_no_sense_is_refused() {
     let answer = send(&server, "reader", "POST", "/auth/tokens", &more);
     assert_eq!(answer.status, 400, "{}", answer.text());
 }
+
+#[test]
+fn a_token_sets_no_password() {
+    let server = server();
+    graphs(&server);
+    let (token, _) = make(&server, "reader", &json!({"token_name": "load"}));
+    let body = json!({"user_password": "another password"});
+    let path = "/auth/users/-30:reader";
+    let refused = send_as(&server, Some(&bearer(&token)), "PUT", path, &body);
+    assert_eq!(refused.status, 403, "{}", refused.text());
+    let phone = json!({"user_phone": "1"});
+    let changed = send_as(&server, Some(&bearer(&token)), "PUT", path, &phone);
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    assert_eq!(send(&server, "reader", "PUT", path, &body).status, 200);
+}

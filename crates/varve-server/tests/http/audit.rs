@@ -9,24 +9,15 @@ use serde_json::{Value, json};
 use varve_graphson::Format;
 use varve_server::AuthConfig;
 
-use crate::authentication::{PASSWORD, basic, send, send_as, server, server_with};
+use crate::authentication::{PASSWORD, basic, send, send_as, server, server_with, with_open_graph};
 use crate::driver::{Driver, map, text};
 use crate::harness::TestServer;
 
 fn audited(path: &Path) -> TestServer {
-    let server = server_with(AuthConfig {
+    with_open_graph(server_with(AuthConfig {
         audit_file: path.to_owned(),
         ..AuthConfig::default()
-    });
-    let made = send(
-        &server,
-        "admin",
-        "POST",
-        "/graphs/g",
-        &json!({"schema": "open"}),
-    );
-    assert_eq!(made.status, 201, "{}", made.text());
-    server
+    }))
 }
 
 fn lines(path: &Path) -> Vec<Value> {

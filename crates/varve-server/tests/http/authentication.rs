@@ -47,6 +47,14 @@ pub(crate) fn users(server: &TestServer, names: &[&str]) -> Vec<Client> {
     .collect()
 }
 
+/// A server with an open graph `g`.
+pub(crate) fn with_open_graph(server: TestServer) -> TestServer {
+    let open = json!({"schema": "open"});
+    let made = send(&server, "admin", "POST", "/graphs/g", &open);
+    assert_eq!(made.status, 201, "{}", made.text());
+    server
+}
+
 pub(crate) fn server_with(config: AuthConfig) -> TestServer {
     let server = TestServer::start(ServerConfig {
         auth: AuthConfig {
@@ -783,4 +791,27 @@ fn who_may_grant_gives_only_what_it_has() {
         post("delegate", "projects", json!({"project_name": "p"})).0,
         403
     );
+}
+
+#[test]
+fn the_directory_does_not_tell_which_graphs_there_are() {
+    let server = with_open_graph(server());
+    for user in [None, Some("nobody")] {
+        for path in ["auth/login", "auth/users"] {
+            let [there, absent] = ["g", "none"].map(|graph| {
+                let path = format!("/graphs/{graph}/{path}");
+                let verb = if path.ends_with("login") {
+                    "POST"
+                } else {
+                    "GET"
+                };
+                match user {
+                    None => send_as(&server, None, verb, &path, &json!({})),
+                    Some(user) => send(&server, user, verb, &path, &json!({})),
+                }
+            });
+            assert_eq!(there.status, absent.status, "{user:?} {path}");
+            assert_eq!(there.text(), absent.text(), "{user:?} {path}");
+        }
+    }
 }

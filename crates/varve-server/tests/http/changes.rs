@@ -211,6 +211,9 @@ fn a_cursor_of_another_time_or_graph_is_refused() {
     let old = fixture.send("GET", "../changes?since=2001-01-01", "");
     assert_eq!(old.status, 410, "{}", old.text());
     assert!(old.text().contains("VRV-CHANGES-GONE"), "{}", old.text());
+    // As after a restore: the cursor is newer than the graph.
+    let ahead = fixture.send("GET", "../changes?since=2100-01-01", "");
+    assert_eq!(ahead.status, 410, "{}", ahead.text());
     let id = head["graph_id"].as_str().unwrap();
     assert_eq!(
         fixture

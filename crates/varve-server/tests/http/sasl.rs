@@ -7,21 +7,12 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use varve_graphson::{Format, Response, Value};
 
-use crate::authentication::{PASSWORD, send, send_as, server, token};
+use crate::authentication::{PASSWORD, send_as, server, token, with_open_graph};
 use crate::driver::{Driver, FORMATS, text};
 use crate::harness::TestServer;
 
 fn open_graph() -> TestServer {
-    let server = server();
-    let made = send(
-        &server,
-        "admin",
-        "POST",
-        "/graphs/g",
-        &json!({"schema": "open"}),
-    );
-    assert_eq!(made.status, 201, "{}", made.text());
-    server
+    with_open_graph(server())
 }
 
 fn connect(server: &TestServer, format: Format) -> Driver {
