@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What authentication and TLS cost: the server's CPU time for a read of one vertex by its id, over connections that
-# stay open, without either, with a token, with a name and a password, and with a token over TLS.
+# What authentication and TLS cost: the server's CPU time for a read of one vertex by its id, over
+# connections that stay open, without either, with a token, with a name and a password, and with a
+# token over TLS.
 #   bench/doors.sh [requests]      VARVE_BIN says which server
 # CPU time and not the rate, since the load tool takes processors of its own, and most for TLS.
 set -euo pipefail

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs cargo with the settings that every build of this project shares: one target folder outside the
-# checkout (so that clean clones find RocksDB built), ccache when it is there, gcc's headers for libclang, and the explorer.
+# Runs cargo with the settings that every build of this project shares: one target folder outside
+# the checkout (so that clean clones find RocksDB built), ccache when it is there, gcc's headers for
+# libclang, and the explorer.
 set -euo pipefail
 : "${CARGO_TARGET_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/varve/target}"
 export CARGO_TARGET_DIR

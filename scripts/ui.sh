@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the explorer (ui/) into the cache folder, under a hash of what it is built from. The hash is in VARVE_UI_DIR
-# (scripts/cargo.sh), which is all that cargo looks at, so another checkout with the same ui/ builds nothing.
+# Builds the explorer (ui/) into the cache folder, under a hash of what it is built from. The hash
+# is in VARVE_UI_DIR (scripts/cargo.sh), which is all that cargo looks at, so another checkout with
+# the same ui/ builds nothing.
 #
 #   scripts/ui.sh        builds it, unless it is built
 #   scripts/ui.sh where  prints the folder if it is built

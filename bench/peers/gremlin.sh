@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Gremlin on Varve, HugeGraph, JanusGraph and TinkerPop's own server with TinkerGraph, measured in turns with the same
-# requests on the same graph. While one works the others are stopped (SIGSTOP). Prints the ratios of rate and CPU time.
+# Gremlin on Varve, HugeGraph, JanusGraph and TinkerPop's own server with TinkerGraph, measured in
+# turns with the same requests on the same graph. While one works the others are stopped (SIGSTOP).
+# Prints the ratios of rate and CPU time.
 #
 #   bench/peers/gremlin.sh [PEER…]      hugegraph janusgraph tinkergraph: all of them unless some are named
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the published HugeGraph clients, TinkerPop's drivers and Egeria's connector against the built
-# server (see README.md): all of them, or those that are named, `run.sh java python`. Then the same with
-# authentication on.
+# server (see README.md): all of them, or those that are named, `run.sh java python`. Then the same
+# with authentication on.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 clients=("$@")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Replays the recorded HugeGraph exchanges against the built server (see hugegraph/README.md): once with the paths that
-# were recorded, once with those that clients of newer versions use; then the recorded traversers, on a graph of their own; then what was recorded with
-# authentication on.
+# Replays the recorded HugeGraph exchanges against the built server (see hugegraph/README.md): once
+# with the paths that were recorded, once with those that clients of newer versions use; then the
+# recorded traversers, on a graph of their own; then what was recorded with authentication on.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # The recorded server had the limits of its version.

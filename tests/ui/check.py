@@ -286,7 +286,8 @@ def a_file_is_loaded_and_wrong_rows_are_told(browser: Browser, server: Server):
     server.call(f"{graph}/schema/propertykeys", {"name": "amount", "data_type": "INT", "check_exist": False})
     label = {"name": "item", "id_strategy": "PRIMARY_KEY", "primary_keys": ["code"], "properties": ["code", "amount"]}
     server.call(f"{graph}/schema/vertexlabels", {**label, "nullable_keys": ["amount"], "check_exist": False})
-    # The browser finds the first, the server the others: no value of the primary key, and too large a number.
+    # The browser finds the first, the server the others: no value of the primary key, and too large
+    # a number.
     wrong = {17: "i17,x", 5000: ",5", 9999: "i9999,3000000000"}
     rows = [wrong.get(index, f"i{index},{index}") for index in range(10_000)]
     text = "\n".join(["code,amount", *rows]) + "\n"

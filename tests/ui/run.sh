@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Drives the explorer in a real browser against the built server. Needs Debian's Chromium and Python 3.10 with venv;
-# Playwright is installed once, from PyPI, into a folder that outlives clean clones. What is missing skips the test, unless
-# VARVE_REQUIRE_BROWSER is set.
+# Drives the explorer in a real browser against the built server. Needs Debian's Chromium and Python
+# 3.10 with venv; Playwright is installed once, from PyPI, into a folder that outlives clean clones.
+# What is missing skips the test, unless VARVE_REQUIRE_BROWSER is set.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 without() {

@@ -1,4 +1,5 @@
-// After the bundle is written: the licences of what is in it, every file compressed, and the size limits.
+// After the bundle is written: the licences of what is in it, every file compressed, and the size
+// limits.
 
 import { readdirSync, readFileSync, statSync, writeFileSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A Gremlin server to measure beside Varve, from what its project publishes on Maven Central, with an empty graph that has
-# indexes on the names and ages of persons:
+# A Gremlin server to measure beside Varve, from what its project publishes on Maven Central, with
+# an empty graph that has indexes on the names and ages of persons:
 #
 #   tinkergraph   TinkerPop's Gremlin Server with TinkerGraph, which keeps all in memory
 #   janusgraph    JanusGraph Server, in memory too: over Berkeley DB it takes no ids of ours

@@ -2,7 +2,8 @@
 //! what was given out may let anybody in. And whether a login tells by its time who there is.
 //!
 //! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
-//! it fails. `VARVE_LOGIN_ROUNDS` sets the number of timed logins of each kind; without it none are.
+//! it fails. `VARVE_LOGIN_ROUNDS` sets the number of timed logins of each kind; without it none
+//! are.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};

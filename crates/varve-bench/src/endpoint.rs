@@ -23,7 +23,8 @@ const PASSWORD: &str = "VARVE_PASSWORD";
 /// What a client trusts.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Trust {
-    /// With an address of https: a PEM file with the certificates of the authorities that are trusted
+    /// With an address of https: a PEM file with the certificates of the authorities that are
+    /// trusted
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
 }

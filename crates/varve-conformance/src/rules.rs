@@ -18,13 +18,13 @@
 //! - *Top lists* (schema lists without `names=`, `GET …/schema`, graphs, answers of batch updates):
 //!   the lists directly below the top are sets, everything inside them is ordered.
 //! - *Traverser*: every list is a set but the ones that are sequences (paths, weights, ranks).
-//! - *Groups*, *entries* (metrics, `/apis`, `/openapi.json`): the same groups, or entries with the same fields;
-//!   numbers and names are the server's own.
+//! - *Groups*, *entries* (metrics, `/apis`, `/openapi.json`): the same groups, or entries with the
+//!   same fields; numbers and names are the server's own.
 //! - *Text* (`…/conf`, Prometheus metrics): not empty, and the same first words for metrics.
 //! - *Status only*: WADL, HTML error pages.
-//! - *Any elements* (a Gremlin text that limits all vertices or edges, where the engine lists them in
-//!   an order of its own): as many results as recorded, none twice, each of them an element that the
-//!   recording shows, or its id.
+//! - *Any elements* (a Gremlin text that limits all vertices or edges, where the engine lists them
+//!   in an order of its own): as many results as recorded, none twice, each of them an element that
+//!   the recording shows, or its id.
 //! - *Exact*: everything else; lists are ordered (ids of a batch, `names=`, property names).
 //!
 //! **Inside any body** (see [`crate::walk`]): objects have the same members in any order, except an

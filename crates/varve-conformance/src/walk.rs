@@ -9,7 +9,8 @@
 //! - what names the server itself (`version`, `core`, `gremlin`, `doc`, `service`, `backend`,
 //!   `task_server`, `task_callable`, …): a string, a version where a version was recorded, a list
 //!   of names for `apis`;
-//! - times of users, groups and such, `user_password`, `token`: by shape; a token is put into later requests;
+//! - times of users, groups and such, `user_password`, `token`: by shape; a token is put into later
+//!   requests;
 //! - `requestId`: a UUID; `cause`: a string; `trace`: anything;
 //! - `links` of an edge label: a set.
 

@@ -1,8 +1,8 @@
 //! Rows of the table `change`: which elements a commit has given events, or purged.
 //!
-//! The partition is ten seconds of transaction time, the clustering key the commit's last version and
-//! the number of the piece. A value begins with how many versions the commit has (one byte, less
-//! one); then come the elements, each a byte that says what follows and its row's keys.
+//! The partition is ten seconds of transaction time, the clustering key the commit's last version
+//! and the number of the piece. A value begins with how many versions the commit has (one byte,
+//! less one); then come the elements, each a byte that says what follows and its row's keys.
 
 use varve_model::CommitVersion;
 

@@ -95,8 +95,8 @@ pub(crate) struct KeptChanges {
 }
 
 impl KeptChanges {
-    /// What a graph keeps that is being opened at `now`, whose newest version is `newest`; `None` if
-    /// it keeps none. What was kept before a time without is not continued.
+    /// What a graph keeps that is being opened at `now`, whose newest version is `newest`; `None`
+    /// if it keeps none. What was kept before a time without is not continued.
     pub(crate) fn open(
         notes: &Notes,
         retention: Retention,
@@ -181,8 +181,8 @@ pub struct CommitChanges {
 }
 
 impl Graph {
-    /// The version at which keeping of changes began, and the oldest after which they are all there;
-    /// `None` if the graph keeps none.
+    /// The version at which keeping of changes began, and the oldest after which they are all
+    /// there; `None` if the graph keeps none.
     #[must_use]
     pub fn changes_kept(&self) -> Option<(CommitVersion, CommitVersion)> {
         let kept = self.kept_changes()?;
@@ -190,9 +190,9 @@ impl Graph {
     }
 
     /// Shows the changes of all commits after `since` in order, commit by commit, until `visit`
-    /// breaks or a long time has been looked at. Returns the version up to which all were shown: the
-    /// newest one, unless it is to be called again from there. `None` if changes after `since` are
-    /// not kept any more, or `since` is a version that the graph has not had yet.
+    /// breaks or a long time has been looked at. Returns the version up to which all were shown:
+    /// the newest one, unless it is to be called again from there. `None` if changes after `since`
+    /// are not kept any more, or `since` is a version that the graph has not had yet.
     ///
     /// # Errors
     /// When the store fails or is damaged.

@@ -67,8 +67,8 @@ section! {
         /// which an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time.
         /// Over it the task fails.
         max_algorithm_bytes: usize = 512 * MIB,
-        /// Bytes that all jobs hold together, graph algorithms and Gremlin scripts of all graphs; at
-        /// least `max_algorithm_bytes`. One that finds no room fails.
+        /// Bytes that all jobs hold together, graph algorithms and Gremlin scripts of all graphs;
+        /// at least `max_algorithm_bytes`. One that finds no room fails.
         max_jobs_held_bytes: usize = 512 * MIB,
         /// Bytes of answers held at once, from when they are written until clients have taken them,
         /// those of other servers that are handed through included. Over it: 503 for reads; what

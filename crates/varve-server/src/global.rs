@@ -124,8 +124,8 @@ fn versions(_: &RequestContext) -> HandlerResult {
     Ok(Response::ok(body))
 }
 
-/// Sends a browser to the explorer; greets others with where the documentation is and which groups of
-/// resources there are.
+/// Sends a browser to the explorer; greets others with where the documentation is and which groups
+/// of resources there are.
 fn root(context: &RequestContext) -> HandlerResult {
     if let Some(redirect) = crate::ui::redirect_of(context.headers()) {
         return Ok(redirect);

@@ -25,8 +25,8 @@ const JOBS: &str = "All jobs together (server.max_jobs_held_bytes)";
 static ALLOCATED: OnceLock<fn() -> i64> = OnceLock::new();
 
 /// Says how many bytes the calling thread has allocated and not freed since it began; only the
-/// first call of a process counts. The binary knows its allocator. Without it queries hold what they
-/// count.
+/// first call of a process counts. The binary knows its allocator. Without it queries hold what
+/// they count.
 pub fn measure_by(allocated: fn() -> i64) {
     ALLOCATED.get_or_init(|| allocated);
 }

@@ -16,9 +16,9 @@ static ALLOCATOR: Counted = Counted;
 /// How the allocator begins; `MALLOC_CONF` in the environment goes before it. Rows lie all over
 /// hundreds of megabytes, so a good part of the time of a write was the translation of addresses:
 /// huge pages, where the kernel gives them to those that ask, take about a tenth off a batch's
-/// cost. Freed pages go back to the kernel after a quarter of a second, not ten, so that large bodies
-/// one after the other do not add up: that costs a batch about 2 % of CPU time. Threads give back
-/// what they have freed while they allocate; [`give_back_while_idle`] sees to the idle ones.
+/// cost. Freed pages go back to the kernel after a quarter of a second, not ten, so that large
+/// bodies one after the other do not add up: that costs a batch about 2 % of CPU time. Threads give
+/// back what they have freed while they allocate; [`give_back_while_idle`] sees to the idle ones.
 // SAFETY: the allocator's name for this, read once at the start as a C string, which it is.
 #[unsafe(export_name = "malloc_conf")]
 pub(crate) static MALLOC_CONF: &[u8; 47] = b"thp:always,dirty_decay_ms:250,muzzy_decay_ms:0\0";
@@ -34,9 +34,9 @@ const GIVE_BACK_EVERY: Duration = Duration::from_millis(100);
 /// All arenas, in the names of jemalloc's controls.
 const DECAY_ALL: &std::ffi::CStr = c"arena.4096.decay";
 
-/// Gives back ten times a second what was freed long enough ago, from a thread of its own: a thread that
-/// has freed much and then idles would keep it for good. (Jemalloc's own threads would take that
-/// over from the threads that allocate, too, and under load they come too late.)
+/// Gives back ten times a second what was freed long enough ago, from a thread of its own: a thread
+/// that has freed much and then idles would keep it for good. (Jemalloc's own threads would take
+/// that over from the threads that allocate, too, and under load they come too late.)
 pub(crate) fn give_back_while_idle() {
     let named = std::thread::Builder::new().name("allocator".to_owned());
     let spawned = named.spawn(|| {

@@ -89,8 +89,8 @@ pub(crate) struct ServeArguments {
 /// What the tools that work against a running server trust.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Trust {
-    /// With an address of https: a PEM file with the certificates of the authorities that are trusted, in place of
-    /// those that the system trusts
+    /// With an address of https: a PEM file with the certificates of the authorities that are
+    /// trusted, in place of those that the system trusts
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
 }

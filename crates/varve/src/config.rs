@@ -121,8 +121,9 @@ section! {
     pub(crate) struct GraphConfig {
         /// Graphs that are created at start if they are missing. HugeGraph's clients expect one called `hugegraph`.
         create: Vec<String> = vec!["hugegraph".to_owned()],
-        /// How long it is kept what each commit changed, for `GET …/changes`: `off`, `all`, or a time such as `7d` or
-        /// `12h`. Each commit takes a row more. Switched off and on again, keeping begins anew.
+        /// How long it is kept what each commit changed, for `GET …/changes`: `off`, `all`, or a
+        /// time such as `7d` or `12h`. Each commit takes a row more. Switched off and on again,
+        /// keeping begins anew.
         changes: String = "off".to_owned(),
     }
 }

@@ -1,8 +1,8 @@
 //! A small blocking client of the REST API, for the tools that work against a running server.
 //!
 //! `ureq` does the HTTP: blocking calls on a few threads are all that the tools need. With
-//! `https://` it trusts the authorities that the system trusts; `--ca-file` or `SSL_CERT_FILE` names
-//! others.
+//! `https://` it trusts the authorities that the system trusts; `--ca-file` or `SSL_CERT_FILE`
+//! names others.
 
 use std::io::{self, Read as _};
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-// The fragment is the address of what is shown: `#/explore?v=2022-01-01`. It is never sent to the server.
+// The fragment is the address of what is shown: `#/explore?v=2022-01-01`. It is never sent to the
+// server.
 
 import { createSignal } from "solid-js";
 

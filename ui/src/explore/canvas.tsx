@@ -1,4 +1,5 @@
-// The picture of the graph: sigma on WebGL. What it shows is also in the list, for who cannot see it.
+// The picture of the graph: sigma on WebGL. What it shows is also in the list, for who cannot see
+// it.
 
 import { MultiDirectedGraph } from "graphology";
 import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-js";

@@ -1,4 +1,5 @@
-// The state of the page as a fragment, deflated: it is never sent to the server, and shows the same for ever.
+// The state of the page as a fragment, deflated: it is never sent to the server, and shows the same
+// for ever.
 
 import { pack, unpack } from "../core/link";
 import { graph, graphs } from "../core/server";

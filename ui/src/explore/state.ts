@@ -1,4 +1,5 @@
-// What the explore page shows: which vertices, at which point of both times, and how they got there.
+// What the explore page shows: which vertices, at which point of both times, and how they got
+// there.
 
 import { batch, createEffect, createMemo, createRoot, createSignal, on } from "solid-js";
 import { isAbort, messageOf } from "../core/http";

@@ -1,4 +1,5 @@
-// The versions of one element in both times: valid time across, recorded time up. A later version lies over an earlier one.
+// The versions of one element in both times: valid time across, recorded time up. A later version
+// lies over an earlier one.
 
 import { createMemo, For, Show } from "solid-js";
 import { language, t } from "../i18n";

@@ -1,4 +1,5 @@
-// Sends rows in batches, several at once. A batch that is refused is halved until the rows that are wrong stand alone.
+// Sends rows in batches, several at once. A batch that is refused is halved until the rows that are
+// wrong stand alone.
 
 import { Failure, send } from "../core/http";
 import { graphPath } from "../core/server";

@@ -1,4 +1,5 @@
-// The open-metadata repository: its types, its entities at any time, and the way from one to the next.
+// The open-metadata repository: its types, its entities at any time, and the way from one to the
+// next.
 
 import { createResource, createSignal, For, Show } from "solid-js";
 import { t } from "../i18n";

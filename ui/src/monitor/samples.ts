@@ -1,4 +1,5 @@
-// The server's metrics, read every few seconds while this page of the browser is open; 15 minutes are kept.
+// The server's metrics, read every few seconds while this page of the browser is open; 15 minutes
+// are kept.
 
 import { createSignal } from "solid-js";
 import { callText } from "../core/http";

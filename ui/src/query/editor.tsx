@@ -1,4 +1,5 @@
-// The text editor. It is in a shadow root: its styles would be inline in the document, which the policy forbids.
+// The text editor. It is in a shadow root: its styles would be inline in the document, which the
+// policy forbids.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionSource } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
@@ -49,8 +50,8 @@ const highlight = HighlightStyle.define([
 ]);
 
 /**
- * Typing over a selection. Left to itself, Chromium keeps the style of what was there by an inline style, which the policy
- * forbids and the console tells of.
+ * Typing over a selection. Left to itself, Chromium keeps the style of what was there by an inline
+ * style, which the policy forbids and the console tells of.
  */
 const typeOver = EditorView.domEventHandlers({
   beforeinput(event, view) {

@@ -1,4 +1,5 @@
-// A new element of the schema, or further properties of a label. The request is shown as it will be sent.
+// A new element of the schema, or further properties of a label. The request is shown as it will be
+// sent.
 
 import { createSignal, For, Show } from "solid-js";
 import { t, type Key } from "../i18n";

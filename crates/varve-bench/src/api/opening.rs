@@ -8,8 +8,8 @@ use super::prefix;
 use super::scenario::GREMLIN;
 use super::target::Target;
 
-/// A server of HugeGraph's API whose graph has the schema of the scenarios, the ids of this run, and
-/// whether an earlier run had the same.
+/// A server of HugeGraph's API whose graph has the schema of the scenarios, the ids of this run,
+/// and whether an earlier run had the same.
 ///
 /// # Errors
 /// Without a server or its graph, or with another schema.

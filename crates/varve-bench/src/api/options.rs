@@ -138,8 +138,8 @@ pub struct ApiArguments {
     /// the graph has]
     #[arg(long, value_name = "ABC", value_parser = parse_prefix)]
     pub(crate) run_prefix: Option<[u8; 3]>,
-    /// The server speaks Gremlin over HTTP and nothing else: --graph names its traversal source, and
-    /// it has what was loaded into another server
+    /// The server speaks Gremlin over HTTP and nothing else: --graph names its traversal source,
+    /// and it has what was loaded into another server
     #[arg(long, requires = "loaded", conflicts_with = "serve")]
     pub(crate) gremlin_server: bool,
     /// The store has what an earlier run with this --run-prefix loaded

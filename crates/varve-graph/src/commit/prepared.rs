@@ -25,8 +25,8 @@ pub(crate) struct Stamps {
     later_keys: Vec<(u8, usize)>,
     /// The position right after the keys of the record of a commit with several versions.
     record: Option<usize>,
-    /// Positions right after the keys of rows of the table `change`, which miss the partition and the
-    /// last version.
+    /// Positions right after the keys of rows of the table `change`, which miss the partition and
+    /// the last version.
     changes: Vec<usize>,
 }
 

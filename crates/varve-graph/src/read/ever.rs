@@ -102,8 +102,8 @@ impl View {
         self.ever(Kind::Edges, after, limit, looked)
     }
 
-    /// Shows the edges that ever left a vertex and were not purged, each at least once, until `visit`
-    /// breaks. `looked` is called for each row; a break ends the visits, too.
+    /// Shows the edges that ever left a vertex and were not purged, each at least once, until
+    /// `visit` breaks. `looked` is called for each row; a break ends the visits, too.
     ///
     /// # Errors
     /// When the store fails or is damaged.

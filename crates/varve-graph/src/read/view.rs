@@ -198,8 +198,8 @@ impl View {
     /// `graph` is the graph's name, for refusals.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] when the row is newer than what the view shows, [`ErrorKind::Denied`]
-    /// when the state is not shown; as [`View::with_vertex`].
+    /// [`ErrorKind::Conflict`] when the row is newer than what the view shows,
+    /// [`ErrorKind::Denied`] when the state is not shown; as [`View::with_vertex`].
     pub(crate) fn state(
         &self,
         graph: &str,

@@ -6,9 +6,9 @@
 //!  "valid_from":"…","valid_to":null,"element":{…},"before":{…}}
 //! {"caught_up_to":"459609792938234900"}
 //! ```
-//! Who stores the cursor (`version` of a commit whose `n` have all come, or `caught_up_to`) together
-//! with what it made of the changes has each exactly once. A long poll waits without a thread, a
-//! place or a snapshot: nothing is kept for a reader that is slow or gone.
+//! Who stores the cursor (`version` of a commit whose `n` have all come, or `caught_up_to`)
+//! together with what it made of the changes has each exactly once. A long poll waits without a
+//! thread, a place or a snapshot: nothing is kept for a reader that is slow or gone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -209,8 +209,8 @@ struct Page {
 }
 
 impl Page {
-    /// As lines of JSON, with a first line that names the graph and a last one that says where to go
-    /// on.
+    /// As lines of JSON, with a first line that names the graph and a last one that says where to
+    /// go on.
     fn lines(graph: &Arc<Graph>, ask: &Ask) -> Result<Self, ApiError> {
         let (began, oldest) = kept(graph)?;
         let mut json = JsonWriter::with_capacity(1_024);

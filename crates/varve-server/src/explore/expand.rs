@@ -120,8 +120,8 @@ pub(super) fn expand(context: &RequestContext) -> HandlerResult {
     answer(&ground, &ids, &groups, (most, body.counts))
 }
 
-/// The edges of all vertices in groups. A vertex whose edges are more than can be counted at once is
-/// looked at label by label.
+/// The edges of all vertices in groups. A vertex whose edges are more than can be counted at once
+/// is looked at label by label.
 fn groups(ground: &Ground<'_>, ask: &Ask) -> Result<Groups, ViewError> {
     let view = ground.moment.view();
     let mut groups = Groups::new();

@@ -32,7 +32,8 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The request's graph at `scope`, as the client may see it. Both times are settled: the same ones give the same answers later.
+    /// The request's graph at `scope`, as the client may see it. Both times are settled: the same
+    /// ones give the same answers later.
     pub(super) fn of(context: &RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
         let leased = context.leased()?;
         let is_now = scope.is_now();
@@ -115,7 +116,8 @@ impl Moment {
         states.collect()
     }
 
-    /// Shows the edges that ever left a vertex: candidates, whose versions say what is known of them.
+    /// Shows the edges that ever left a vertex: candidates, whose versions say what is known of
+    /// them.
     pub(super) fn ever_edges_of(
         &self,
         source: &VertexId,

@@ -1,7 +1,7 @@
 //! `…/explore/history`: the versions of one element for a chart of both times.
 //!
-//! Painted oldest first, each version is a rectangle: its valid period across, from its recording up
-//! without end. Newer ones cover older ones.
+//! Painted oldest first, each version is a rectangle: its valid period across, from its recording
+//! up without end. Newer ones cover older ones.
 
 use varve_model::{Element, ElementId, Properties};
 use varve_view::PastVersion;

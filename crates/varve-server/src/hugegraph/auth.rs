@@ -181,7 +181,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// 403 for who may not treat records of a kind so. `operated` says which one, as in `user(ann)`.
+    /// 403 for who may not treat records of a kind so. `operated` says which one, as in
+    /// `user(ann)`.
     fn check(&self, permission: Permission, kind: Kind, operated: &str) -> Result<(), ApiError> {
         match self.may(permission, kind) {
             true => Ok(()),

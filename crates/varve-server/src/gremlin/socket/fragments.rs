@@ -3,8 +3,8 @@
 //! The codec reserves the length that the head of a frame names before any of the frame has come: a
 //! client that sends ten bytes would make the server hold megabytes. So the codec sees a frame of
 //! more than [`PIECE_BYTES`] as several, as the client might have sent it (RFC 6455, 5.4), and a
-//! message takes memory as it arrives. A frame larger than a message may be is handed on as it came:
-//! the codec refuses it at its head.
+//! message takes memory as it arrives. A frame larger than a message may be is handed on as it
+//! came: the codec refuses it at its head.
 
 use std::io;
 use std::pin::Pin;
@@ -115,8 +115,8 @@ impl Frame {
         out.extend_from_slice(self.mask.as_ref().map_or(&[], |mask| mask));
     }
 
-    /// The first piece, and what is left. The mask of the rest is the same: a piece is a multiple of
-    /// its length.
+    /// The first piece, and what is left. The mask of the rest is the same: a piece is a multiple
+    /// of its length.
     fn split(self) -> (Self, Self) {
         let piece = PIECE_BYTES as u64;
         if self.length <= piece {

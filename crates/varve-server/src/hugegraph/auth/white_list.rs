@@ -1,5 +1,5 @@
-//! The white list, as HugeGraph has it: where clients may come from. Where it is on, others get 403,
-//! but for the white list itself, so that the administrator does not lock itself out.
+//! The white list, as HugeGraph has it: where clients may come from. Where it is on, others get
+//! 403, but for the white list itself, so that the administrator does not lock itself out.
 
 use http::StatusCode;
 use serde::Deserialize;
