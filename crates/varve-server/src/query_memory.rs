@@ -5,6 +5,7 @@
 //! nothing is bounded all the same.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 use varve_graph::optimistic::{HeldBytes, HeldShare};
@@ -48,6 +49,15 @@ impl SharedBytes for Share {
     fn resize(&self, bytes: u64) -> Result<(), ViewError> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.0.lock().resize(bytes).map_err(ViewError::store)
+    }
+}
+
+/// What one query of a request may cost until `deadline`.
+pub(crate) fn limits(config: &ServerConfig, deadline: Instant) -> MeterLimits {
+    MeterLimits {
+        rows_max: config.max_traversal_rows,
+        bytes_max: config.max_traversal_bytes as u64,
+        deadline: Some(deadline),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use varve_model::{EdgeId, VertexId};
 
-use super::ground::Ground;
+use super::read_request::ReadRequest;
 use crate::errors::ApiError;
 use crate::hugegraph::{OldForm, parse_edge_id, parse_vertex_id};
 
@@ -64,12 +64,12 @@ pub(super) fn limit(
 
 /// The limit in the query parameter `limit`.
 pub(super) fn limit_of_query(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     default: usize,
     max: usize,
     option: &str,
 ) -> Result<usize, ApiError> {
-    let query = ground.context.query()?;
+    let query = request.context.query()?;
     let default = i64::try_from(default.min(max)).unwrap_or(i64::MAX);
     limit("limit", query.integer("limit", default)?, (1, max), option)
 }

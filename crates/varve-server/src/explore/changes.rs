@@ -24,8 +24,8 @@ use varve_kv::Flow;
 use varve_model::{CommitVersion, Element, ElementId, TemporalScope};
 use varve_view::{GraphView as _, Meter};
 
-use super::ground::write_instant;
 use super::output::{element_members, element_ref};
+use super::read_request::write_instant;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::scope_version;
 use crate::json::JsonWriter;
@@ -246,9 +246,9 @@ impl Page {
             text.len()
         })?;
         if next > ask.since {
-            let told =
+            let last =
                 format!("event: caught_up\nid: {next}\ndata: {{\"caught_up_to\":\"{next}\"}}\n\n");
-            text.extend_from_slice(told.as_bytes());
+            text.extend_from_slice(last.as_bytes());
         }
         Ok(Self { text, next })
     }

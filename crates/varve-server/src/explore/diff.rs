@@ -8,9 +8,9 @@ use varve_view::{Elements, Flow, ScanAsk, ViewError};
 
 use super::bodies::{edge_ids, vertex_ids};
 use super::elements::{Ids, edges_among};
-use super::ground::Ground;
 use super::history::{changed, is_same};
 use super::output;
+use super::read_request::ReadRequest;
 use super::state::State;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph_scope_of;
@@ -60,8 +60,8 @@ struct Pair {
 /// Answers with the differences.
 pub(super) fn diff(context: &RequestContext) -> HandlerResult {
     let body: Body = context.json_object()?;
-    let a = Ground::at(context, body.a.scope()?)?;
-    let b = Ground::at(context, body.b.scope()?)?;
+    let a = ReadRequest::at(context, body.a.scope()?)?;
+    let b = ReadRequest::at(context, body.b.scope()?)?;
     let (ids, truncated) = match &body.scope.label {
         Some(label) => {
             if !body.scope.vertices.is_empty() || !body.scope.edges.is_empty() {
@@ -76,8 +76,8 @@ pub(super) fn diff(context: &RequestContext) -> HandlerResult {
     let mut pairs = Vec::new();
     for id in &ids {
         pairs.push(Pair {
-            before: a.told(a.moment.state(id, &a.meter))?,
-            after: b.told(b.moment.state(id, &b.meter))?,
+            before: a.or_refuse(a.snapshot.state(id, &a.meter))?,
+            after: b.or_refuse(b.snapshot.state(id, &b.meter))?,
         });
     }
     answer((&a, &b), &pairs, truncated)
@@ -85,8 +85,8 @@ pub(super) fn diff(context: &RequestContext) -> HandlerResult {
 
 /// The elements with these ids, and the edges among the vertices at either point.
 fn of_ids(
-    a: &Ground<'_>,
-    b: &Ground<'_>,
+    a: &ReadRequest<'_>,
+    b: &ReadRequest<'_>,
     asked: Compared,
 ) -> Result<(Vec<ElementId>, bool), ApiError> {
     let asked = Ids {
@@ -99,9 +99,9 @@ fn of_ids(
     let (mut all, mut truncated) = (edges.clone(), false);
     let mut seen: HashSet<EdgeId> = edges.into_iter().collect();
     if asked.between {
-        for ground in [a, b] {
-            let most = ground.limits().elements_max;
-            let (among, more) = ground.told(edges_among(ground, &vertices, most))?;
+        for request in [a, b] {
+            let most = request.limits().elements_max;
+            let (among, more) = request.or_refuse(edges_among(request, &vertices, most))?;
             truncated |= more;
             all.extend(among.into_iter().filter(|id| seen.insert(id.clone())));
         }
@@ -113,8 +113,8 @@ fn of_ids(
 
 /// The elements of a label at either point.
 fn of_label(
-    a: &Ground<'_>,
-    b: &Ground<'_>,
+    a: &ReadRequest<'_>,
+    b: &ReadRequest<'_>,
     name: &str,
 ) -> Result<(Vec<ElementId>, bool), ApiError> {
     let schema = b.schema();
@@ -129,8 +129,8 @@ fn of_label(
         }
     };
     let (mut ids, mut seen, mut truncated) = (Vec::new(), HashSet::new(), false);
-    for ground in [a, b] {
-        let (own, more) = ground.told(scanned(ground, elements))?;
+    for request in [a, b] {
+        let (own, more) = request.or_refuse(scanned(request, elements))?;
         truncated |= more;
         ids.extend(own.into_iter().filter(|id| seen.insert(id.clone())));
     }
@@ -139,10 +139,10 @@ fn of_label(
 
 /// The first elements that a scan shows, and whether there are more.
 fn scanned(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     elements: Elements<'_>,
 ) -> Result<(Vec<ElementId>, bool), ViewError> {
-    let (view, most) = (ground.moment.view(), ground.limits().elements_max);
+    let (view, most) = (request.snapshot.view(), request.limits().elements_max);
     let ask = ScanAsk {
         elements,
         conditions: &[],
@@ -151,7 +151,7 @@ fn scanned(
     };
     let (mut ids, mut more) = (Vec::new(), false);
     let mut failed = None;
-    view.scan(&ask, None, most + 1, &ground.meter, &mut |found| {
+    view.scan(&ask, None, most + 1, &request.meter, &mut |found| {
         if ids.len() == most {
             more = true;
             return Flow::Break(());
@@ -165,13 +165,17 @@ fn scanned(
     failed.map_or(Ok((ids, more)), Err)
 }
 
-fn answer((a, b): (&Ground<'_>, &Ground<'_>), pairs: &[Pair], truncated: bool) -> HandlerResult {
+fn answer(
+    (a, b): (&ReadRequest<'_>, &ReadRequest<'_>),
+    pairs: &[Pair],
+    truncated: bool,
+) -> HandlerResult {
     let mut growing = Growing::with_capacity(b.context, 1_024);
     let json = &mut growing.json;
     json.begin_object().key("a");
-    a.moment.write(json);
+    a.snapshot.write(json);
     json.key("b");
-    b.moment.write(json);
+    b.snapshot.write(json);
     let schema = b.schema();
     for (key, is_added) in [("added", true), ("removed", false)] {
         growing.json.key(key).begin_array();

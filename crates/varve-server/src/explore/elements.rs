@@ -7,8 +7,8 @@ use varve_model::{Direction, EdgeId, ElementId, VertexId};
 use varve_view::{Expand, Flow, ViewError};
 
 use super::bodies::{at_most, edge_ids, vertex_ids};
-use super::ground::{Ground, vertex_key};
 use super::output::{Answer, edge_ref, vertex_ref};
+use super::read_request::{ReadRequest, vertex_key};
 use super::state::State;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
@@ -36,45 +36,47 @@ pub(super) struct Found {
 
 impl Ids {
     /// 400 if there are too many.
-    pub(super) fn check(&self, ground: &Ground<'_>) -> Result<(), ApiError> {
+    pub(super) fn check(&self, request: &ReadRequest<'_>) -> Result<(), ApiError> {
         let count = self.vertices.len() + self.edges.len();
         at_most(
             "elements",
             count,
-            ground.limits().elements_max,
+            request.limits().elements_max,
             "elements_max",
         )
     }
 }
 
-/// What these elements are at the time of `ground`.
+/// What these elements are at the time of `request`.
 pub(super) fn find(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     vertices: &[VertexId],
     edges: &[EdgeId],
     between: bool,
 ) -> Result<Found, ApiError> {
     let mut found = Found::default();
-    let (moment, meter) = (&ground.moment, &ground.meter);
+    let (snapshot, meter) = (&request.snapshot, &request.meter);
     for id in vertices {
-        match ground.told(moment.state(&ElementId::Vertex(id.clone()), meter))? {
+        match request.or_refuse(snapshot.state(&ElementId::Vertex(id.clone()), meter))? {
             Some(state) => found.vertices.push(state),
             None => found.missing_vertices.push(id.clone()),
         }
     }
     for id in edges {
-        match ground.told(moment.state(&ElementId::Edge(id.clone()), meter))? {
+        match request.or_refuse(snapshot.state(&ElementId::Edge(id.clone()), meter))? {
             Some(state) => found.edges.push(state),
             None => found.missing_edges.push(id.clone()),
         }
     }
     if between {
-        let most = ground.limits().elements_max;
-        let (among, truncated) = ground.told(edges_among(ground, vertices, most))?;
+        let most = request.limits().elements_max;
+        let (among, truncated) = request.or_refuse(edges_among(request, vertices, most))?;
         let known: HashSet<&EdgeId> = edges.iter().collect();
         let among = among.into_iter().filter(|id| !known.contains(id));
         let among: Vec<EdgeId> = among.collect();
-        found.edges.extend(ground.told(moment.edges(among, meter))?);
+        found
+            .edges
+            .extend(request.or_refuse(snapshot.edges(among, meter))?);
         found.truncated = truncated;
     }
     Ok(found)
@@ -83,11 +85,11 @@ pub(super) fn find(
 /// The edges among these vertices, up to `most`, and whether there may be more. Of a vertex with
 /// very many edges only the first ones are looked at: the others are found from their other ends.
 pub(super) fn edges_among(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     vertices: &[VertexId],
     most: usize,
 ) -> Result<(Vec<EdgeId>, bool), ViewError> {
-    let (view, limits) = (ground.moment.view(), ground.limits());
+    let (view, limits) = (request.snapshot.view(), request.limits());
     let keys: Vec<Vec<u8>> = vertices.iter().map(|id| vertex_key(view, id)).collect();
     let from: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
     let set: HashSet<&[u8]> = from.iter().copied().collect();
@@ -105,7 +107,7 @@ pub(super) fn edges_among(
         };
         let mut looked_at = vec![0; from.len()];
         let (mut over, mut failed) = (HashSet::new(), None);
-        view.neighbours(&from, &ask, &ground.meter, &mut |at, edge| {
+        view.neighbours(&from, &ask, &request.meter, &mut |at, edge| {
             looked_at[at] += 1;
             left = left.saturating_sub(1);
             if looked_at[at] > limits.count_max || left == 0 {
@@ -138,11 +140,11 @@ pub(super) fn edges_among(
 /// Answers what elements are.
 pub(super) fn elements(context: &RequestContext) -> HandlerResult {
     let body: Ids = context.json_object()?;
-    let ground = Ground::of(context)?;
-    body.check(&ground)?;
+    let request = ReadRequest::of(context)?;
+    body.check(&request)?;
     let (vertices, edges) = (vertex_ids(&body.vertices)?, edge_ids(&body.edges)?);
-    let found = find(&ground, &vertices, &edges, body.between)?;
-    let mut answer = Answer::start(&ground);
+    let found = find(&request, &vertices, &edges, body.between)?;
+    let mut answer = Answer::start(&request);
     answer.states("vertices", &found.vertices)?;
     answer.states("edges", &found.edges)?;
     answer.json().key("missing").begin_object();

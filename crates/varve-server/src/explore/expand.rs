@@ -11,8 +11,8 @@ use varve_model::{
 use varve_view::{Expand, Flow, GraphView, Meter, ViewError};
 
 use super::bodies::{at_most, limit, vertex_ids};
-use super::ground::{Ground, vertex_key};
 use super::output::{Answer, vertex_ref};
+use super::read_request::{ReadRequest, vertex_key};
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::{PropertiesJson, Way, edge_conditions};
 use crate::request::RequestContext;
@@ -75,8 +75,8 @@ const fn is_in(direction: Direction) -> bool {
 /// Answers an expansion.
 pub(super) fn expand(context: &RequestContext) -> HandlerResult {
     let body: Body<'_> = context.json()?;
-    let ground = Ground::of(context)?;
-    let limits = ground.limits();
+    let request = ReadRequest::of(context)?;
+    let limits = request.limits();
     at_most(
         "vertices",
         body.ids.len(),
@@ -94,7 +94,7 @@ pub(super) fn expand(context: &RequestContext) -> HandlerResult {
     let per_label = body
         .per_label
         .map(|each| limit("per_label", each, bounds, option));
-    let schema = ground.schema();
+    let schema = request.schema();
     let mut labels = Vec::new();
     for name in &body.labels {
         labels.push(schema.require_edge_label(name)?.id);
@@ -103,7 +103,7 @@ pub(super) fn expand(context: &RequestContext) -> HandlerResult {
     let mut properties: Vec<_> = conditions.iter().map(|condition| condition.key).collect();
     properties.sort_unstable();
     properties.dedup();
-    let view = ground.moment.view();
+    let view = request.snapshot.view();
     let ask = Ask {
         keys: ids.iter().map(|id| vertex_key(view, id)).collect(),
         directions: match body.direction.direction() {
@@ -116,14 +116,14 @@ pub(super) fn expand(context: &RequestContext) -> HandlerResult {
         kept: per_label.transpose()?.unwrap_or(most).min(most),
         counted: limits.count_max,
     };
-    let groups = ground.told(groups(&ground, &ask))?;
-    answer(&ground, &ids, &groups, (most, body.counts))
+    let groups = request.or_refuse(groups(&request, &ask))?;
+    answer(&request, &ids, &groups, (most, body.counts))
 }
 
 /// The edges of all vertices in groups. A vertex whose edges are more than can be counted at once
 /// is looked at label by label.
-fn groups(ground: &Ground<'_>, ask: &Ask) -> Result<Groups, ViewError> {
-    let view = ground.moment.view();
+fn groups(request: &ReadRequest<'_>, ask: &Ask) -> Result<Groups, ViewError> {
+    let view = request.snapshot.view();
     let mut groups = Groups::new();
     let all: Vec<usize> = (0..ask.keys.len()).collect();
     for direction in &ask.directions {
@@ -133,7 +133,7 @@ fn groups(ground: &Ground<'_>, ask: &Ask) -> Result<Groups, ViewError> {
             ask,
             (*direction, &ask.labels),
             &all,
-            &ground.meter,
+            &request.meter,
             &mut first,
         )?;
         first.retain(|(vertex, ..), _| !over.contains(vertex));
@@ -142,9 +142,9 @@ fn groups(ground: &Ground<'_>, ask: &Ask) -> Result<Groups, ViewError> {
             continue;
         }
         let over: Vec<usize> = all.iter().copied().filter(|at| over.contains(at)).collect();
-        for label in leaves(ground, &ask.labels) {
+        for label in leaves(request, &ask.labels) {
             let of_label = (*direction, std::slice::from_ref(&label));
-            let more = collect(view, ask, of_label, &over, &ground.meter, &mut groups)?;
+            let more = collect(view, ask, of_label, &over, &request.meter, &mut groups)?;
             for vertex in more {
                 let key = (vertex, is_in(*direction), label);
                 groups.entry(key).or_default().more = true;
@@ -155,8 +155,8 @@ fn groups(ground: &Ground<'_>, ask: &Ask) -> Result<Groups, ViewError> {
 }
 
 /// The labels that edges have: those asked for, sub labels in place of their parents.
-fn leaves(ground: &Ground<'_>, asked: &[EdgeLabelId]) -> Vec<EdgeLabelId> {
-    let labels = ground.schema().all_edge_labels();
+fn leaves(request: &ReadRequest<'_>, asked: &[EdgeLabelId]) -> Vec<EdgeLabelId> {
+    let labels = request.schema().all_edge_labels();
     let labels = labels.filter(|label| label.label_type != EdgeLabelType::Parent);
     let is_asked = |id: EdgeLabelId, parent: Option<EdgeLabelId>| {
         asked.is_empty()
@@ -229,12 +229,12 @@ fn chosen(groups: &Groups, limit: usize) -> Vec<&(EdgeId, Vec<u8>)> {
 }
 
 fn answer(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     ids: &[VertexId],
     groups: &Groups,
     (limit, counts): (usize, bool),
 ) -> HandlerResult {
-    let (moment, meter) = (&ground.moment, &ground.meter);
+    let (snapshot, meter) = (&request.snapshot, &request.meter);
     let chosen = chosen(groups, limit);
     let shown: HashSet<&EdgeId> = chosen.iter().map(|(id, _)| id).collect();
     let more = |group: &Group| {
@@ -244,7 +244,7 @@ fn answer(
     let truncated = groups.values().any(more);
     let (mut vertices, mut missing) = (Vec::new(), Vec::new());
     for id in ids {
-        match ground.told(moment.state(&ElementId::Vertex(id.clone()), meter))? {
+        match request.or_refuse(snapshot.state(&ElementId::Vertex(id.clone()), meter))? {
             Some(state) => vertices.push(state),
             None => missing.push(vertex_ref(id)),
         }
@@ -252,26 +252,31 @@ fn answer(
     let mut known: HashSet<VertexId> = ids.iter().cloned().collect();
     let mut others = Vec::new();
     for (_, other) in &chosen {
-        let id = ground.told(moment.view().vertex_id(other))?;
+        let id = request.or_refuse(snapshot.view().vertex_id(other))?;
         if known.insert(id.clone()) {
             others.push(id);
         }
     }
-    vertices.extend(ground.told(moment.vertices(others, meter))?);
+    vertices.extend(request.or_refuse(snapshot.vertices(others, meter))?);
     let edges = chosen.iter().map(|(id, _)| id.clone());
-    let edges = ground.told(moment.edges(edges, meter))?;
-    let mut answer = Answer::start(ground);
+    let edges = request.or_refuse(snapshot.edges(edges, meter))?;
+    let mut answer = Answer::start(request);
     answer.states("vertices", &vertices)?;
     answer.states("edges", &edges)?;
     answer.texts("missing", missing);
     if counts {
-        write_counts(&mut answer, ground, ids, groups);
+        write_counts(&mut answer, request, ids, groups);
     }
     Ok(answer.finish(truncated))
 }
 
-fn write_counts(answer: &mut Answer<'_>, ground: &Ground<'_>, ids: &[VertexId], groups: &Groups) {
-    let schema = ground.schema();
+fn write_counts(
+    answer: &mut Answer<'_>,
+    request: &ReadRequest<'_>,
+    ids: &[VertexId],
+    groups: &Groups,
+) {
+    let schema = request.schema();
     let json = answer.json();
     json.key("counts").begin_array();
     for (at, id) in ids.iter().enumerate() {

@@ -16,10 +16,10 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_model::schema::EdgeLabelType;
 use varve_model::{EdgeLabelId, ElementId, VertexLabelId};
-use varve_view::{CancelToken, Elements, Flow, MeterLimits, Place, ScanAsk, ViewError};
+use varve_view::{CancelToken, Elements, Flow, Place, ScanAsk, ViewError};
 
 use self::format::{Format, Writer};
-use super::ground::Moment;
+use super::read_request::Snapshot;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph_scope;
 use crate::query_memory;
@@ -60,7 +60,7 @@ enum Part {
 /// An export that goes on.
 struct Export {
     state: Arc<AppState>,
-    moment: Moment,
+    snapshot: Snapshot,
     writer: Writer,
     /// What is still to come; the last one comes first.
     parts: Vec<Part>,
@@ -76,18 +76,18 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let format = Format::named(query.get("format").unwrap_or("jsonl"))?;
     let place = state.exports().place(&state)?;
-    let moment = Moment::of(context, graph_scope(query)?)?;
+    let snapshot = Snapshot::of(context, graph_scope(query)?)?;
     let kinds = format.kinds(query.get("elements").filter(|kind| !kind.is_empty()))?;
-    let parts = parts(&moment, kinds, query.get("label"))?;
+    let parts = parts(&snapshot, kinds, query.get("label"))?;
     let name = format!("{}{}", context.graph_name(), format.ending(kinds));
     let disposition = format!("attachment; filename=\"{name}\"");
     let disposition = HeaderValue::try_from(disposition)
         .unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     let limit = Duration::from_millis(state.config().explore.export_timeout_ms);
     let export = Export {
-        writer: Writer::new(format, kinds, &moment),
+        writer: Writer::new(format, kinds, &snapshot),
         state: Arc::clone(&state),
-        moment,
+        snapshot,
         parts,
         from: None,
         deadline: Instant::now() + limit,
@@ -141,11 +141,11 @@ fn cut(error: &ViewError) -> Cut {
 
 /// The labels to export, those of vertices before those of edges, reversed.
 fn parts(
-    moment: &Moment,
+    snapshot: &Snapshot,
     (vertices, edges): (bool, bool),
     label: Option<&str>,
 ) -> Result<Vec<Part>, ApiError> {
-    let schema = moment.schema();
+    let schema = snapshot.schema();
     let of_vertices = schema.all_vertex_labels();
     let of_vertices = of_vertices.map(|label| (&label.name, Part::Vertices(label.id)));
     let of_edges = schema.all_edge_labels();
@@ -191,12 +191,7 @@ impl Export {
     }
 
     fn meter(&self) -> varve_view::Meter {
-        let config = self.state.config();
-        let limits = MeterLimits {
-            rows_max: config.max_traversal_rows,
-            bytes_max: config.max_traversal_bytes as u64,
-            deadline: Some(self.deadline),
-        };
+        let limits = query_memory::limits(self.state.config(), self.deadline);
         query_memory::meter(&self.state, limits, CancelToken::default())
     }
 
@@ -219,7 +214,7 @@ impl Export {
             order: None,
             properties: &[],
         };
-        let (view, meter) = (self.moment.view(), self.meter());
+        let (view, meter) = (self.snapshot.view(), self.meter());
         let (mut ids, mut failed) = (Vec::with_capacity(most), None);
         let next = view.scan(&ask, self.from.as_ref(), most, &meter, &mut |found| {
             match found.id(view) {
@@ -234,8 +229,8 @@ impl Export {
     fn write(&mut self, ids: &[ElementId]) -> Result<(), ViewError> {
         let meter = self.meter();
         for id in ids {
-            if let Some(state) = self.moment.state(id, &meter)? {
-                self.writer.element(self.moment.schema(), &state);
+            if let Some(state) = self.snapshot.state(id, &meter)? {
+                self.writer.element(self.snapshot.schema(), &state);
             }
         }
         Ok(())

@@ -7,8 +7,8 @@ use varve_model::{Element, ElementId, Properties};
 use varve_view::PastVersion;
 
 use super::bodies::limit_of_query;
-use super::ground::{Ground, write_instant};
 use super::output::{Answer, element_members};
+use super::read_request::{ReadRequest, write_instant};
 use super::versions::{Piece, Versions};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
@@ -31,20 +31,20 @@ pub(super) fn history(context: &RequestContext) -> HandlerResult {
             )));
         }
     };
-    let ground = Ground::of(context)?;
-    let most = ground.limits().versions_max;
-    let limit = limit_of_query(&ground, LIMIT, most, "versions_max")?;
+    let request = ReadRequest::of(context)?;
+    let most = request.limits().versions_max;
+    let limit = limit_of_query(&request, LIMIT, most, "versions_max")?;
     // Older ones say what those that are shown have changed.
-    let every = ground.moment.every();
-    let versions = ground.told(Versions::of(every, &id, most, &ground.meter))?;
+    let every = request.snapshot.every();
+    let versions = request.or_refuse(Versions::of(every, &id, most, &request.meter))?;
     if versions.all.is_empty() {
         return Err(varve_graph::element::not_there(&id).into());
     }
     let pieces = versions.pieces();
-    let mut answer = Answer::start(&ground);
+    let mut answer = Answer::start(&request);
     answer.json().key("versions").begin_array();
     for at in 0..versions.all.len().min(limit) {
-        write(answer.json(), &ground, (&versions, at), &pieces);
+        write(answer.json(), &request, (&versions, at), &pieces);
         answer.growing.check()?;
     }
     answer.json().end_array();
@@ -53,7 +53,7 @@ pub(super) fn history(context: &RequestContext) -> HandlerResult {
 
 fn write(
     json: &mut JsonWriter,
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     (versions, at): (&Versions, usize),
     pieces: &[Piece],
 ) {
@@ -85,15 +85,15 @@ fn write(
     }
     json.end_array().key("properties_changed").begin_array();
     for key in changed_keys(versions, at) {
-        if !ground.schema().hides(key) {
-            json.string(ground.schema().property_key_name(key));
+        if !request.schema().hides(key) {
+            json.string(request.schema().property_key_name(key));
         }
     }
     json.end_array().key("element");
     match &version.element {
         Some(element) => {
             json.begin_object();
-            element_members(json, ground.schema(), element);
+            element_members(json, request.schema(), element);
             json.end_object();
         }
         None => {

@@ -224,7 +224,7 @@ impl Batches<'_> {
 
     /// Two corrections and a plan: what is stored, and what ends.
     fn corrections(&self, planned: &str) -> Result<[(Value, Value); 3], GraphError> {
-        // Ann moved three months before it was first told.
+        // Ann moved three months before it was first recorded.
         let early = ("2022-02-01", "2022-05-01");
         let moved = (
             json!({"edges": [self.lives("Ann", "Milan", early)?]}),

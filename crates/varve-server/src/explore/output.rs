@@ -6,7 +6,7 @@ use varve_graph::schema::Schema;
 use varve_model::value::Uuid;
 use varve_model::{EdgeId, Element, ElementId, VertexId};
 
-use super::ground::{Ground, write_instant};
+use super::read_request::{ReadRequest, write_instant};
 use super::state::State;
 use crate::JsonWriter;
 use crate::errors::ApiError;
@@ -89,16 +89,16 @@ pub(super) fn head(json: &mut JsonWriter, schema: &Schema, element: &Element) {
 
 /// An answer that begins with the times it used.
 pub(super) struct Answer<'g> {
-    ground: &'g Ground<'g>,
+    request: &'g ReadRequest<'g>,
     pub(super) growing: Growing<'g>,
 }
 
 impl<'g> Answer<'g> {
-    pub(super) fn start(ground: &'g Ground<'g>) -> Self {
-        let mut growing = Growing::with_capacity(ground.context, 1_024);
+    pub(super) fn start(request: &'g ReadRequest<'g>) -> Self {
+        let mut growing = Growing::with_capacity(request.context, 1_024);
         growing.json.begin_object().key("times");
-        ground.moment.write(&mut growing.json);
-        Self { ground, growing }
+        request.snapshot.write(&mut growing.json);
+        Self { request, growing }
     }
 
     /// The writer, for small members.
@@ -114,7 +114,7 @@ impl<'g> Answer<'g> {
     ) -> Result<(), ApiError> {
         self.json().key(key).begin_array();
         for each in states {
-            state(&mut self.growing.json, self.ground.schema(), each);
+            state(&mut self.growing.json, self.request.schema(), each);
             self.growing.check()?;
         }
         self.json().end_array();

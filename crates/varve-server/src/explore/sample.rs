@@ -5,8 +5,8 @@ use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
 
 use super::bodies::limit_of_query;
 use super::elements::edges_among;
-use super::ground::Ground;
 use super::output::Answer;
+use super::read_request::ReadRequest;
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
 
@@ -30,11 +30,11 @@ impl Draw {
 
 /// Answers with some vertices.
 pub(super) fn sample(context: &RequestContext) -> HandlerResult {
-    let ground = Ground::of(context)?;
+    let request = ReadRequest::of(context)?;
     let query = context.query()?;
-    let most = ground.limits().sample_max;
-    let limit = limit_of_query(&ground, LIMIT, most, "sample_max")?;
-    let schema = ground.schema();
+    let most = request.limits().sample_max;
+    let limit = limit_of_query(&request, LIMIT, most, "sample_max")?;
+    let schema = request.schema();
     let labels: Vec<VertexLabelId> = match query.get("label").filter(|name| !name.is_empty()) {
         Some(name) => vec![schema.require_vertex_label(name)?.id],
         None => schema.all_vertex_labels().map(|label| label.id).collect(),
@@ -45,18 +45,22 @@ pub(super) fn sample(context: &RequestContext) -> HandlerResult {
     for (at, label) in labels.iter().enumerate() {
         // What one label does not take is left to the others.
         let share = (limit - chosen.len()).div_ceil(labels.len() - at);
-        let (ids, more) = ground.told(of_label(&ground, *label, share, seed))?;
+        let (ids, more) = request.or_refuse(of_label(&request, *label, share, seed))?;
         truncated |= more;
         chosen.extend(ids);
     }
     let between = match query.boolean("between", false)? {
-        true => ground.told(edges_among(&ground, &chosen, ground.limits().elements_max))?,
+        true => request.or_refuse(edges_among(
+            &request,
+            &chosen,
+            request.limits().elements_max,
+        ))?,
         false => (Vec::new(), false),
     };
-    let (moment, meter) = (&ground.moment, &ground.meter);
-    let vertices = ground.told(moment.vertices(chosen, meter))?;
-    let edges = ground.told(moment.edges(between.0, meter))?;
-    let mut answer = Answer::start(&ground);
+    let (snapshot, meter) = (&request.snapshot, &request.meter);
+    let vertices = request.or_refuse(snapshot.vertices(chosen, meter))?;
+    let edges = request.or_refuse(snapshot.edges(between.0, meter))?;
+    let mut answer = Answer::start(&request);
     answer.states("vertices", &vertices)?;
     answer.states("edges", &edges)?;
     Ok(answer.finish(truncated || between.1))
@@ -65,15 +69,15 @@ pub(super) fn sample(context: &RequestContext) -> HandlerResult {
 /// Some vertices of a label, and whether it has more: the first ones, or with a seed any of the
 /// first that are looked at.
 fn of_label(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     label: VertexLabelId,
     limit: usize,
     seed: Option<i64>,
 ) -> Result<(Vec<VertexId>, bool), ViewError> {
-    let view = ground.moment.view();
+    let view = request.snapshot.view();
     let looked_at_most = match seed {
         None => limit + 1,
-        Some(_) => ground.limits().scan_max.max(limit + 1),
+        Some(_) => request.limits().scan_max.max(limit + 1),
     };
     let mut draw = Draw(seed.unwrap_or_default().cast_unsigned() ^ u64::from(label.0));
     let labels = [label];
@@ -84,7 +88,7 @@ fn of_label(
         properties: &[],
     };
     let (mut keys, mut seen): (Vec<Vec<u8>>, usize) = (Vec::new(), 0);
-    view.scan(&ask, None, looked_at_most, &ground.meter, &mut |found| {
+    view.scan(&ask, None, looked_at_most, &request.meter, &mut |found| {
         let Found::Vertex { key, .. } = found else {
             return Flow::Continue(());
         };

@@ -14,8 +14,8 @@ use varve_model::{
 use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
 
 use super::bodies::limit_of_query;
-use super::ground::Ground;
 use super::output::{self, Answer};
+use super::read_request::ReadRequest;
 use super::state::State;
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
@@ -34,7 +34,7 @@ struct Searched {
 
 /// What a search has found so far.
 struct Search<'g> {
-    ground: &'g Ground<'g>,
+    request: &'g ReadRequest<'g>,
     text: &'g str,
     /// The text in lower case.
     folded: String,
@@ -48,12 +48,12 @@ struct Search<'g> {
 
 /// Answers with the elements that a text finds.
 pub(super) fn search(context: &RequestContext) -> HandlerResult {
-    let ground = Ground::of(context)?;
+    let request = ReadRequest::of(context)?;
     let query = context.query()?;
     let text = query.required("q")?.trim();
-    let most = ground.limits().search_max;
-    let limit = limit_of_query(&ground, LIMIT, most, "search_max")?;
-    let schema = ground.schema();
+    let most = request.limits().search_max;
+    let limit = limit_of_query(&request, LIMIT, most, "search_max")?;
+    let schema = request.schema();
     let named = query.get("labels").unwrap_or_default().split(',');
     let named: Vec<&str> = named.filter(|name| !name.is_empty()).collect();
     let mut labels = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn search(context: &RequestContext) -> HandlerResult {
         labels.extend(schema.all_vertex_labels().cloned());
     }
     let mut search = Search {
-        ground: &ground,
+        request: &request,
         text,
         folded: text.to_lowercase(),
         limit,
@@ -74,9 +74,9 @@ pub(super) fn search(context: &RequestContext) -> HandlerResult {
         not_searched: Vec::new(),
         truncated: false,
     };
-    ground.told(search.by_id(&labels))?;
+    request.or_refuse(search.by_id(&labels))?;
     for label in &labels {
-        ground.told(search.label(label))?;
+        request.or_refuse(search.label(label))?;
     }
     search.answer()
 }
@@ -95,7 +95,7 @@ impl Search<'_> {
             self.truncated = true;
             return Ok(());
         }
-        if let Some(state) = self.ground.moment.state(&id, &self.ground.meter)? {
+        if let Some(state) = self.request.snapshot.state(&id, &self.request.meter)? {
             self.seen.insert(id);
             self.found.push((state, matched));
         }
@@ -126,7 +126,7 @@ impl Search<'_> {
 
     /// The vertices of a label one of whose values has the text.
     fn label(&mut self, label: &VertexLabel) -> Result<(), ViewError> {
-        let schema = self.ground.schema();
+        let schema = self.request.schema();
         let keys = label.properties.iter().copied();
         let mut keys: Vec<PropertyKeyId> = keys.filter(|key| !schema.hides(*key)).collect();
         keys.sort_unstable();
@@ -153,7 +153,7 @@ impl Search<'_> {
 
     /// Looks at the first vertices of a label. Returns whether these are all.
     fn scan(&mut self, label: &VertexLabel, keys: &[PropertyKeyId]) -> Result<bool, ViewError> {
-        let (view, most) = (self.ground.moment.view(), self.ground.limits().scan_max);
+        let (view, most) = (self.request.snapshot.view(), self.request.limits().scan_max);
         let labels = [label.id];
         let ask = ScanAsk {
             elements: Elements::Vertices(&labels),
@@ -163,7 +163,7 @@ impl Search<'_> {
         };
         let (mut looked_at, mut matches) = (0, Vec::new());
         let room = self.limit + 1;
-        view.scan(&ask, None, most + 1, &self.ground.meter, &mut |found| {
+        view.scan(&ask, None, most + 1, &self.request.meter, &mut |found| {
             looked_at += 1;
             if looked_at > most {
                 return Flow::Break(());
@@ -193,7 +193,7 @@ impl Search<'_> {
                 text.to_lowercase().contains(&self.folded)
             }
         };
-        let schema = self.ground.schema();
+        let schema = self.request.schema();
         let matching = properties.iter().filter(|(_, value)| has(value));
         matching
             .map(|(key, _)| schema.property_key_name(key).to_owned())
@@ -206,7 +206,7 @@ impl Search<'_> {
         label: &VertexLabel,
         key: PropertyKeyId,
     ) -> Result<Option<&'static str>, ViewError> {
-        let schema = self.ground.schema();
+        let schema = self.request.schema();
         let is_text = schema
             .property_key(key)
             .is_some_and(|key| key.data_type == DataType::Text);
@@ -222,7 +222,7 @@ impl Search<'_> {
             }
             _ => return Ok(None),
         };
-        let view = self.ground.moment.view();
+        let view = self.request.snapshot.view();
         let (labels, conditions) = ([label.id], [Condition { key, predicate }]);
         let ask = ScanAsk {
             elements: Elements::Vertices(&labels),
@@ -231,7 +231,7 @@ impl Search<'_> {
             properties: &[key],
         };
         let (mut keys, room) = (Vec::new(), self.limit + 1);
-        view.scan(&ask, None, room, &self.ground.meter, &mut |found| {
+        view.scan(&ask, None, room, &self.request.meter, &mut |found| {
             if let Found::Vertex { key, .. } = found {
                 keys.push(key.to_vec());
             }
@@ -246,20 +246,20 @@ impl Search<'_> {
     }
 
     fn answer(self) -> HandlerResult {
-        let mut answer = Answer::start(self.ground);
+        let mut answer = Answer::start(self.request);
         answer.json().key("found").begin_array();
         for (state, matched) in &self.found {
             answer.json().begin_object();
             answer.texts("matched", matched.iter().cloned());
             answer.json().key("element");
-            output::state(answer.json(), self.ground.schema(), state);
+            output::state(answer.json(), self.request.schema(), state);
             answer.json().end_object();
             answer.growing.check()?;
         }
         answer.json().end_array();
         let why = format!(
             "more than {} elements, and no index",
-            self.ground.limits().scan_max
+            self.request.limits().scan_max
         );
         write_searched(&mut answer, "searched", &self.searched, None)?;
         write_searched(&mut answer, "not_searched", &self.not_searched, Some(&why))?;

@@ -6,8 +6,8 @@ use varve_model::schema::EdgeLabelType;
 use varve_model::{CommitVersion, Instant, Period, PropertyKeyId};
 use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
 
-use super::ground::{Ground, write_instant};
 use super::output::Answer;
+use super::read_request::{ReadRequest, write_instant};
 use crate::JsonWriter;
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
@@ -59,18 +59,18 @@ impl Span {
 
 /// Answers what there is.
 pub(super) fn summary(context: &RequestContext) -> HandlerResult {
-    let ground = Ground::of(context)?;
-    let schema = ground.schema();
-    let keys = ground.property_keys();
+    let request = ReadRequest::of(context)?;
+    let schema = request.schema();
+    let keys = request.property_keys();
     let mut span = Span::NOTHING;
-    let mut answer = Answer::start(&ground);
+    let mut answer = Answer::start(&request);
     answer.json().key("vertices").begin_array();
     for label in schema.all_vertex_labels() {
-        let counted = count(&ground, Elements::Vertices(&[label.id]), &keys, &mut span);
-        let counted = ground.told(counted)?;
+        let counted = count(&request, Elements::Vertices(&[label.id]), &keys, &mut span);
+        let counted = request.or_refuse(counted)?;
         let json = answer.json();
         json.begin_object().key("label").string(&label.name);
-        write_counted(json, &ground, &counted, &label.properties);
+        write_counted(json, &request, &counted, &label.properties);
         answer.growing.check()?;
     }
     answer.json().end_array().key("edges").begin_array();
@@ -78,8 +78,8 @@ pub(super) fn summary(context: &RequestContext) -> HandlerResult {
         if label.label_type == EdgeLabelType::Parent {
             continue;
         }
-        let counted = count(&ground, Elements::Edges(&[label.id]), &keys, &mut span);
-        let counted = ground.told(counted)?;
+        let counted = count(&request, Elements::Edges(&[label.id]), &keys, &mut span);
+        let counted = request.or_refuse(counted)?;
         let json = answer.json();
         json.begin_object().key("label").string(&label.name);
         for (name, end) in [
@@ -92,23 +92,23 @@ pub(super) fn summary(context: &RequestContext) -> HandlerResult {
                 None => json.null(),
             };
         }
-        write_counted(json, &ground, &counted, &label.properties);
+        write_counted(json, &request, &counted, &label.properties);
         answer.growing.check()?;
     }
     answer.json().end_array();
     write_span(answer.json(), &span);
-    write_limits(answer.json(), &ground);
+    write_limits(answer.json(), &request);
     Ok(answer.finish(!span.is_whole))
 }
 
 /// Counts what a scan shows, and looks at the first elements.
 fn count(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     elements: Elements<'_>,
     keys: &[PropertyKeyId],
     span: &mut Span,
 ) -> Result<Counted, ViewError> {
-    let (view, most) = (ground.moment.view(), ground.limits().count_max);
+    let (view, most) = (request.snapshot.view(), request.limits().count_max);
     let ask = ScanAsk {
         elements,
         conditions: &[],
@@ -117,7 +117,7 @@ fn count(
     };
     let (mut counted, mut sampled) = (Counted::default(), Vec::new());
     let mut failed = None;
-    view.scan(&ask, None, most + 1, &ground.meter, &mut |found| {
+    view.scan(&ask, None, most + 1, &request.meter, &mut |found| {
         if counted.count == most {
             counted.at_least = true;
             return Flow::Break(());
@@ -143,11 +143,11 @@ fn count(
     failed.map_or(Ok(()), Err)?;
     span.is_whole &= !counted.at_least && counted.sampled == counted.count;
     for id in &sampled {
-        let mut left = ground.limits().versions_max;
-        ground
-            .moment
+        let mut left = request.limits().versions_max;
+        request
+            .snapshot
             .every()
-            .versions(id, &ground.meter, &mut |past| {
+            .versions(id, &request.meter, &mut |past| {
                 span.add(past.version, past.period);
                 left = left.saturating_sub(1);
                 match left {
@@ -163,7 +163,7 @@ fn count(
 /// Writes what was counted as further members, and ends the object.
 fn write_counted(
     json: &mut JsonWriter,
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     counted: &Counted,
     declared: &[PropertyKeyId],
 ) {
@@ -172,11 +172,11 @@ fn write_counted(
     json.key("sampled").unsigned(counted.sampled as u64);
     json.key("fill").begin_object();
     for key in declared {
-        if ground.schema().hides(*key) {
+        if request.schema().hides(*key) {
             continue;
         }
         let with = counted.with.get(key).copied().unwrap_or(0);
-        json.key(ground.schema().property_key_name(*key));
+        json.key(request.schema().property_key_name(*key));
         json.double(with as f64 / counted.sampled.max(1) as f64);
     }
     json.end_object().end_object();
@@ -202,6 +202,6 @@ fn write_span(json: &mut JsonWriter, span: &Span) {
     json.end_object();
 }
 
-fn write_limits(json: &mut JsonWriter, ground: &Ground<'_>) {
-    json.key("limits").value(ground.limits());
+fn write_limits(json: &mut JsonWriter, request: &ReadRequest<'_>) {
+    json.key("limits").value(request.limits());
 }

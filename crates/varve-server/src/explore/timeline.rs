@@ -7,8 +7,8 @@ use varve_model::{CommitVersion, EdgeId, ElementId, Instant, VertexId};
 use varve_view::Flow;
 
 use super::bodies::{at_most, edge_ids, limit, vertex_ids};
-use super::ground::{Ground, write_instant};
 use super::output::Answer;
+use super::read_request::{ReadRequest, write_instant};
 use super::versions::Versions;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
@@ -95,8 +95,8 @@ impl Seen {
 /// Answers with the instants at which something happens.
 pub(super) fn timeline(context: &RequestContext) -> HandlerResult {
     let body: Body = context.json_object()?;
-    let ground = Ground::of(context)?;
-    let limits = ground.limits();
+    let request = ReadRequest::of(context)?;
+    let limits = request.limits();
     let count = body.vertices.len() + body.edges.len();
     at_most("elements", count, limits.elements_max, "elements_max")?;
     let bounds = (1, limits.buckets_max);
@@ -110,7 +110,7 @@ pub(super) fn timeline(context: &RequestContext) -> HandlerResult {
     let (mut seen, mut truncated) = (Seen::default(), false);
     if body.between {
         let known: HashSet<EdgeId> = edges.iter().cloned().collect();
-        let (among, more) = edges_ever_among(&ground, &vertices)?;
+        let (among, more) = edges_ever_among(&request, &vertices)?;
         edges.extend(among.into_iter().filter(|id| !known.contains(id)));
         truncated = more;
     }
@@ -118,13 +118,13 @@ pub(super) fn timeline(context: &RequestContext) -> HandlerResult {
     let edges = edges.into_iter().map(ElementId::Edge);
     for id in vertices.chain(edges) {
         context.check_deadline()?;
-        let every = ground.moment.every();
-        let versions = Versions::of(every, &id, limits.versions_max, &ground.meter);
-        let versions = ground.told(versions)?;
+        let every = request.snapshot.every();
+        let versions = Versions::of(every, &id, limits.versions_max, &request.meter);
+        let versions = request.or_refuse(versions)?;
         truncated |= versions.truncated;
         seen.add(&versions);
     }
-    let mut answer = Answer::start(&ground);
+    let mut answer = Answer::start(&request);
     let exact = seen.valid.len() <= buckets && seen.recorded.len() <= buckets;
     write_valid(&mut answer, &seen, buckets);
     write_recorded(&mut answer, &seen, buckets);
@@ -134,15 +134,15 @@ pub(super) fn timeline(context: &RequestContext) -> HandlerResult {
 
 /// The edges that ever ran between these vertices, and whether there may be more.
 fn edges_ever_among(
-    ground: &Ground<'_>,
+    request: &ReadRequest<'_>,
     vertices: &[VertexId],
 ) -> Result<(Vec<EdgeId>, bool), ApiError> {
-    let limits = ground.limits();
+    let limits = request.limits();
     let set: HashSet<&VertexId> = vertices.iter().collect();
     let mut edges = HashSet::new();
     let (mut left, mut truncated) = (limits.between_rows_max, false);
     for source in vertices {
-        ground.context.check_deadline()?;
+        request.context.check_deadline()?;
         let mut own = limits.count_max;
         let mut looked = || {
             own = own.saturating_sub(1);
@@ -154,8 +154,8 @@ fn edges_ever_among(
             }
         };
         let mut more = false;
-        ground
-            .moment
+        request
+            .snapshot
             .ever_edges_of(source, &mut looked, &mut |id| {
                 if !set.contains(&id.target) {
                     return Flow::Continue(());

@@ -10,11 +10,12 @@ use varve_gremlin::execute::{self, Environment, Outcome, Results};
 use varve_gremlin::tree::Script;
 use varve_gremlin::{ErrorCode, ParseError, parse_script};
 use varve_query::QueryError;
-use varve_view::{Meter, ViewError};
+use varve_view::Meter;
 
 use super::host::{GraphHost, Options};
 use super::transaction::{self, Work};
 use crate::errors::ApiError;
+use crate::query_memory;
 use crate::request::RequestContext;
 
 /// What a client asks to run.
@@ -213,20 +214,7 @@ fn unreadable(error: &ParseError) -> ApiError {
 /// Why a script gave no answer, as the client sees it.
 fn refused(context: &RequestContext, error: QueryError) -> ApiError {
     match error {
-        QueryError::View(ViewError::Deadline | ViewError::Cancelled) => context.too_late(),
-        QueryError::View(error @ ViewError::Rows { .. }) => {
-            ApiError::limit_exceeded(format!("{error} (server.max_traversal_rows)"))
-        }
-        QueryError::View(error @ ViewError::Memory { .. }) => {
-            ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
-        }
-        QueryError::View(ViewError::NoIndex(message)) => ApiError::no_index(message),
-        QueryError::View(ViewError::Store(error)) => {
-            match error.downcast::<varve_graph::GraphError>() {
-                Ok(error) => (*error).into(),
-                Err(error) => ApiError::internal(error.to_string()),
-            }
-        }
+        QueryError::View(error) => query_memory::ended(context, error),
         error @ QueryError::Unbound(_) => {
             ApiError::gremlin("groovy.lang.MissingPropertyException", error.to_string())
         }

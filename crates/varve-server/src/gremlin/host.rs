@@ -88,12 +88,7 @@ impl<'c> GraphHost<'c> {
         context: &'c RequestContext,
         aliases: HashMap<String, String>,
     ) -> Result<Self, ApiError> {
-        let config = context.state().config();
-        let limits = MeterLimits {
-            rows_max: config.max_traversal_rows,
-            bytes_max: config.max_traversal_bytes as u64,
-            deadline: Some(context.deadline()),
-        };
+        let limits = query_memory::limits(context.state().config(), context.deadline());
         Self::within(context, aliases, limits)
     }
 

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use varve_graph::schema::Schema;
 use varve_model::{Element, Instant, PropertyKeyId, Value};
 
-use super::super::ground::Moment;
 use super::super::output::{self, edge_ref, element_ref, vertex_ref};
+use super::super::read_request::Snapshot;
 use super::super::state::State;
 use crate::JsonWriter;
 use crate::errors::ApiError;
@@ -104,8 +104,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(format: Format, kinds: Kinds, moment: &Moment) -> Self {
-        let schema = moment.schema();
+    pub(super) fn new(format: Format, kinds: Kinds, snapshot: &Snapshot) -> Self {
+        let schema = snapshot.schema();
         let keys = schema
             .all_property_keys()
             .filter(|key| !schema.hides(key.id));
@@ -114,7 +114,7 @@ impl Writer {
             name: key.name.clone(),
         });
         let mut times = JsonWriter::default();
-        moment.write(&mut times);
+        snapshot.write(&mut times);
         Self {
             format,
             kinds,

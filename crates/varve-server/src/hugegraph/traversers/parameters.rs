@@ -6,7 +6,7 @@ use varve_graph::read::View;
 use varve_graph::schema::Schema;
 use varve_model::{Direction, VertexId};
 use varve_traversal::{Capacity, Search, Step, TraversalError, VertexNumber};
-use varve_view::{Meter, MeterLimits};
+use varve_view::Meter;
 
 use crate::errors::ApiError;
 use crate::hugegraph::graph::{Target, direction, named, parse_vertex_id, scope};
@@ -37,12 +37,7 @@ impl Ground {
         let began = Instant::now();
         let target = Target::of(context)?;
         let view = context.view(&target, scope(context.query()?)?)?;
-        let config = context.state().config();
-        let limits = MeterLimits {
-            rows_max: config.max_traversal_rows,
-            bytes_max: config.max_traversal_bytes as u64,
-            deadline: Some(context.deadline()),
-        };
+        let limits = query_memory::limits(context.state().config(), context.deadline());
         Ok(Self {
             target,
             view,

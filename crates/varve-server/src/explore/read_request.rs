@@ -5,7 +5,7 @@ use varve_graph::schema::Schema;
 use varve_model::{
     CommitVersion, EdgeId, ElementId, Instant, PropertyKeyId, TemporalScope, VertexId,
 };
-use varve_view::{Flow, GraphView, Meter, MeterLimits, ViewError};
+use varve_view::{Flow, GraphView, Meter, ViewError};
 
 use super::config::ExploreConfig;
 use super::state::{self, State};
@@ -16,7 +16,7 @@ use crate::query_memory;
 use crate::request::RequestContext;
 
 /// The graph at one point of both times.
-pub(super) struct Moment {
+pub(super) struct Snapshot {
     /// What was true then.
     shown: View,
     /// The same transaction time with every valid time, where `shown` has one of its own.
@@ -31,7 +31,7 @@ pub(super) struct Moment {
     is_guarded: bool,
 }
 
-impl Moment {
+impl Snapshot {
     /// The request's graph at `scope`, as the client may see it. Both times are settled: the same
     /// ones give the same answers later.
     pub(super) fn of(context: &RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
@@ -148,13 +148,13 @@ pub(super) fn write_instant(json: &mut JsonWriter, name: &str, instant: Instant)
 }
 
 /// The graph of a request at the point of both times that it asks for, and what it may cost.
-pub(super) struct Ground<'c> {
+pub(super) struct ReadRequest<'c> {
     pub(super) context: &'c RequestContext,
-    pub(super) moment: Moment,
+    pub(super) snapshot: Snapshot,
     pub(super) meter: Meter,
 }
 
-impl<'c> Ground<'c> {
+impl<'c> ReadRequest<'c> {
     /// At the times of the query parameters.
     pub(super) fn of(context: &'c RequestContext) -> Result<Self, ApiError> {
         Self::at(context, graph_scope(context.query()?)?)
@@ -162,23 +162,18 @@ impl<'c> Ground<'c> {
 
     /// At these times.
     pub(super) fn at(context: &'c RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
-        let moment = Moment::of(context, scope)?;
-        let config = context.state().config();
-        let limits = MeterLimits {
-            rows_max: config.max_traversal_rows,
-            bytes_max: config.max_traversal_bytes as u64,
-            deadline: Some(context.deadline()),
-        };
+        let snapshot = Snapshot::of(context, scope)?;
+        let limits = query_memory::limits(context.state().config(), context.deadline());
         let meter = query_memory::meter(context.state(), limits, context.cancel_token());
         Ok(Self {
             context,
-            moment,
+            snapshot,
             meter,
         })
     }
 
     pub(super) fn schema(&self) -> &Schema {
-        self.moment.schema()
+        self.snapshot.schema()
     }
 
     pub(super) fn limits(&self) -> &'c ExploreConfig {
@@ -186,7 +181,7 @@ impl<'c> Ground<'c> {
     }
 
     /// What a read through the view came to, as the client sees it.
-    pub(super) fn told<T>(&self, read: Result<T, ViewError>) -> Result<T, ApiError> {
+    pub(super) fn or_refuse<T>(&self, read: Result<T, ViewError>) -> Result<T, ApiError> {
         read.map_err(|error| query_memory::ended(self.context, error))
     }
 
