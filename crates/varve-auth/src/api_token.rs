@@ -148,7 +148,7 @@ pub struct NewApiToken {
 }
 
 impl ApiToken {
-    /// A token made from these random bytes, and its text, which nobody keeps.
+    /// A token made from these random bytes, and its text, which is not stored.
     pub(crate) fn make(
         wanted: NewApiToken,
         now: i64,
@@ -180,7 +180,7 @@ impl ApiToken {
     pub(crate) fn is(&self, text: &str) -> bool {
         let (own, given) = (self.hash.as_bytes(), hash(text));
         let pairs = own.iter().zip(given.as_bytes());
-        // Of all bytes, so that the time tells nothing.
+        // All bytes are compared, so that the time reveals nothing.
         own.len() == given.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
     }
 
@@ -258,7 +258,7 @@ impl DirectoryError {
 }
 
 impl Auth {
-    /// Makes an API token; its text is told once.
+    /// Makes an API token; its text is returned once.
     ///
     /// # Errors
     /// When the user is not there or has too many, or the token would be good for nothing.

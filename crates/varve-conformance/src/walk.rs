@@ -278,7 +278,7 @@ fn shape_of(key: &str, recorded: &Json) -> Option<fn(&Json) -> bool> {
     match key {
         "~create_time" => Some(|v| v.as_str().is_some_and(is_date_text)),
         _ if is_record_time(key) && is_string => Some(|v| v.as_str().is_some_and(is_date_text)),
-        // A hash in the original, which nobody may see.
+        // A hash in the original, which is secret.
         "user_password" if is_string => Some(|v| v.as_str().is_some()),
         "task_create" | "task_update" | "task_progress" => Some(is_integer),
         "version" | "core" | "gremlin" if recorded.as_str().is_some_and(is_version) => {

@@ -21,7 +21,7 @@ use crate::graph::Graph;
 use crate::notes::Notes;
 use crate::write::{commit_internal, decode_element};
 
-/// The note that says since which version changes are kept, and from which on they still are.
+/// The note with the version since which changes are kept, and the oldest that is still there.
 const NOTE: &str = "changes";
 /// Bytes of one piece of a commit's list, about.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
@@ -383,7 +383,7 @@ pub(crate) fn forget(graph: &std::sync::Arc<Graph>) -> Result<usize, GraphError>
     if horizon <= from {
         return Ok(0);
     }
-    // First what readers are told, so that none trusts rows that are going.
+    // The note comes first, so that no reader trusts rows that are being deleted.
     graph.notes().put(NOTE, &write_note(kept.since, horizon))?;
     kept.oldest.store(horizon.0, Ordering::Release);
     let (mut partition, mut forgotten) = (Some(change::partition(from)), 0);

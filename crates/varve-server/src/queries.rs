@@ -279,12 +279,14 @@ fn cancel(context: &RequestContext) -> HandlerResult {
     }
     match found.is_empty() {
         false => Ok(Response::no_content()),
-        true => Err(ApiError::not_found(format!("No query '{asked}' runs"))),
+        true => Err(ApiError::not_found(format!(
+            "Query '{asked}' is not running"
+        ))),
     }
 }
 
 fn cancel_task(state: &AppState, asked: &str) -> HandlerResult {
-    let none = || ApiError::not_found(format!("No query '{TASK}{asked}' runs"));
+    let none = || ApiError::not_found(format!("Query '{TASK}{asked}' is not running"));
     let (name, id) = asked.rsplit_once(':').ok_or_else(none)?;
     let id = TaskId(id.parse().map_err(|_| none())?);
     state.graphs().get(name)?.tasks().cancel(id)?;

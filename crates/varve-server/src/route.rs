@@ -429,7 +429,7 @@ impl Route {
         self
     }
 
-    /// Answers whatever `Accept` says.
+    /// Answers for any `Accept`.
     #[must_use]
     pub const fn any_accept(mut self) -> Self {
         self.any_accept = true;

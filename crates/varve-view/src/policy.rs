@@ -1,4 +1,4 @@
-//! Which elements of a graph somebody may read, write and delete.
+//! Access policies: which elements of a graph a client may read, write and delete.
 //!
 //! A policy is plain data: it knows labels and conditions, not users. [`AccessPolicy::read`] bounds
 //! what a view shows: the graph without the elements that it does not cover.
@@ -106,7 +106,7 @@ impl ElementPolicy {
     }
 }
 
-/// What somebody may do with the elements of a graph. Who may do everything has none.
+/// What a client may do with the elements of a graph. A client that may do everything has none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AccessPolicy {
     /// What may be read.

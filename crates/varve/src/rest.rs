@@ -79,7 +79,7 @@ pub(crate) struct GraphClient {
     graph: String,
 }
 
-/// What the environment says of the client, if it does.
+/// The client's credentials from the environment, if there are any.
 fn authorization() -> Option<String> {
     if let Ok(token) = std::env::var(TOKEN) {
         return Some(format!("Bearer {token}"));

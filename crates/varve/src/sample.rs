@@ -9,7 +9,7 @@ use crate::CommandError;
 use crate::cli::{SampleAction, SampleArguments};
 use crate::rest::GraphClient;
 
-/// What the server says of the sample.
+/// The server's answer about the sample.
 #[derive(Deserialize)]
 struct Loaded {
     vertices: u64,

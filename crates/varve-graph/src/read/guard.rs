@@ -1,4 +1,4 @@
-//! What a view shows to somebody who may not read everything: the graph without the elements that
+//! What a view shows to a client with an access policy: the graph without the elements that
 //! a policy does not cover.
 //!
 //! A vertex is shown if its label is covered and its properties satisfy the conditions. An edge is

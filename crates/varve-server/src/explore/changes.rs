@@ -40,11 +40,11 @@ const LIMIT_MAX: i64 = 100_000;
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 /// How often a reader that waits looks whether there is something new.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// How often a stream without changes says that it is alive.
+/// Interval of keep-alive comments in a stream without changes.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// How long a reader may wait at most.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// The header in which a reader of events says where it was.
+/// The header with a reader's cursor.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The code of a cursor whose changes are not there any more.
 const GONE: &str = "VRV-CHANGES-GONE";
@@ -69,7 +69,9 @@ impl Ask {
             return Err(ApiError::new(
                 StatusCode::CONFLICT,
                 "java.lang.IllegalStateException",
-                format!("The graph is not the one with the changes of '{id}': begin anew"),
+                format!(
+                    "The graph is not the one with the changes of '{id}': dump it again and follow from the version of the dump"
+                ),
             ));
         }
         let last_event = context.headers().get(LAST_EVENT_ID);

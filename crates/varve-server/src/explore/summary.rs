@@ -1,4 +1,4 @@
-//! `…/explore/summary`: what there is, label by label, and which times it spans.
+//! `…/explore/summary`: counts and fill rates by label, and the span of both times.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ impl Span {
     }
 }
 
-/// Answers what there is.
+/// Answers with the summary.
 pub(super) fn summary(context: &RequestContext) -> HandlerResult {
     let request = ReadRequest::of(context)?;
     let schema = request.schema();

@@ -61,7 +61,7 @@ pub(super) fn ask(mut request: Request, format: Format) -> Result<Ask, Refusal> 
     }
 }
 
-/// What a client says of itself by SASL.
+/// The credentials in a message of SASL PLAIN.
 fn proof(request: &mut Request) -> Result<Proof, Refusal> {
     match take(request, "saslMechanism") {
         WireValue::Null => {}

@@ -15,7 +15,7 @@ use crate::tls::Tls;
 /// The first byte of a client that speaks TLS: the record type of a handshake.
 const HANDSHAKE: u8 = 22;
 
-/// What a client is told that speaks HTTP without TLS.
+/// The answer to a client that speaks HTTP without TLS.
 const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n\
     content-length: 122\r\n\r\n\
     {\"exception\":\"class jakarta.ws.rs.BadRequestException\",\"message\":\"This address speaks TLS: use \

@@ -1,4 +1,4 @@
-//! How a WebSocket ends, and what its client is told.
+//! How a WebSocket is closed: code, reason, and the closing handshake.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::metered::Metered;
 /// How long the client may take to answer that the connection closes.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
-/// What the client is told of an error.
+/// The close code and reason of an error.
 pub(super) fn reason(error: &Error) -> (CloseCode, &'static str) {
     match error {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => (
@@ -24,11 +24,11 @@ pub(super) fn reason(error: &Error) -> (CloseCode, &'static str) {
         ),
         Error::Io(error) if error.kind() == ErrorKind::PermissionDenied => (
             CloseCode::Policy,
-            "The client must say who it is before it sends so much",
+            "The client must log in before it sends a message of this size",
         ),
         Error::Io(_) => (CloseCode::Again, "The server is too busy"),
         Error::Utf8(_) => (CloseCode::Invalid, "The text is not UTF-8"),
-        _ => (CloseCode::Protocol, "The frame follows no rule of RFC 6455"),
+        _ => (CloseCode::Protocol, "The frame violates RFC 6455"),
     }
 }
 

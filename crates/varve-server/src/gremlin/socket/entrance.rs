@@ -1,4 +1,4 @@
-//! How a client says who it is once its WebSocket is open: SASL PLAIN, as TinkerPop's drivers do.
+//! Login on an open WebSocket: SASL PLAIN, as TinkerPop's drivers do.
 //!
 //! The first request of a client that is not known is held back and answered with the code 407. The
 //! client then sends its name and password, and what was held back is answered. Until then its

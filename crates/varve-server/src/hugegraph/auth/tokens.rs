@@ -43,7 +43,7 @@ pub(super) fn create(context: &RequestContext) -> HandlerResult {
     let call = Call::of(context)?;
     if call.user.api_token.is_some() {
         return Err(ApiError::forbidden(
-            "A token makes no tokens: use a name and a password",
+            "An API token can't make tokens: use a name and a password",
         ));
     }
     let body: NewToken = context.json_object()?;
@@ -81,7 +81,7 @@ pub(super) fn revoke(context: &RequestContext) -> HandlerResult {
             .is_some_and(|token| token.user == *own);
         match is_own || is_administrator {
             true => Ok(made),
-            // Who may not see it is not told that it is there.
+            // Its existence is not revealed to a client that may not see it.
             false => Err(DirectoryError::no_token(id)),
         }
     })?;

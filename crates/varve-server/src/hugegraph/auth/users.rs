@@ -59,7 +59,9 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     }
     // A token that leaked ends with its revocation: it must not become a password.
     if password.is_some() && call.user.api_token.is_some() {
-        return Err(ApiError::forbidden("A token sets no passwords"));
+        return Err(ApiError::forbidden(
+            "An API token can't set a password: log in with the old one",
+        ));
     }
     // What is shown in place of the password, sent back, means that it stays.
     let stamp = directory
