@@ -14,6 +14,11 @@ type Key = SmallVec<[u8; 128]>;
 /// From how many keys on RocksDB's own multi-get is asked.
 const MULTI_GET_MIN: usize = 4;
 
+/// From how many ranges on some may lie next to each other.
+const NEAR_RANGES_MIN: usize = 64;
+/// Rows that are stepped over to the next range. A seek costs as much as some ten of them.
+const NEAR_ROWS: usize = 8;
+
 /// A reader of one state.
 pub(crate) struct View<'a> {
     pub(crate) space: &'a str,
@@ -79,6 +84,80 @@ impl<'a> View<'a> {
             rows.prev();
         }
         self.finish(&rows)
+    }
+}
+
+/// An iterator that goes from range to range: by steps where the next one is near, else by a seek.
+struct RangeIterator<'a, 'r> {
+    table: TableId,
+    inner: DBRawIterator<'a>,
+    /// Whether it may be stepped from one partition into the next. Then it does not use the filters
+    /// of partition keys, and a seek costs more.
+    crosses: bool,
+    /// The range before.
+    before: Option<PartitionRange<'r>>,
+    visited: usize,
+    seeks: usize,
+}
+
+impl<'a, 'r> RangeIterator<'a, 'r> {
+    fn new(view: &View<'a>, table: TableId, ranges: usize) -> Self {
+        let crosses = ranges >= NEAR_RANGES_MIN;
+        Self {
+            table,
+            inner: Self::iterator(view, table, crosses),
+            crosses,
+            before: None,
+            visited: 0,
+            seeks: 0,
+        }
+    }
+
+    fn iterator(view: &View<'a>, table: TableId, crosses: bool) -> DBRawIterator<'a> {
+        let mut options = view.scan_options();
+        match crosses {
+            true => options.set_total_order_seek(true),
+            false => options.set_prefix_same_as_start(!view.spec(table).point_reads),
+        }
+        view.iterator(table, options)
+    }
+
+    /// Moves to the first row of a range, or behind where it would be.
+    fn move_to(&mut self, view: &View<'a>, next: PartitionRange<'r>) {
+        let from = join(next.partition, &next.range.from);
+        let follows = self.before.replace(next).is_some_and(|before| {
+            let ends = || {
+                before
+                    .range
+                    .to
+                    .as_ref()
+                    .is_some_and(|to| *to <= next.range.from)
+            };
+            before.partition < next.partition || (before.partition == next.partition && ends())
+        });
+        self.visited += 1;
+        if self.crosses && follows && self.step_to(&from) {
+            return;
+        }
+        self.seeks += 1;
+        if self.crosses && self.visited > NEAR_RANGES_MIN && self.seeks * 2 > self.visited {
+            self.crosses = false;
+            self.inner = Self::iterator(view, self.table, false);
+        }
+        self.inner.seek(from);
+    }
+
+    /// Steps to the first row from `from` on; false when it is not near. All rows before the present
+    /// one lie before `from`.
+    fn step_to(&mut self, from: &[u8]) -> bool {
+        for _ in 0..NEAR_ROWS {
+            match self.inner.key() {
+                Some(key) if key >= from => return true,
+                Some(_) => self.inner.next(),
+                None => return false,
+            }
+        }
+        self.inner.key().is_some_and(|key| key >= from)
     }
 }
 
@@ -196,15 +275,14 @@ impl Reader for View<'_> {
         self.looks.add(LOOKS_A_SCAN * ranges.len() as u64);
         // One iterator for all: making one costs as much as reading several rows. Its upper bound is fixed when it is
         // made, so each range's end is looked for here.
-        let mut options = self.scan_options();
-        options.set_prefix_same_as_start(!self.spec(table).point_reads);
-        let mut rows = self.iterator(table, options);
-        for (at, PartitionRange { partition, range }) in ranges.iter().copied().enumerate() {
+        let mut rows = RangeIterator::new(self, table, ranges.len());
+        for (at, one) in ranges.iter().copied().enumerate() {
+            let PartitionRange { partition, range } = one;
             if range.is_empty() {
                 continue;
             }
-            rows.seek(join(partition, &range.from));
-            while let Some((key, value)) = rows.item() {
+            rows.move_to(self, one);
+            while let Some((key, value)) = rows.inner.item() {
                 let Some(clustering) = key.strip_prefix(partition) else {
                     break;
                 };
@@ -213,9 +291,9 @@ impl Reader for View<'_> {
                 {
                     break;
                 }
-                rows.next();
+                rows.inner.next();
             }
-            self.finish(&rows)?;
+            self.finish(&rows.inner)?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ pub(crate) fn rewritten(plan: &Plan, schema: &dyn SchemaView, paths: bool) -> Pl
     let fuses = !plan.writes();
     let mut plan = of_any(plan, schema, paths, fuses);
     if fuses {
-        fuse::fuse_beginning(&mut plan.ops, schema);
+        fuse::fuse_beginning(&mut plan.ops, schema, paths);
     }
     plan
 }

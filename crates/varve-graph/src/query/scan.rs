@@ -31,6 +31,8 @@ use crate::{ErrorKind, GraphError};
 const WHOLE_TABLE_DEMAND: usize = 1_024;
 /// Other labels that are looked at at most for that.
 const OTHER_LABELS_MAX: usize = 16;
+/// Vertices of other labels that such a walk may pass.
+const OTHERS_MAX: usize = 4_096;
 
 /// Hands the elements asked for to `visit`, as [`varve_view::GraphView::scan`] says.
 pub(crate) fn scan(
@@ -61,7 +63,8 @@ pub(crate) fn scan(
 }
 
 /// The walk over the whole table, where it serves all vertices of one label better than the label's
-/// index, which names each row to be looked up: much is asked for, and no other label has vertices.
+/// index, which names each row to be looked up: much is asked for, and other labels have few
+/// vertices, and fewer than this one.
 /// A scan that has begun so goes on so.
 fn whole_table(
     resolver: &dyn Resolver,
@@ -85,14 +88,14 @@ fn whole_table(
             let own = fingerprint(std::slice::from_ref(&leg), &[], resolver.scope());
             bookmark.plan == own
         }
-        None => demand >= WHOLE_TABLE_DEMAND && is_only_label(resolver, schema, *label)?,
+        None => demand >= WHOLE_TABLE_DEMAND && is_most(resolver, schema, *label)?,
     };
     Ok(serves.then_some(leg))
 }
 
-/// Whether a label is there and its index is on, and no other label has vertices as far as the
-/// indexes say.
-fn is_only_label(
+/// Whether a label is there and its index is on, and it has more vertices than all others together,
+/// which have few, as far as the indexes say.
+fn is_most(
     resolver: &dyn Resolver,
     schema: &Schema,
     label: VertexLabelId,
@@ -103,15 +106,18 @@ fn is_only_label(
     }
     let others = schema.vertex_labels_ever().filter(|own| own.id != label);
     let others: Vec<_> = others.take(OTHER_LABELS_MAX + 1).collect();
-    if others.len() > OTHER_LABELS_MAX {
+    if others.len() > OTHER_LABELS_MAX || others.iter().any(|other| !other.enable_label_index) {
         return Ok(false);
     }
+    let mut counted = 0;
     for other in others {
-        if !other.enable_label_index || has_entries(resolver, IndexId::VertexLabel(other.id))? {
+        let left = OTHERS_MAX + 1 - counted;
+        counted += entries(resolver, IndexId::VertexLabel(other.id), left)?;
+        if counted > OTHERS_MAX {
             return Ok(false);
         }
     }
-    Ok(true)
+    Ok(counted == 0 || entries(resolver, IndexId::VertexLabel(label), counted + 1)? > counted)
 }
 
 /// About how many elements [`scan`] would look at, counted up to `most`.
@@ -326,15 +332,19 @@ impl OfLabel<'_> {
 
 /// Whether a label's index has an entry, so that the label may have elements.
 fn has_entries(resolver: &dyn Resolver, index: IndexId) -> Result<bool, GraphError> {
+    Ok(entries(resolver, index, 1)? > 0)
+}
+
+/// The entries of a label's index, counted up to `most`.
+fn entries(resolver: &dyn Resolver, index: IndexId, most: usize) -> Result<usize, GraphError> {
     let partition = partition(index, 0, &[]);
     let past = (!resolver.scope().is_now()).then_some(EVENT_INDEX);
+    let mut counted = 0;
     for table in [Some(INDEX), past].into_iter().flatten() {
-        let all = ClusteringRange::all();
-        if merge::count(resolver.reader(), table, &partition, &all, 1)? > 0 {
-            return Ok(true);
-        }
+        let (all, left) = (ClusteringRange::all(), most - counted);
+        counted += merge::count(resolver.reader(), table, &partition, &all, left)?;
     }
-    Ok(false)
+    Ok(counted)
 }
 
 fn no_index(message: &str) -> GraphError {

@@ -44,6 +44,13 @@ pub enum Fused {
         /// Whether the greatest comes first.
         descending: bool,
     },
+    /// A source that begins a query, and one value of each element that has it.
+    Column {
+        /// The source: [`Op::Source`](super::Op::Source).
+        source: Box<super::Op>,
+        /// What of each element: a property with one value, or the label.
+        by: super::By,
+    },
     /// A loop along simple paths until vertices with given ids.
     Towards {
         /// Which way the edges are walked; `None` = both.

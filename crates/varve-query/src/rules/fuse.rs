@@ -5,8 +5,9 @@ use varve_model::{Cardinality, DataType};
 use varve_view::SchemaView;
 
 use crate::Value;
-use crate::plan::{By, End, Fused, Op, Ordering, Plan, Reduce, Scope};
+use crate::plan::{By, End, Fused, Name, Op, Ordering, Plan, Reduce, Scope};
 use crate::predicate::{Predicate, Test};
+use crate::value::Token;
 
 /// Applies the rules to the steps of one plan, whose children are rewritten already.
 pub(super) fn fuse(ops: &mut Vec<Op>) {
@@ -22,8 +23,11 @@ pub(super) fn fuse(ops: &mut Vec<Op>) {
 }
 
 /// Applies the rules that look at the beginning of a query.
-pub(super) fn fuse_beginning(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
+pub(super) fn fuse_beginning(ops: &mut Vec<Op>, schema: &dyn SchemaView, paths: bool) {
     count_of_source(ops);
+    if !paths {
+        column_of_source(ops, schema);
+    }
     ordered_source(ops, schema);
 }
 
@@ -182,6 +186,36 @@ fn count_of_source(ops: &mut Vec<Op>) {
         let (kind, labels) = (*kind, labels.clone());
         ops.splice(..2, [Op::Fused(Fused::Elements { kind, labels })]);
     }
+}
+
+/// `V().values(k)` and `V().groupCount().by(k)` need one value of each element, not the elements.
+fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
+    let Some(Op::Source { ids: None, .. }) = ops.first() else {
+        return;
+    };
+    let is_single = |key: &Name| {
+        let key = schema.property_key_named(key);
+        key.is_some_and(|key| key.cardinality == Cardinality::Single)
+    };
+    let by = match ops.get_mut(1) {
+        Some(Op::Values(keys)) => match keys.as_slice() {
+            [key] if is_single(key) => By::Key(key.clone()),
+            _ => return,
+        },
+        Some(Op::Label) => By::Token(Token::Label),
+        Some(Op::GroupCount { key, into: None }) => match key {
+            By::Key(name) if is_single(name) => std::mem::take(key),
+            By::Token(Token::Label) => std::mem::take(key),
+            _ => return,
+        },
+        _ => return,
+    };
+    // What reads a value of each is done; what counts them stays.
+    let read = usize::from(!matches!(ops[1], Op::GroupCount { .. }));
+    let rest = ops.split_off(1 + read);
+    let source = Box::new(ops.swap_remove(0));
+    *ops = vec![Op::Fused(Fused::Column { source, by })];
+    ops.extend(rest);
 }
 
 /// An order by a property that is all a source is filtered by, of which not all is needed: an index

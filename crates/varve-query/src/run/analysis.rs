@@ -51,7 +51,12 @@ pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKe
             | Op::HasPropertyChild { key, .. }
             | Op::HasKey(key)
             | Op::HasNot(key)
-            | Op::Fused(Fused::Ordered { key, .. }) => names.push(key.clone()),
+            | Op::Fused(
+                Fused::Ordered { key, .. }
+                | Fused::Column {
+                    by: By::Key(key), ..
+                },
+            ) => names.push(key.clone()),
             Op::Format { parts, .. } => names.extend(parts.iter().filter_map(|part| match part {
                 FormatPart::Variable(name) => Some(name.clone()),
                 _ => None,
@@ -98,12 +103,16 @@ fn gives_elements(ops: &[Op]) -> bool {
             | Op::ElementMap(_)
             | Op::Math { .. }
             | Op::Loops(_)
-            | Op::Fused(Fused::Degrees { .. } | Fused::Elements { .. })
+            | Op::Fused(Fused::Degrees { .. } | Fused::Elements { .. } | Fused::Column { .. })
             | Op::Discard => return false,
             Op::GroupCount {
                 key: By::Key(_) | By::Token(_),
                 into: None,
             } => return false,
+            Op::GroupCount {
+                key: By::Identity,
+                into: None,
+            } => {}
             _ => return true,
         }
     }

@@ -13,7 +13,7 @@ use super::context::{Context, SharedSegments};
 use super::each::drain;
 use super::group::{self, Sorting};
 use super::row::Row;
-use super::source::{Source, Wanted};
+use super::source::{Column, Source, Wanted};
 use super::towards::Towards;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset, SeededMap, analysis, build, expand};
 use crate::plan::{By, Expanded, Fused, Ordering, Plan};
@@ -67,6 +67,11 @@ pub(crate) fn operator(
             key,
             descending,
         } => ordered(source, key, *descending, input, builder)?,
+        Fused::Column { source, by } => {
+            let mut source = Source::of(source, input, builder);
+            source.column = Column::new(by, builder);
+            Box::new(source)
+        }
         Fused::Towards {
             direction,
             labels,

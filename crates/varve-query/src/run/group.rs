@@ -1,13 +1,22 @@
 //! Steps that see all rows: order, groups, samples.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 
 use super::child::{Child, Reader};
-use super::context::Context;
+use super::context::{Context, SharedSegments};
 use super::row::{Row, Track, merged};
+use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
 use crate::plan::{By, Op, Ordering, Plan, Reduce, Scope};
 use crate::value::ValueMap;
 use crate::{QueryError, Value};
+
+/// Rows that are counted together where counting reads elements.
+const COUNTED_TOGETHER: usize = 65_536;
+/// Bytes of a group and its size, without the heap of its key.
+const GROUP_BYTES: usize = 2 * size_of::<(Value, u64, u64)>();
 
 /// What sorts, first things first.
 pub(crate) type Sorting = Vec<(Reader, Ordering)>;
@@ -199,20 +208,104 @@ fn bulk(row: &Row) -> usize {
     usize::try_from(row.bulk).unwrap_or(usize::MAX)
 }
 
+/// Values, and how often each is there, in the order in which they came.
+#[derive(Default)]
+pub(crate) struct Counts(IndexMap<Value, u64, foldhash::fast::RandomState>);
+
+impl Counts {
+    /// Adds a value so many times; true if it was not there before.
+    fn add(&mut self, value: Value, bulk: u64) -> bool {
+        let before = self.0.len();
+        let count = self.0.entry(value).or_default();
+        *count = count.saturating_add(bulk);
+        self.0.len() > before
+    }
+
+    fn into_map(self) -> ValueMap {
+        let entry = |(key, count)| (key, Value::count(count));
+        self.0.into_iter().map(entry).collect()
+    }
+}
+
 /// The sizes of groups of rows, as a map.
 pub(crate) fn group_count(
     cx: &mut Context<'_>,
     key: &mut Reader,
     rows: &[Row],
-    counts: &mut IndexMap<Value, u64, foldhash::fast::RandomState>,
-) -> Result<(), QueryError> {
+) -> Result<ValueMap, QueryError> {
+    let mut counts = Counts::default();
     for (row, key) in rows.iter().zip(key.read(cx, rows)?) {
         if let Some(key) = key {
-            let count = counts.entry(key).or_default();
-            *count = count.saturating_add(row.bulk);
+            counts.add(key, row.bulk);
         }
     }
-    Ok(())
+    Ok(counts.into_map())
+}
+
+/// The sizes of groups, counted while rows come: no row is kept.
+pub(crate) struct GroupCount {
+    pub(crate) input: BoxedOperator,
+    pub(crate) key: Reader,
+    pub(crate) segments: SharedSegments,
+    pub(crate) done: bool,
+}
+
+impl GroupCount {
+    /// The next rows to count. Where counting reads elements many come together, as each of them is
+    /// read once then.
+    fn take(&mut self, cx: &mut Context<'_>) -> Result<Option<Vec<Row>>, QueryError> {
+        let Some(mut rows) = self.input.next(cx, BATCH_MAX)? else {
+            return Ok(None);
+        };
+        if matches!(self.key, Reader::Identity) {
+            return Ok(Some(rows));
+        }
+        let mut held = 0;
+        while rows.len() < COUNTED_TOGETHER
+            && let Some(mut more) = self.input.next(cx, BATCH_MAX)?
+        {
+            cx.tick(more.len())?;
+            let bytes = more.iter().map(Row::bytes).sum();
+            cx.meter.hold(bytes)?;
+            held += bytes;
+            rows.append(&mut more);
+        }
+        cx.meter.release(held);
+        Ok(Some(rows))
+    }
+}
+
+impl Operator for GroupCount {
+    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        let mut counted: BTreeMap<u32, Counts> = BTreeMap::new();
+        let mut held = 0;
+        while let Some(rows) = self.take(cx)? {
+            cx.tick(rows.len())?;
+            for (row, key) in rows.iter().zip(self.key.read(cx, &rows)?) {
+                let Some(key) = key else { continue };
+                let bytes = GROUP_BYTES + super::element::held(&key);
+                if counted.entry(row.segment).or_default().add(key, row.bulk) {
+                    cx.meter.hold(bytes)?;
+                    held += bytes;
+                }
+            }
+        }
+        cx.meter.release(held);
+        let each = self.segments.each().into_iter().map(|segment| {
+            let counts = counted.remove(&segment).unwrap_or_default();
+            let map = Value::Map(Arc::new(counts.into_map())).bounded()?;
+            Ok(whole(map, segment, cx.track))
+        });
+        each.collect::<Result<_, _>>().map(Some)
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.done = false;
+        self.input.reset(how);
+    }
 }
 
 /// Rows at random, each as likely as its weight says.

@@ -11,11 +11,12 @@ use varve_view::{
 
 use super::analysis;
 use super::build::Builder;
+use super::child::Key;
 use super::context::{Context, SharedSegments};
 use super::row::Row;
 use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset};
-use crate::plan::{ElementKind, Name, Op};
-use crate::value::{EdgeHandle, VertexContent, VertexHandle, Walked};
+use crate::plan::{By, ElementKind, Name, Op};
+use crate::value::{EdgeHandle, Token, VertexContent, VertexHandle, Walked};
 use crate::{QueryError, Value};
 
 /// Nothing: what stands before the first step of a query that begins with values.
@@ -141,9 +142,47 @@ impl Asked {
     }
 }
 
+/// What is wanted of an element.
+pub(crate) enum Column {
+    /// A property with one value.
+    Property(Key),
+    /// The label.
+    Label,
+}
+
+impl Column {
+    pub(crate) fn new(by: &By, builder: &Builder<'_>) -> Option<Self> {
+        match by {
+            By::Key(name) => Some(Self::Property(builder.key(name))),
+            By::Token(Token::Label) => Some(Self::Label),
+            _ => None,
+        }
+    }
+
+    /// The value of an element that a scan shows; `None` where it has none.
+    fn of(&self, cx: &Context<'_>, found: &Found<'_>) -> Option<Value> {
+        match self {
+            Self::Property(key) => {
+                let (id, data_type) = key.known()?;
+                let properties = match found {
+                    Found::Vertex { vertex, .. } => vertex.properties,
+                    Found::Edge(edge) => edge.properties,
+                };
+                Some(Value::of_property(properties.get(id)?, data_type))
+            }
+            Self::Label => Some(Value::text(match found {
+                Found::Vertex { vertex, .. } => cx.vertex_label(vertex.label),
+                Found::Edge(edge) => cx.edge_label(edge.label),
+            })),
+        }
+    }
+}
+
 /// Elements, for each row that comes in.
 pub(crate) struct Source {
     input: BoxedOperator,
+    /// What is given in place of the elements.
+    pub(crate) column: Option<Column>,
     asked: Asked,
     wanted: Wanted,
     conditions: Vec<varve_model::Condition>,
@@ -177,6 +216,7 @@ impl Source {
         let wanted = asked.wanted(builder.schema);
         Self {
             input,
+            column: None,
             asked,
             wanted,
             conditions,
@@ -266,23 +306,26 @@ impl Source {
         let mut rows = Vec::new();
         let mut failed = None;
         let (track, shared) = (cx.track, &*cx);
-        let place =
-            cx.view.scan(
-                &ask,
-                from,
-                demand,
-                cx.meter,
-                &mut |found| match value_of(shared, found) {
-                    Ok(value) => {
-                        rows.push(row.at(value, track));
-                        Flow::Continue(())
-                    }
-                    Err(error) => {
-                        failed = Some(error);
-                        Flow::Break(())
-                    }
-                },
-            )?;
+        let value = |found: &Found<'_>| match &self.column {
+            Some(column) => Ok(column.of(shared, found)),
+            None => value_of(shared, found).map(Some),
+        };
+        let place = cx.view.scan(
+            &ask,
+            from,
+            demand,
+            cx.meter,
+            &mut |found| match value(found) {
+                Ok(value) => {
+                    rows.extend(value.map(|value| row.at(value, track)));
+                    Flow::Continue(())
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    Flow::Break(())
+                }
+            },
+        )?;
         match failed {
             Some(error) => Err(error),
             None => Ok((rows, place)),

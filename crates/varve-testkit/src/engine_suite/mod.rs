@@ -37,6 +37,7 @@ macro_rules! engine_suite {
                 a_break_ends_the_scan,
                 a_visitor_may_use_the_space,
                 scan_many_visits_ranges_as_given,
+                scan_many_visits_many_ranges,
                 scan_many_break_ends_one_range_only,
                 scan_table_visits_every_row_once,
                 scan_table_repeats_its_order,

@@ -6,6 +6,8 @@ use varve_kv::{
     Batch, ClusteringRange, Durability, Engine, Flow, PartitionRange, ScanRequest, Space,
 };
 
+use crate::random::Random;
+
 use super::tables::{
     COLD, NAMED, POINTS, SINGLE, all_rows, cold, delete, keys, named, open, point, put, rows,
 };
@@ -255,6 +257,59 @@ pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
         .scan_many(POINTS, &ranges, &mut visit)
         .unwrap();
     assert_eq!(got, [expected.clone(), expected].concat());
+}
+
+/// The same of many ranges: near and far, ascending and not, some twice or within each other.
+pub fn scan_many_visits_many_ranges(engine: &dyn Engine) {
+    let space = open(engine);
+    let mut random = Random::new(7);
+    let mut batch = Batch::new();
+    let rows = |n: u64| (n % 23) as u8;
+    for n in 0..1_000u64 {
+        for c in 0..rows(n) {
+            batch.put(POINTS, &point(n), &[c, 0], &[c]);
+        }
+    }
+    space.write(&batch, Durability::Buffered).unwrap();
+    // Some of the partitions in order, then any; breaks after some rows of every third range.
+    let mut asked: Vec<u64> = (0..400).map(|_| random.below(1_100) as u64).collect();
+    asked.sort_unstable();
+    asked.extend((0..200).map(|_| random.below(1_100) as u64));
+    asked.extend(500..700);
+    let partitions: Vec<Vec<u8>> = asked.iter().map(|n| point(*n)).collect();
+    let range = |random: &mut Random| ClusteringRange {
+        from: vec![random.below(12) as u8],
+        to: (!random.one_in(3)).then(|| vec![random.below(24) as u8]),
+    };
+    let of_each: Vec<ClusteringRange> = asked.iter().map(|_| range(&mut random)).collect();
+    let ranges = partitions.iter().zip(&of_each);
+    let ranges: Vec<PartitionRange<'_>> = ranges
+        .map(|(partition, range)| PartitionRange { partition, range })
+        .collect();
+    let most = |at: usize| if at % 3 == 0 { at % 5 + 1 } else { usize::MAX };
+    let mut expected = Vec::new();
+    for (at, n) in asked.iter().enumerate().filter(|(_, n)| **n < 1_000) {
+        let within = (0..rows(*n)).filter(|c| of_each[at].contains(&[*c, 0]));
+        expected.extend(within.take(most(at)).map(|c| (at, c)));
+    }
+    let mut got: Vec<(usize, u8)> = Vec::new();
+    let mut count = (usize::MAX, 0);
+    space
+        .scan_many(POINTS, &ranges, &mut |at, clustering, value| {
+            assert_eq!(clustering, [value[0], 0]);
+            got.push((at, value[0]));
+            count = if count.0 == at {
+                (at, count.1 + 1)
+            } else {
+                (at, 1)
+            };
+            match count.1 < most(at) {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })
+        .unwrap();
+    assert_eq!(got, expected);
 }
 
 /// "A break ends the scan of that range only."

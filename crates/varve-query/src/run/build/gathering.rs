@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::child::Reader;
 use super::super::context::Context;
 use super::super::effect::{self, Cap, Observe, Whole};
-use super::super::group::{self, Gathered};
+use super::super::group::{self, Gathered, GroupCount};
 use super::super::reduce::{self, Reduce};
 use super::super::row::Row;
 use super::super::{BoxedOperator, map, subgraph};
@@ -93,12 +93,18 @@ fn group_count(
     builder: &Builder<'_>,
 ) -> Result<BoxedOperator, QueryError> {
     let mut key = Reader::new(key, builder)?;
-    let into = into.map(|name| (name, effect::summed as effect::Merge));
+    let Some(into) = into else {
+        let segments = Rc::clone(&builder.segments);
+        return Ok(Box::new(GroupCount {
+            input,
+            key,
+            segments,
+            done: false,
+        }));
+    };
+    let into = Some((into, effect::summed as effect::Merge));
     Ok(keyed(into, input, builder, move |cx, rows| {
-        let mut counts = indexmap::IndexMap::default();
-        group::group_count(cx, &mut key, &rows, &mut counts)?;
-        let entry = |(key, count)| (key, Value::count(count));
-        Ok(counts.into_iter().map(entry).collect())
+        group::group_count(cx, &mut key, &rows)
     }))
 }
 
