@@ -71,11 +71,14 @@ impl Identities {
     /// The server's id for a recorded one; the recorded one itself while none is known.
     #[must_use]
     pub fn actual<'a>(&'a self, kind: Kind, recorded: &'a str) -> &'a str {
-        let known = self
-            .pairs
-            .get(&kind)
-            .and_then(|p| p.actual_by_recorded.get(recorded));
-        known.map_or(recorded, String::as_str)
+        self.known(kind, recorded).unwrap_or(recorded)
+    }
+
+    /// The server's id for a recorded one, if it has been learnt.
+    #[must_use]
+    pub fn known(&self, kind: Kind, recorded: &str) -> Option<&str> {
+        let pairs = self.pairs.get(&kind)?;
+        pairs.actual_by_recorded.get(recorded).map(String::as_str)
     }
 
     /// Forgets everything but logins: a cleared graph counts its ids from the start again.

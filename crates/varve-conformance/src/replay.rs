@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::http::{Request, Response, Server};
-use crate::identity::Identities;
+use crate::identity::{Identities, Kind};
 use crate::json::Json;
 use crate::rules::{Corpus, compare};
 use crate::tables::{Compensation, Difference, DifferenceKind, RequestDetail, When};
@@ -104,6 +104,7 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
     let mut outcomes = Vec::with_capacity(plan.exchanges.len());
     for exchange in &plan.exchanges {
         let trouble_before = compensate(server, plan, exchange.number, When::Before, &ids);
+        await_ended_tasks(server, plan, exchange, &ids);
         let mut request = transcript::request(exchange, &plan.details, &ids);
         request.path = plan.placed(&request.path);
         let mut outcome = match server.send(&request) {
@@ -194,7 +195,7 @@ fn breach(entry: &Difference, answer: Option<&Response>) -> Option<String> {
 }
 
 /// Waits for the task that an exchange started: the recording's next request did so too. Jobs are
-/// not waited for, the recording looks at them while they run.
+/// not waited for here, the recording looks at some of them while they run.
 fn await_task(
     server: &Server,
     plan: &Plan,
@@ -206,12 +207,42 @@ fn await_task(
         return None;
     }
     let body = Json::parse(&answer.body).ok()?;
-    let Some(Json::Number(id)) = body.get("task_id") else {
-        return None;
-    };
-    if id == "0" {
-        return None;
+    match body.get("task_id") {
+        Some(Json::Number(id)) if id != "0" => await_end(server, plan, exchange, id, ids),
+        _ => None,
     }
+}
+
+/// Waits until the tasks have ended here, too, that the recorded answer shows as ended: whether
+/// a job is done by the next request depends on the machine. What goes wrong shows in the answer.
+fn await_ended_tasks(server: &Server, plan: &Plan, exchange: &Exchange, ids: &Identities) {
+    let shown = &exchange.response;
+    let tasks = match shown.get("tasks").and_then(Json::as_array) {
+        Some(tasks) => tasks,
+        None => std::slice::from_ref(shown),
+    };
+    for task in tasks.iter().filter(|task| is_ended(task)) {
+        if let Some(Json::Number(id)) = task.get("id")
+            && let Some(id) = ids.known(Kind::Task, id)
+        {
+            let _ = await_end(server, plan, exchange, id, ids);
+        }
+    }
+}
+
+fn is_ended(task: &Json) -> bool {
+    let status = task.get("task_status").and_then(Json::as_str);
+    matches!(status, Some("success" | "failed" | "cancelled"))
+}
+
+/// Waits until the server's task `id` has ended; says what went wrong, if anything did.
+fn await_end(
+    server: &Server,
+    plan: &Plan,
+    exchange: &Exchange,
+    id: &str,
+    ids: &Identities,
+) -> Option<String> {
     let path = plan.placed(&format!("{}/tasks/{id}", exchange.graph_base()?));
     let request = Request {
         method: "GET".into(),
@@ -223,15 +254,11 @@ fn await_task(
     loop {
         let answer = server.send(&request).ok()?;
         let task = Json::parse(&answer.body).ok();
-        let status = task
-            .as_ref()
-            .and_then(|t| t.get("task_status"))
-            .and_then(Json::as_str);
-        match status {
-            Some("success" | "failed" | "cancelled") => return None,
+        match task.as_ref().filter(|t| t.get("task_status").is_some()) {
             None => return Some(format!("task {id} cannot be asked for: {}", answer.body)),
-            Some(status) if Instant::now() > deadline => {
-                return Some(format!("task {id} is still {status}"));
+            Some(task) if is_ended(task) => return None,
+            Some(_) if Instant::now() > deadline => {
+                return Some(format!("task {id} has not ended: {}", answer.body));
             }
             Some(_) => thread::sleep(TASK_POLL),
         }

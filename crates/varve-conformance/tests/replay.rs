@@ -36,20 +36,24 @@ impl Answer {
     }
 }
 
-fn read_request(stream: &TcpStream) {
+/// Reads one request; whether it is the tool's own and not one of the recording.
+fn read_request(stream: &TcpStream) -> bool {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
+    let mut is_own = true;
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
         if line.trim().is_empty() {
             break;
         }
+        is_own &= !line.starts_with("Accept: ");
         if let Some(value) = line.strip_prefix("Content-Length: ") {
             length = value.trim().parse().unwrap();
         }
     }
     reader.take(length).read_to_end(&mut Vec::new()).unwrap();
+    is_own
 }
 
 fn write_answer(mut stream: &TcpStream, answer: &Answer, is_head: bool) {
@@ -62,35 +66,40 @@ fn write_answer(mut stream: &TcpStream, answer: &Answer, is_head: bool) {
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
 }
 
-/// Answers the tool's first question, then each exchange in order, and one look at a task after
-/// each answer that starts one.
-fn serve(listener: &TcpListener, exchanges: &[Exchange], answers: &[Answer]) {
-    let accept = || {
+/// Answers each exchange in order, and the tool's own questions with a task that has ended after
+/// `looks` of them.
+fn serve(listener: &TcpListener, exchanges: &[Exchange], answers: &[Answer], looks: usize) {
+    let mut left = looks;
+    let mut answers = exchanges.iter().zip(answers).peekable();
+    while let Some((exchange, answer)) = answers.peek() {
         let (stream, _) = listener.accept().unwrap();
-        read_request(&stream);
-        stream
-    };
-    write_answer(&accept(), &answers[0], false);
-    for (exchange, answer) in exchanges.iter().zip(answers) {
-        write_answer(&accept(), answer, exchange.method == "HEAD");
-        let task_id = Json::parse(&answer.body)
-            .ok()
-            .and_then(|body| body.get("task_id").cloned());
-        let starts_task = task_id.is_some_and(|id| id != Json::Number("0".into()));
-        if answer.status == 202 && starts_task {
-            let done = "{\"task_status\":\"success\"}".to_owned();
-            let done = Answer {
+        let is_own = read_request(&stream);
+        let running = |text: &str| text.replace("\"success\"", "\"running\"");
+        let mut shown = (*answer).clone();
+        if is_own {
+            left = left.saturating_sub(1);
+            shown = Answer {
                 status: 200,
                 content_type: None,
-                body: done,
+                body: "{\"task_status\":\"success\"}".to_owned(),
             };
-            write_answer(&accept(), &done, false);
+        }
+        if left > 0 {
+            shown.body = running(&shown.body);
+        }
+        write_answer(&stream, &shown, exchange.method == "HEAD");
+        if !is_own {
+            answers.next();
         }
     }
 }
 
 fn replay_with(change: impl Fn(usize, &mut Answer)) -> Vec<Outcome> {
-    let exchanges = transcript::parse(TRANSCRIPT).unwrap();
+    replay_of(TRANSCRIPT, 0, change)
+}
+
+fn replay_of(recording: &str, looks: usize, change: impl Fn(usize, &mut Answer)) -> Vec<Outcome> {
+    let exchanges = transcript::parse(recording).unwrap();
     let answers: Vec<_> = exchanges
         .iter()
         .map(|exchange| {
@@ -111,7 +120,7 @@ fn replay_with(change: impl Fn(usize, &mut Answer)) -> Vec<Outcome> {
     };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let stub = thread::spawn(move || serve(&listener, &exchanges, &answers));
+    let stub = thread::spawn(move || serve(&listener, &exchanges, &answers, looks));
     let outcomes = replay::run(&Server::parse(&url).unwrap(), &plan).unwrap();
     stub.join().unwrap();
     outcomes
@@ -155,4 +164,16 @@ fn each_changed_answer_is_found_and_no_other() {
         different(&outcomes),
         [81, 142, 149, 214, 222, 242, 272, 292, 340, 654]
     );
+}
+
+#[test]
+fn a_task_is_asked_for_when_it_has_ended_if_it_was_recorded_so() {
+    let recording = r#"{"method":"POST","path":"/graphs/g/jobs/gremlin","status":201,"response":{"task_id":3}}
+{"method":"GET","path":"/graphs/g/tasks/3","status":200,"response":{"task_name":"1+1","id":3,"task_status":"success"}}
+{"method":"GET","path":"/graphs/g/tasks","status":200,"response":{"tasks":[{"task_name":"1+1","id":3,"task_status":"success"}]}}"#;
+    // The tool's first question is the one whether there is a server.
+    for looks in [0, 2, 4] {
+        let outcomes = replay_of(recording, looks, |_, _| ());
+        assert_eq!(different(&outcomes), [0_usize; 0], "{outcomes:?}");
+    }
 }
