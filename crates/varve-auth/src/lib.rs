@@ -29,4 +29,4 @@ pub use resource::{Permission, Resource, ResourceType};
 pub use rights::{Grant, Names, Reach, Rights};
 pub use store::Store;
 pub use token::Claims;
-pub use white_list::{WhiteList, WhiteListChange};
+pub use white_list::{Network, WhiteList, WhiteListChange};

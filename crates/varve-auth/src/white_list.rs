@@ -24,14 +24,15 @@ pub struct WhiteList {
 
 /// Addresses that begin alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Network {
+pub struct Network {
     address: IpAddr,
     bits: u32,
 }
 
 impl Network {
     /// The network that a text names: `10.0.0.0/8`, `fd00::/8`, or an address alone.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
@@ -45,8 +46,15 @@ impl Network {
         Some(Self { address, bits })
     }
 
+    /// Whether all addresses of its family begin so.
+    #[must_use]
+    pub const fn is_everywhere(self) -> bool {
+        self.bits == 0
+    }
+
     /// Whether the address is one of it.
-    pub(crate) fn contains(self, address: IpAddr) -> bool {
+    #[must_use]
+    pub fn contains(self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
                 let mask = u32::MAX.checked_shl(32 - self.bits).unwrap_or(0);

@@ -10,6 +10,7 @@ use varve_auth::AuthOptions;
 
 use crate::audit::AuditLevel;
 use crate::explore::ExploreConfig;
+use crate::forwarded::{ForwardedHeader, Proxies};
 use crate::section;
 use crate::tls::TlsConfig;
 
@@ -31,6 +32,13 @@ section! {
         /// names may change things; pages of other sites are answered 403. Where several servers
         /// serve one cluster, each has the same names.
         public_names: Vec<String> = Vec::new(),
+        /// Proxies that may say for which client a request is: addresses and networks, as in
+        /// `10.0.0.7` or `10.1.0.0/16`. That client's address counts then for failed logins, the
+        /// white list and the audit trail. Other clients' headers are not looked at.
+        trusted_proxies: Vec<String> = Vec::new(),
+        /// The header in which they say so, and to which each of them appends: `x-forwarded-for` or
+        /// `forwarded` (RFC 7239). The other one is not looked at.
+        forwarded_header: ForwardedHeader = ForwardedHeader::XForwardedFor,
         /// Serving threads, each with its own listener and runtime; 0 means one for each core.
         threads: usize = 0,
         /// Connections that may wait to be accepted, per thread. The kernel caps it at
@@ -269,6 +277,7 @@ impl ServerConfig {
             }
         }
         self.validate_names()?;
+        Proxies::new(self)?;
         self.tls.validate()?;
         self.admin_address()?;
         self.gremlin_address()?;

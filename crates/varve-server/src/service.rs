@@ -91,11 +91,11 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     fn call(&self, request: Request<Incoming>) -> ServiceFuture {
         let (parts, body) = request.into_parts();
         let state = &*self.worker.state;
-        let mut exchange = Exchange::start(state, &parts);
+        let mut exchange = Exchange::start(state, &parts, self.connection.address());
         self.connection.request_started();
         let has_body = !body.is_end_stream();
         let found = match origin::check(state.config(), &parts) {
-            Ok(()) => exchange.find(&self.worker, &parts, self.connection.address(), has_body),
+            Ok(()) => exchange.find(&self.worker, &parts, has_body),
             Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
         let (found, identity) = match found {
@@ -301,6 +301,8 @@ enum Lookup {
 struct Exchange {
     started: Instant,
     version: Version,
+    /// Where it comes from.
+    address: IpAddr,
     /// The route's index, or the number of routes while none is found.
     route: usize,
     /// Whether the answer may be compressed.
@@ -328,10 +330,11 @@ struct Who {
 }
 
 impl Exchange {
-    fn start(state: &AppState, parts: &Parts) -> Self {
+    fn start(state: &AppState, parts: &Parts, connection: IpAddr) -> Self {
         Self {
             started: Instant::now(),
             version: parts.version,
+            address: state.proxies.client(connection, &parts.headers),
             route: state.router().routes().len(),
             gzip: false,
             refused: None,
@@ -347,14 +350,8 @@ impl Exchange {
     }
 
     /// Finds the route and checks the head.
-    fn find(
-        &mut self,
-        worker: &WorkerHandle,
-        parts: &Parts,
-        address: IpAddr,
-        has_body: bool,
-    ) -> Lookup {
-        let state = &*worker.state;
+    fn find(&mut self, worker: &WorkerHandle, parts: &Parts, has_body: bool) -> Lookup {
+        let (state, address) = (&*worker.state, self.address);
         match state.router().find(&parts.method, parts.uri.path()) {
             Err(error) => {
                 let claimed = identity::claimed(state, &parts.headers, address);
@@ -446,7 +443,7 @@ impl Exchange {
     }
 
     /// Writes the line of the audit trail.
-    fn audit(&self, state: &AppState, address: IpAddr, method: &Method, status: StatusCode) {
+    fn audit(&self, state: &AppState, method: &Method, status: StatusCode) {
         let (Some(audit), Some(who)) = (state.audit(), &self.who) else {
             return;
         };
@@ -455,7 +452,7 @@ impl Exchange {
             user: who.user.as_ref().map(|user| user.name.as_str()),
             login: who.login.get().map(String::as_str),
             request: who.request.as_deref(),
-            address,
+            address: self.address,
             method: method.as_str(),
             route,
             action: route.map(|route| route.access.action),
@@ -491,7 +488,7 @@ impl Exchange {
             running: None,
             is_http2: self.version == Version::HTTP_2,
             identity,
-            address: service.connection.address(),
+            address: self.address,
             login: self.who.as_ref().map(|who| Arc::clone(&who.login)),
             body_share: BodyShare::default(),
             work_share: None,
@@ -598,7 +595,7 @@ impl Exchange {
         response.body.keeps(connection);
         let elapsed = self.started.elapsed();
         let state = &*worker.state;
-        self.audit(state, connection.address(), method, response.status);
+        self.audit(state, method, response.status);
         state
             .metrics()
             .record(worker.index, self.route, response.status, elapsed);

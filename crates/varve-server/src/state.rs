@@ -18,6 +18,7 @@ use crate::audit::{Audit, AuditLevel};
 use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
 use crate::config::{AuthConfig, ConfigError, GremlinConfig, ServerConfig};
 use crate::errors::ApiError;
+use crate::forwarded::Proxies;
 use crate::health::{Health, Trouble};
 use crate::hugegraph::ServerJobs;
 use crate::metrics::Metrics;
@@ -88,6 +89,7 @@ pub struct AppState {
     audit: Option<Audit>,
     pub(crate) user_limits: UserLimits,
     tls: Option<Tls>,
+    pub(crate) proxies: Proxies,
     /// Places for checks of passwords.
     logins: Arc<tokio::sync::Semaphore>,
     locked_graphs: LockedGraphs,
@@ -204,6 +206,7 @@ impl AppState {
             auth,
             audit,
             user_limits: UserLimits::new(&config.auth),
+            proxies: Proxies::new(&config)?,
             tls,
             logins: Arc::new(tokio::sync::Semaphore::new(cores())),
             locked_graphs: locked_graphs.into(),

@@ -37,6 +37,7 @@ mod olap;
 mod omrs;
 mod open_graphs;
 mod protocol;
+mod proxies;
 mod queries;
 mod sasl;
 mod schema;
