@@ -5,10 +5,12 @@
 //! credential that it proved. Each look compares that with the directory of the moment: a change of
 //! the password, a logout and a removal count from the next request on.
 
+mod state;
+
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
@@ -20,6 +22,7 @@ use sha2::Sha256;
 use varve_graph::GraphError;
 use varve_model::time::TemporalScope;
 
+use self::state::State;
 use crate::api_token::{API_TOKEN_PREFIX, ApiToken};
 use crate::changes::{DirectoryError, Made, NAME_BYTES_MAX, NewPassword};
 use crate::directory::{Change, Directory, EndedToken, Entry, TokenSecret};
@@ -29,8 +32,7 @@ use crate::record::{Id, Kind};
 use crate::rights::Rights;
 use crate::store::Store;
 use crate::throttle::Throttle;
-use crate::token::{Claims, SECRET_BYTES, Signer};
-use crate::white_list::Network;
+use crate::token::{Claims, SECRET_BYTES};
 
 /// How long a password that has proved right is taken without hashing it again.
 const KEEP_PASSWORD: Duration = Duration::from_secs(300);
@@ -118,97 +120,6 @@ struct Kept {
     /// The API token's id.
     api_token: Option<String>,
     until: Instant,
-}
-
-struct State {
-    directory: Arc<Directory>,
-    signer: Signer,
-    principals: HashMap<Id, OnceLock<Option<Arc<Principal>>>>,
-    api_tokens: HashMap<String, UsedToken>,
-    /// Where clients may come from; `None` = anywhere.
-    networks: Option<Vec<Network>>,
-}
-
-/// An API token while the server runs.
-#[derive(Default)]
-struct UsedToken {
-    principal: OnceLock<Option<Arc<Principal>>>,
-    /// When it was used last, in milliseconds since 1970; 0 = not since the start.
-    used: Arc<AtomicI64>,
-}
-
-impl State {
-    /// `before`: what is replaced by it.
-    fn of(directory: Directory, before: Option<&Self>) -> Self {
-        let secret = directory.token_secret().map(|one| one.secret.as_str());
-        let secret = STANDARD
-            .decode(secret.unwrap_or_default())
-            .unwrap_or_default();
-        Self {
-            signer: Signer::new(&secret),
-            principals: directory
-                .users()
-                .map(|user| (user.id.clone(), OnceLock::new()))
-                .collect(),
-            api_tokens: directory
-                .api_tokens()
-                .map(|token| {
-                    let before = before.and_then(|before| before.api_tokens.get(&token.id));
-                    let used = before.map(|before| Arc::clone(&before.used));
-                    let used = UsedToken {
-                        used: used.unwrap_or_default(),
-                        ..UsedToken::default()
-                    };
-                    (token.id.clone(), used)
-                })
-                .collect(),
-            networks: {
-                let list = directory.white_list();
-                let networks = list.networks.iter();
-                let parsed = networks.filter_map(|text| Network::parse(text));
-                list.is_on.then(|| parsed.collect())
-            },
-            directory: Arc::new(directory),
-        }
-    }
-
-    /// The user with this id, if it can come in.
-    fn principal(&self, id: &Id) -> Option<&Arc<Principal>> {
-        let made = self.principals.get(id)?.get_or_init(|| {
-            let user = self.directory.user(id)?;
-            let version = self.directory.credential(id)?.version;
-            Some(Arc::new(Principal {
-                id: id.clone(),
-                name: user.body.name.clone(),
-                rights: self.directory.rights_of(user),
-                api_token: None,
-                is_restricted: false,
-                version,
-            }))
-        });
-        made.as_ref()
-    }
-
-    /// The user of the API token with this id, if it counts.
-    fn principal_of_token(&self, id: &str) -> Option<&Arc<Principal>> {
-        let now = unix_milliseconds();
-        let token = self.directory.api_token(id)?;
-        if token.is_over(now) {
-            return None;
-        }
-        let kept = self.api_tokens.get(id)?;
-        kept.used.store(now, Ordering::Relaxed);
-        let made = kept.principal.get_or_init(|| {
-            let user = self.principal(&token.user)?;
-            Some(Arc::new(Principal {
-                rights: token.restriction.of(&user.rights),
-                api_token: Some(id.to_owned()),
-                is_restricted: !token.restriction.is_none(),
-                ..(**user).clone()
-            }))
-        });
-        made.as_ref()
-    }
 }
 
 /// Knows who clients are.
@@ -323,6 +234,13 @@ impl Auth {
         }
         let now = state.principal(&principal.id)?;
         (now.version == principal.version).then(|| Arc::clone(now))
+    }
+
+    /// The user with this name, for who has said so in a way that this does not look at.
+    #[must_use]
+    pub fn user(&self, name: &str) -> Option<Arc<Principal>> {
+        let state = self.state.load();
+        state.principal(&Kind::User.id_of(name)).map(Arc::clone)
     }
 
     /// Who sends this `Authorization` header from this address.

@@ -8,12 +8,13 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use varve_auth::{
     Auth, AuthError, DirectoryError, Login, Permission, Principal, Proof, Proved, Reach,
-    ResourceType,
+    ResourceType, Rights,
 };
 
 use crate::errors::ApiError;
 use crate::rights::Right;
 use crate::state::AppState;
+use crate::tls::ClientCertificate;
 
 /// Who a client is.
 #[derive(Debug, Clone)]
@@ -24,24 +25,22 @@ pub(crate) enum Identity {
     Unknown,
     /// A user.
     User(Arc<Principal>),
+    /// A user that its client's certificate names.
+    Certified(Arc<Principal>, Arc<ClientCertificate>),
 }
 
 impl Identity {
     /// The user, where authentication is on and the client has said who it is.
     pub(crate) fn user(&self) -> Option<&Arc<Principal>> {
         match self {
-            Self::User(principal) => Some(principal),
+            Self::User(principal) | Self::Certified(principal, _) => Some(principal),
             Self::Anybody | Self::Unknown => None,
         }
     }
 
     /// Whether it may do everything.
     pub(crate) fn is_administrator(&self) -> bool {
-        match self {
-            Self::Anybody => true,
-            Self::Unknown => false,
-            Self::User(principal) => principal.rights.is_administrator(),
-        }
+        self.has(Rights::is_administrator)
     }
 
     /// Whether it came in with an API token that allows less than its user may do.
@@ -51,24 +50,20 @@ impl Identity {
 
     /// Whether it may know that the graph is there: it may read something of it.
     pub(crate) fn sees(&self, graph: &str) -> bool {
-        match self {
-            Self::Anybody => true,
-            Self::Unknown => false,
-            Self::User(principal) => principal.rights.reaches(graph, Permission::Read),
-        }
+        self.has(|rights| rights.reaches(graph, Permission::Read))
     }
 
     /// Whether it may run scripts on a graph.
     pub(crate) fn may_run_scripts(&self) -> bool {
+        self.has(|rights| rights.reaches_somewhere(Permission::Execute, ResourceType::Gremlin))
+    }
+
+    /// Whether it is anybody, or a user with these rights.
+    fn has(&self, wanted: impl FnOnce(&Rights) -> bool) -> bool {
         match self {
             Self::Anybody => true,
             Self::Unknown => false,
-            Self::User(principal) => {
-                let kind = ResourceType::Gremlin;
-                principal
-                    .rights
-                    .reaches_somewhere(Permission::Execute, kind)
-            }
+            Self::User(principal) | Self::Certified(principal, _) => wanted(&principal.rights),
         }
     }
 
@@ -100,7 +95,9 @@ impl Identity {
         match self {
             Self::Anybody => Reach::All,
             Self::Unknown => Reach::Nothing,
-            Self::User(principal) => principal.rights.reach(graph, permission, kind),
+            Self::User(principal) | Self::Certified(principal, _) => {
+                principal.rights.reach(graph, permission, kind)
+            }
         }
     }
 }
@@ -130,8 +127,13 @@ pub(crate) fn renewed(
     headers: &HeaderMap,
     before: &Identity,
 ) -> Result<Identity, ApiError> {
-    let (Some(auth), Identity::User(principal)) = (state.auth(), before) else {
-        return Ok(before.clone());
+    let (auth, principal) = match (state.auth(), before) {
+        (Some(auth), Identity::User(principal)) => (auth, principal),
+        (Some(_), Identity::Certified(_, certificate)) => {
+            let now = certified(state, Some(certificate));
+            return Ok(now.ok_or(AuthError::Failed)?);
+        }
+        _ => return Ok(before.clone()),
     };
     let header = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let now = match header.map(Proof::parse) {
@@ -213,11 +215,23 @@ pub(crate) fn unsaid(state: &AppState) -> Identity {
     }
 }
 
-/// Who sends this head.
+/// The user that a client's certificate names, if it counts and there is such a user.
+pub(crate) fn certified(
+    state: &AppState,
+    certificate: Option<&Arc<ClientCertificate>>,
+) -> Option<Identity> {
+    let certificate = certificate?;
+    let name = state.tls()?.user_of(certificate)?;
+    let principal = state.auth()?.user(name)?;
+    Some(Identity::Certified(principal, Arc::clone(certificate)))
+}
+
+/// Who sends this head over a connection with this certificate of its client. The head counts, if
+/// it says something.
 pub(crate) fn claimed(
     state: &AppState,
     headers: &HeaderMap,
-    address: IpAddr,
+    (address, certificate): (IpAddr, Option<&Arc<ClientCertificate>>),
 ) -> Result<Claimed, ApiError> {
     let Some(auth) = state.auth() else {
         return Ok(Claimed::Known(Identity::Anybody));
@@ -228,6 +242,11 @@ pub(crate) fn claimed(
         return Err(ApiError::bad_request(
             "There is more than one Authorization header",
         ));
+    }
+    if header.is_none()
+        && let Some(identity) = certified(state, certificate)
+    {
+        return Ok(Claimed::Known(identity));
     }
     match auth.prove(header, address)? {
         Proved::Known(principal) => Ok(Claimed::Known(Identity::User(principal))),

@@ -146,4 +146,4 @@ pub use route::{
 pub use runtime::{Listeners, RunningServer, start, start_on};
 pub use section::OptionDoc;
 pub use state::{AppState, LockedGraphs, SetupError, in_memory};
-pub use tls::TlsConfig;
+pub use tls::{ClientName, TlsConfig};

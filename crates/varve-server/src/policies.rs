@@ -120,7 +120,7 @@ impl RequestContext {
         match self.identity() {
             Identity::Anybody => None,
             Identity::Unknown => Some(Arc::default()),
-            Identity::User(principal) => {
+            Identity::User(principal) | Identity::Certified(principal, _) => {
                 let graph = leased.graph.name();
                 self.state().policies().of(principal, graph, &leased.schema)
             }

@@ -37,6 +37,7 @@ use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
+use crate::tls::ClientCertificate;
 use crate::upgrade::{self, Slot, SocketHandler, Upgrade};
 use crate::user_limits::UserTurn;
 pub(crate) use run::{run, run_work};
@@ -91,7 +92,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     fn call(&self, request: Request<Incoming>) -> ServiceFuture {
         let (parts, body) = request.into_parts();
         let state = &*self.worker.state;
-        let mut exchange = Exchange::start(state, &parts, self.connection.address());
+        let mut exchange = Exchange::start(state, &parts, &self.connection);
         self.connection.request_started();
         let has_body = !body.is_end_stream();
         let found = match origin::check(state.config(), &parts) {
@@ -303,6 +304,8 @@ struct Exchange {
     version: Version,
     /// Where it comes from.
     address: IpAddr,
+    /// The certificate of its client.
+    certificate: Option<Arc<ClientCertificate>>,
     /// The route's index, or the number of routes while none is found.
     route: usize,
     /// Whether the answer may be compressed.
@@ -330,11 +333,12 @@ struct Who {
 }
 
 impl Exchange {
-    fn start(state: &AppState, parts: &Parts, connection: IpAddr) -> Self {
+    fn start(state: &AppState, parts: &Parts, connection: &ConnectionState) -> Self {
         Self {
             started: Instant::now(),
             version: parts.version,
-            address: state.proxies.client(connection, &parts.headers),
+            address: state.proxies.client(connection.address(), &parts.headers),
+            certificate: connection.certificate().map(Arc::clone),
             route: state.router().routes().len(),
             gzip: false,
             refused: None,
@@ -352,9 +356,11 @@ impl Exchange {
     /// Finds the route and checks the head.
     fn find(&mut self, worker: &WorkerHandle, parts: &Parts, has_body: bool) -> Lookup {
         let (state, address) = (&*worker.state, self.address);
+        let certificate = self.certificate.clone();
+        let client = (address, certificate.as_ref());
         match state.router().find(&parts.method, parts.uri.path()) {
             Err(error) => {
-                let claimed = identity::claimed(state, &parts.headers, address);
+                let claimed = identity::claimed(state, &parts.headers, client);
                 Lookup::Decided(Box::new(Err(claimed.err().unwrap_or(error))))
             }
             Ok(Found::Options { allow }) => Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow)))),
@@ -374,14 +380,15 @@ impl Exchange {
                 let graph = found.graph(&parts.uri);
                 let says_later = route.socket.is_some()
                     && upgrade::is_asked_for(parts)
-                    && !parts.headers.contains_key(header::AUTHORIZATION);
+                    && !parts.headers.contains_key(header::AUTHORIZATION)
+                    && identity::certified(state, client.1).is_none();
                 if let Err(error) = access::check_address(state, route, address) {
                     return Lookup::Decided(Box::new(Err(error)));
                 }
                 let claimed = match route.needs {
                     Needs::Nothing => Ok(Claimed::Known(identity::unsaid(state))),
                     _ if says_later => Ok(Claimed::Known(identity::unsaid(state))),
-                    _ => identity::claimed(state, &parts.headers, address),
+                    _ => identity::claimed(state, &parts.headers, client),
                 };
                 if let (Some(who), Some(graph)) = (&mut self.who, graph) {
                     let is_graph = route.access.scope == Scope::Graph;

@@ -1,5 +1,7 @@
-//! TLS on the server's own listeners: the certificate, its renewal while the server runs, and how
-//! many handshakes may be in work.
+//! TLS on the server's own listeners: the certificate, its renewal while the server runs, how many
+//! handshakes may be in work, and the certificates of clients (`clients`).
+
+mod clients;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +12,14 @@ use parking_lot::Mutex;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::danger::ClientCertVerifier;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
+pub(crate) use self::clients::ClientCertificate;
+use self::clients::ClientFiles;
+pub use self::clients::ClientName;
 use crate::config::ConfigError;
 use crate::section;
 
@@ -29,6 +35,18 @@ section! {
         certificate_file: PathBuf = PathBuf::new(),
         /// A PEM file with the key of that certificate, not encrypted.
         key_file: PathBuf = PathBuf::new(),
+        /// A PEM file with the authorities that sign certificates for clients. A client that shows
+        /// such a certificate is the user that it names, where authentication is on. Empty: clients
+        /// are not asked for certificates.
+        client_ca_file: PathBuf = PathBuf::new(),
+        /// A PEM file with the revocation lists of those authorities, of each that has signed
+        /// something. Empty: there are none.
+        client_crl_file: PathBuf = PathBuf::new(),
+        /// What of a client's certificate is its user's name: `common_name`, or of the alternative
+        /// names `dns`, `email` or `uri`. A certificate with none or several of them names nobody.
+        client_name: ClientName = ClientName::CommonName,
+        /// Whether the handshake of a client without a certificate fails.
+        client_certificate_required: bool = false,
         /// Milliseconds between two looks at these files; SIGHUP looks at once. A pair that has
         /// changed serves the connections that begin then. One that cannot be used is logged, and
         /// the one before stays.
@@ -48,6 +66,11 @@ impl TlsConfig {
         !self.certificate_file.as_os_str().is_empty()
     }
 
+    /// Whether clients are asked for certificates.
+    fn asks_clients(&self) -> bool {
+        !self.client_ca_file.as_os_str().is_empty()
+    }
+
     /// Refuses values with which the server could not work.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let refused = |option, reason: &str| {
@@ -61,6 +84,16 @@ impl TlsConfig {
             return refused(
                 "tls.key_file",
                 "must be given with tls.certificate_file, and only then",
+            );
+        }
+        if self.asks_clients() && !self.is_on() {
+            return refused("tls.client_ca_file", "needs tls.certificate_file");
+        }
+        let has_list = !self.client_crl_file.as_os_str().is_empty();
+        if (has_list || self.client_certificate_required) && !self.asks_clients() {
+            return refused(
+                "tls.client_ca_file",
+                "must be given with tls.client_crl_file and tls.client_certificate_required",
             );
         }
         if self.reload_ms == 0 {
@@ -95,11 +128,21 @@ impl TlsError {
     }
 }
 
-/// The certificate and the key, as the files have them.
+/// The certificate and the key, as the files have them, and what clients' certificates are
+/// verified with.
 #[derive(PartialEq, Eq)]
 struct Files {
     certificate: Vec<u8>,
     key: Vec<u8>,
+    clients: Option<ClientFiles>,
+}
+
+/// What connections are served with.
+#[derive(Debug)]
+struct Serving {
+    config: Arc<rustls::ServerConfig>,
+    /// Verifies the certificates of clients, where they are asked for.
+    clients: Option<Arc<dyn ClientCertVerifier>>,
 }
 
 impl Files {
@@ -108,11 +151,12 @@ impl Files {
         Ok(Self {
             certificate: read(&config.certificate_file)?,
             key: read(&config.key_file)?,
+            clients: ClientFiles::read(config)?,
         })
     }
 
     /// What connections are served with.
-    fn serving(&self, config: &TlsConfig) -> Result<rustls::ServerConfig, TlsError> {
+    fn serving(&self, config: &TlsConfig) -> Result<Serving, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.certificate).collect();
         let of_chain =
             |reason: &dyn ToString| TlsError::new(&config.certificate_file, reason.to_string());
@@ -131,25 +175,32 @@ impl Files {
             }
         })?;
         let provider = Arc::new(aws_lc_rs::default_provider());
+        let clients = self.clients.as_ref();
+        let clients = clients.map(|files| files.verifier(config, Arc::clone(&provider)));
+        let clients = clients.transpose()?;
         let versions = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| of_chain(&error))?;
-        let mut serving = versions
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .map_err(|error| {
-                let key = config.key_file.display();
-                of_chain(&format!("it cannot be used with the key in {key}: {error}"))
-            })?;
+        let asking = match &clients {
+            Some(verifier) => versions.with_client_cert_verifier(Arc::clone(verifier)),
+            None => versions.with_no_client_auth(),
+        };
+        let mut serving = asking.with_single_cert(chain, key).map_err(|error| {
+            let key = config.key_file.display();
+            of_chain(&format!("it cannot be used with the key in {key}: {error}"))
+        })?;
         serving.alpn_protocols = PROTOCOLS.iter().map(|name| name.to_vec()).collect();
-        Ok(serving)
+        Ok(Serving {
+            config: Arc::new(serving),
+            clients,
+        })
     }
 }
 
 /// What TLS is served with at the moment.
 pub(crate) struct Tls {
     config: TlsConfig,
-    serving: ArcSwap<rustls::ServerConfig>,
+    serving: ArcSwap<Serving>,
     /// The files as they were looked at last.
     seen: Mutex<Option<Files>>,
     /// Places for handshakes.
@@ -176,7 +227,20 @@ impl Tls {
 
     /// Takes a new connection into TLS.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(self.serving.load_full())
+        TlsAcceptor::from(Arc::clone(&self.serving.load().config))
+    }
+
+    /// The certificate of the client of a connection whose handshake is done.
+    pub(crate) fn certificate_in(
+        &self,
+        connection: &rustls::ServerConnection,
+    ) -> Option<ClientCertificate> {
+        ClientCertificate::new(connection.peer_certificates()?, self.config.client_name)
+    }
+
+    /// The user that a client's certificate names, if it counts.
+    pub(crate) fn user_of<'c>(&self, certificate: &'c ClientCertificate) -> Option<&'c str> {
+        certificate.user(&self.serving.load_full())
     }
 
     /// Time that a handshake may take.
@@ -206,7 +270,7 @@ impl Tls {
             Err(error) => {
                 // While a file is away, this is said once.
                 if seen.take().is_some() {
-                    tracing::error!(%error, "a file of TLS cannot be read; the certificate before it is served on");
+                    tracing::error!(%error, "a file of TLS cannot be read; what was read before stays in use");
                 }
                 return;
             }
@@ -214,10 +278,10 @@ impl Tls {
         match files.serving(&self.config) {
             Ok(serving) => {
                 self.serving.store(Arc::new(serving));
-                tracing::info!("a new certificate is served");
+                tracing::info!("the new files of TLS are in use");
             }
             Err(error) => {
-                tracing::error!(%error, "the new certificate cannot be used; the one before it is served on");
+                tracing::error!(%error, "the new files of TLS cannot be used; what was read before stays in use");
             }
         }
         *seen = Some(files);

@@ -26,7 +26,6 @@ use self::fields::Fields;
 use crate::access::SERVER;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph_scope;
-use crate::identity::Identity;
 use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::rights::Needs;
@@ -145,16 +144,15 @@ impl<'a> Call<'a> {
     /// Where authentication is off; 404 for a graph that is not there.
     fn of(context: &'a RequestContext) -> Result<Self, ApiError> {
         let auth = auth(context)?;
-        match context.identity() {
-            Identity::User(user) => Ok(Self {
-                context,
-                auth,
-                user,
-            }),
-            Identity::Anybody | Identity::Unknown => Err(ApiError::not_authorized(
-                "Authentication credentials are required",
-            )),
-        }
+        let user = context
+            .identity()
+            .user()
+            .ok_or_else(|| ApiError::not_authorized("Authentication credentials are required"))?;
+        Ok(Self {
+            context,
+            auth,
+            user,
+        })
     }
 
     /// The kind of record that the path names.

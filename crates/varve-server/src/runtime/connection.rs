@@ -21,6 +21,7 @@ use super::transport::{self, Transport};
 use crate::config::ServerConfig;
 use crate::service::ConnectionService;
 use crate::state::WorkerHandle;
+use crate::tls::ClientCertificate;
 use crate::upgrade::Slot;
 
 /// Time for what is read and thrown away of a refused body.
@@ -66,6 +67,8 @@ pub(crate) struct ConnectionState {
     cut: AtomicBool,
     /// Where it comes from; looked at only where authentication is on.
     address: OnceLock<IpAddr>,
+    /// The certificate that its client has shown; looked at only where authentication is on.
+    certificate: OnceLock<Arc<ClientCertificate>>,
     /// Whether it has become a WebSocket; the marks of requests are those of its messages then.
     is_socket: AtomicBool,
     /// Since when a message has been arriving on it, and how many bytes of it have.
@@ -167,6 +170,11 @@ impl ConnectionState {
     pub(crate) fn address(&self) -> IpAddr {
         let address = self.address.get().copied();
         address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+
+    /// The client's certificate, where authentication is on.
+    pub(crate) fn certificate(&self) -> Option<&Arc<ClientCertificate>> {
+        self.certificate.get()
     }
 
     fn new(clock: Arc<AtomicU64>) -> Self {
@@ -336,7 +344,11 @@ pub(super) async fn serve(
     let stream = match worker.state.tls() {
         None => Transport::Plain(stream),
         Some(tls) => match transport::secure(stream, tls, handshakes, handle).await {
-            Some(stream) => stream,
+            Some(stream) => {
+                let certificate = peer.and_then(|_| stream.certificate(tls));
+                let _ = certificate.map(|one| state.certificate.set(Arc::new(one)));
+                stream
+            }
             None => {
                 let metrics = worker.state.metrics();
                 metrics

@@ -10,7 +10,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::addresses::{Addresses, Place};
 use super::connection::Handle;
-use crate::tls::Tls;
+use crate::tls::{ClientCertificate, Tls};
 
 /// The first byte of a client that speaks TLS: the record type of a handshake.
 const HANDSHAKE: u8 = 22;
@@ -40,6 +40,14 @@ impl Transport {
 
     pub(super) const fn is_secure(&self) -> bool {
         matches!(self, Self::Secure(_))
+    }
+
+    /// The certificate that the client has shown.
+    pub(super) fn certificate(&self, tls: &Tls) -> Option<ClientCertificate> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Secure(stream) => tls.certificate_in(stream.get_ref().1),
+        }
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn server_with(config: AuthConfig) -> TestServer {
 }
 
 /// Makes `admin` and these users.
-fn add_users(server: &TestServer, names: &[&str]) {
+pub(crate) fn add_users(server: &TestServer, names: &[&str]) {
     let auth = server.state.auth().unwrap();
     let author = Author {
         name: "system",

@@ -6,6 +6,7 @@ mod algorithms;
 mod api_tokens;
 mod audit;
 mod authentication;
+mod certificates;
 mod changes;
 mod described;
 mod driver;

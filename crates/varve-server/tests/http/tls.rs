@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, Issuer, KeyPair};
+use rustls::client::WantsClientCert;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::version::{TLS12, TLS13};
 use rustls::{
-    ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, StreamOwned,
+    ClientConfig, ClientConnection, ConfigBuilder, ProtocolVersion, RootCertStore, StreamOwned,
     SupportedProtocolVersion,
 };
 use tempfile::TempDir;
@@ -25,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An authority of a test, and the folder of what it has signed.
 pub(crate) struct Authority {
-    issuer: Issuer<'static, KeyPair>,
-    certificate: CertificateDer<'static>,
+    pub(crate) issuer: Issuer<'static, KeyPair>,
+    pub(crate) certificate: CertificateDer<'static>,
     folder: TempDir,
 }
 
@@ -43,7 +44,7 @@ impl Authority {
         }
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -70,16 +71,23 @@ impl Authority {
     }
 
     fn client(&self, version: &'static SupportedProtocolVersion, protocol: &str) -> ClientConfig {
+        let mut config = self.trusting(version).with_no_client_auth();
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        config
+    }
+
+    /// The options of a client that trusts this authority.
+    pub(crate) fn trusting(
+        &self,
+        version: &'static SupportedProtocolVersion,
+    ) -> ConfigBuilder<ClientConfig, WantsClientCert> {
         let mut trusted = RootCertStore::empty();
         trusted.add(self.certificate.clone()).unwrap();
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
+        ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[version])
             .unwrap()
             .with_root_certificates(trusted)
-            .with_no_client_auth();
-        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
-        config
     }
 
     pub(crate) fn connect(&self, server: &TestServer) -> Secure {
@@ -87,9 +95,9 @@ impl Authority {
     }
 }
 
-type Secure = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type Secure = StreamOwned<ClientConnection, TcpStream>;
 
-fn connect(server: &TestServer, config: ClientConfig) -> Secure {
+pub(crate) fn connect(server: &TestServer, config: ClientConfig) -> Secure {
     let stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let name = ServerName::try_from("127.0.0.1").unwrap();
@@ -98,7 +106,12 @@ fn connect(server: &TestServer, config: ClientConfig) -> Secure {
 }
 
 fn get(stream: &mut Secure, path: &str) -> std::io::Result<String> {
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: h\r\n\r\n").as_bytes())?;
+    get_with(stream, path, "")
+}
+
+/// With further headers.
+pub(crate) fn get_with(stream: &mut Secure, path: &str, headers: &str) -> std::io::Result<String> {
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: h\r\n{headers}\r\n").as_bytes())?;
     let mut answer = Vec::new();
     let mut part = [0; 16 * 1024];
     loop {
@@ -126,7 +139,7 @@ fn shown(authority: &Authority, server: &TestServer) -> CertificateDer<'static> 
     stream.conn.peer_certificates().unwrap()[0].clone()
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < PATIENCE, "{what}");

@@ -35,7 +35,9 @@ impl Sight {
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let leased = context.leased()?;
         let bounds = match context.identity() {
-            Identity::User(user) if !user.rights.is_administrator() => {
+            Identity::User(user) | Identity::Certified(user, _)
+                if !user.rights.is_administrator() =>
+            {
                 let names = |kind| {
                     let graph = leased.graph.name();
                     user.rights.names(graph, Permission::Read, kind)
