@@ -139,6 +139,20 @@ impl RequestContext {
         )
     }
 
+    /// For an answer that is made in pieces, all on the view that the client had at first: 401 or
+    /// 403 if it counts no more, or has not all the rights that it had then.
+    pub(crate) fn check_still_allowed(&self) -> Result<(), ApiError> {
+        let (state, route) = (self.state(), self.route());
+        let now = identity::renewed(state, &self.headers, &self.identity)?;
+        access::check_identity(state, route, &now, self.graph_in_path())?;
+        match self.identity.user().zip(now.user()) {
+            Some((before, now)) if !now.rights.contain(&before.rights) => {
+                Err(ApiError::forbidden("User not authorized."))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The route that was found.
     pub fn route(&self) -> &'static Route {
         self.worker.state.router().routes()[self.route]

@@ -1,7 +1,8 @@
 //! `…/explore/export`: all elements of one state, or of a label, streamed.
 //!
 //! The answer is made in pieces while it is sent, each on the pool, all on one view. What goes
-//! wrong on the way cuts the connection, so that nobody takes a part for the whole.
+//! wrong on the way cuts the connection, so that nobody takes a part for the whole. So does a
+//! change of the client's rights after which it may see less than that view shows.
 
 mod format;
 
@@ -95,10 +96,11 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
     };
     let deadline = export.deadline;
     let waiting: Waiting = Arc::new(Mutex::new(Some(Box::new(export))));
-    let pieces = stream::unfold(Some((waiting, false)), move |at| {
+    let reader = context.again(deadline);
+    let pieces = stream::unfold(Some((waiting, reader, false)), move |at| {
         let state = Arc::clone(&state);
         async move {
-            let (waiting, is_timed) = at?;
+            let (waiting, reader, is_timed) = at?;
             if !is_timed {
                 tokio::spawn(end_at(deadline, Arc::downgrade(&waiting)));
             }
@@ -106,12 +108,15 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
             let Some(export) = export else {
                 return Some((Err(cut(&ViewError::Deadline)), None));
             };
+            if let Err(error) = reader.check_still_allowed() {
+                return Some((Err(Cut(error.message().to_owned())), None));
+            }
             let piece = state.run_blocking(move || export.piece()).await;
             Some(match piece {
                 Ok(Ok((piece, export))) => {
                     let goes_on = export.is_some();
                     *waiting.lock() = export;
-                    (Ok(piece), goes_on.then_some((waiting, true)))
+                    (Ok(piece), goes_on.then_some((waiting, reader, true)))
                 }
                 Ok(Err(error)) => (Err(cut(&error)), None),
                 Err(error) => (Err(Cut(error.message().to_owned())), None),

@@ -40,6 +40,7 @@ mod open_graphs;
 mod protocol;
 mod proxies;
 mod queries;
+mod revoked;
 mod sasl;
 mod schema;
 mod sequenced;
