@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 /// The variables that have a token, or the name and the password, for a server with authentication.
@@ -20,13 +20,20 @@ const TOKEN: &str = "VARVE_TOKEN";
 const USER: &str = "VARVE_USER";
 const PASSWORD: &str = "VARVE_PASSWORD";
 
-/// What a client trusts.
+/// What a client trusts, and says of itself.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Trust {
     /// With an address of https: a PEM file with the certificates of the authorities that are
     /// trusted
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
+    /// With an address of https: a PEM file with a certificate that says who the client is, and
+    /// after it those of the authorities between it and one that the server trusts
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub(crate) client_cert: Option<PathBuf>,
+    /// A PEM file with the key of that certificate, not encrypted
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub(crate) client_key: Option<PathBuf>,
 }
 
 /// Where a server is.
@@ -49,7 +56,11 @@ impl Endpoint {
             "https" => {
                 let file = trust.ca_file.as_deref();
                 let file = file.with_context(|| format!("{url}: https needs --ca-file"))?;
-                Some(Security::new(host, file)?)
+                let own = trust
+                    .client_cert
+                    .as_deref()
+                    .zip(trust.client_key.as_deref());
+                Some(Security::new(host, file, own)?)
             }
             _ => None,
         };
@@ -155,21 +166,28 @@ pub(crate) struct Security {
 }
 
 impl Security {
-    fn new(host: &str, authorities: &Path) -> Result<Self> {
-        let file = authorities.display();
+    /// `own`: the files of the client's certificate and its key.
+    fn new(host: &str, authorities: &Path, own: Option<(&Path, &Path)>) -> Result<Self> {
         let mut trusted = RootCertStore::empty();
-        let found = CertificateDer::pem_file_iter(authorities);
-        for certificate in found.with_context(|| format!("reading {file}"))? {
-            let certificate = certificate.with_context(|| format!("reading {file}"))?;
+        for certificate in certificates(authorities)? {
             trusted
                 .add(certificate)
-                .with_context(|| format!("a certificate of {file}"))?;
+                .with_context(|| format!("a certificate of {}", authorities.display()))?;
         }
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
-            .with_root_certificates(trusted)
-            .with_no_client_auth();
+            .with_root_certificates(trusted);
+        let config = match own {
+            None => config.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let of_key = || format!("reading {}", key.display());
+                let key = PrivateKeyDer::from_pem_file(key).with_context(of_key)?;
+                let of_both = || format!("{} and its key", certificate.display());
+                let config = config.with_client_auth_cert(certificates(certificate)?, key);
+                config.with_context(of_both)?
+            }
+        };
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
         let name = name.trim_start_matches('[').trim_end_matches(']');
         Ok(Self {
@@ -177,6 +195,13 @@ impl Security {
             name: ServerName::try_from(name.to_owned())?,
         })
     }
+}
+
+/// The certificates of a PEM file.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let reading = || format!("reading {}", file.display());
+    let found = CertificateDer::pem_file_iter(file).with_context(reading)?;
+    found.collect::<Result<_, _>>().with_context(reading)
 }
 
 /// A connection as bytes.

@@ -86,13 +86,20 @@ pub(crate) struct ServeArguments {
     options: OptionArguments,
 }
 
-/// What the tools that work against a running server trust.
+/// What the tools that work against a running server trust, and say of themselves.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Trust {
     /// With an address of https: a PEM file with the certificates of the authorities that are
     /// trusted, in place of those that the system trusts
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
+    /// With an address of https: a PEM file with a certificate that says who the client is, and
+    /// after it those of the authorities between it and one that the server trusts
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub(crate) client_cert: Option<PathBuf>,
+    /// A PEM file with the key of that certificate, not encrypted
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub(crate) client_key: Option<PathBuf>,
 }
 
 /// `varve load`

@@ -5,6 +5,7 @@
 //! names others.
 
 use std::io::{self, Read as _};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -12,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use ureq::http::Request;
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, ClientCert, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::cli::Trust;
 
@@ -51,7 +52,7 @@ pub(crate) enum RestError {
         /// What the server says about it.
         message: String,
     },
-    /// The file of the authorities that are trusted cannot be used.
+    /// A file of certificates or a key cannot be used.
     #[error("{file}: {cause}")]
     Trust {
         /// Which.
@@ -96,20 +97,48 @@ fn trusted(trust: &Trust) -> Result<RootCerts, RestError> {
     let Some(file) = &trust.ca_file else {
         return Ok(RootCerts::PlatformVerifier);
     };
-    let unusable = |cause: String| RestError::Trust {
-        file: file.display().to_string(),
-        cause,
+    Ok(RootCerts::new_with_certs(&certificates(file)?))
+}
+
+/// The certificate that says who the client is.
+fn own_certificate(trust: &Trust) -> Result<Option<ClientCert>, RestError> {
+    let (Some(certificate), Some(key)) = (&trust.client_cert, &trust.client_key) else {
+        return Ok(None);
     };
-    let text = std::fs::read(file).map_err(|error| unusable(error.to_string()))?;
-    let mut certificates = Vec::new();
-    for item in parse_pem(&text) {
-        if let PemItem::Certificate(one) = item.map_err(|error| unusable(error.to_string()))? {
-            certificates.push(one);
-        }
+    let mut keys = items(key)?.into_iter().filter_map(|item| match item {
+        PemItem::PrivateKey(key) => Some(key),
+        _ => None,
+    });
+    let no_key = "there is no PEM key in it that is not encrypted";
+    let found = keys.next().ok_or_else(|| unusable(key, &no_key))?;
+    let chain = certificates(certificate)?;
+    Ok(Some(ClientCert::new_with_certs(&chain, found)))
+}
+
+/// The certificates of a PEM file, at least one.
+fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, RestError> {
+    let found = items(file)?.into_iter().filter_map(|item| match item {
+        PemItem::Certificate(one) => Some(one),
+        _ => None,
+    });
+    let found: Vec<_> = found.collect();
+    match found.is_empty() {
+        true => Err(unusable(file, &"there is no PEM certificate in it")),
+        false => Ok(found),
     }
-    match certificates.is_empty() {
-        true => Err(unusable("there is no PEM certificate in it".to_owned())),
-        false => Ok(RootCerts::new_with_certs(&certificates)),
+}
+
+/// What a PEM file has.
+fn items(file: &Path) -> Result<Vec<PemItem<'static>>, RestError> {
+    let text = std::fs::read(file).map_err(|error| unusable(file, &error))?;
+    let items: Result<Vec<_>, _> = parse_pem(&text).collect();
+    items.map_err(|error| unusable(file, &error))
+}
+
+fn unusable(file: &Path, cause: &dyn std::fmt::Display) -> RestError {
+    RestError::Trust {
+        file: file.display().to_string(),
+        cause: cause.to_string(),
     }
 }
 
@@ -125,7 +154,10 @@ impl GraphClient {
     /// # Errors
     /// When the file of what is trusted cannot be used.
     pub(crate) fn new(server: &str, graph: &str, trust: &Trust) -> Result<Self, RestError> {
-        let tls = TlsConfig::builder().root_certs(trusted(trust)?).build();
+        let tls = TlsConfig::builder()
+            .root_certs(trusted(trust)?)
+            .client_cert(own_certificate(trust)?)
+            .build();
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(REQUEST_SECONDS_MAX)))

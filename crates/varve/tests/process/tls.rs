@@ -13,6 +13,10 @@ fn file(name: &str) -> PathBuf {
 }
 
 fn server(data: &Path) -> Server {
+    server_with(data, &[])
+}
+
+fn server_with(data: &Path, more: &[&str]) -> Server {
     let setting = |option: &str, name: &str| format!("tls.{option}={}", file(name).display());
     Server::start(
         Command::new(VARVE)
@@ -22,6 +26,7 @@ fn server(data: &Path) -> Server {
             .args(["--set", &setting("certificate_file", "node.pem")])
             .args(["--set", &setting("key_file", "node.key")])
             .args(["--set", "auth.enabled=true"])
+            .args(more)
             .env("VARVE_ADMIN_PASSWORD", "correct horse"),
     )
 }
@@ -86,4 +91,47 @@ fn the_tools_speak_https_to_servers_whose_authority_is_trusted() {
     assert!(!done && text.contains("certificate"), "{text}");
     let (done, text) = run(&[&backup[..], &["--ca-file", dump]].concat(), &[]);
     assert!(!done && text.contains("no PEM certificate"), "{text}");
+}
+
+#[test]
+fn the_tools_show_a_certificate_where_one_is_required() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let authorities = format!("tls.client_ca_file={}", file("ca.pem").display());
+    let required = "tls.client_certificate_required=true";
+    let more = ["--set", &authorities, "--set", required];
+    let server = server_with(&folder.path().join("data"), &more);
+    let dump = folder.path().join("dump.jsonl");
+    let dump = dump.to_str().expect("text");
+    let (ca, certificate, key) = (file("ca.pem"), file("node.pem"), file("node.key"));
+    let path = |file: &PathBuf| file.to_str().expect("text").to_owned();
+    let trusted = ["--ca-file".to_owned(), path(&ca)];
+    let shown = [
+        "--client-cert".to_owned(),
+        path(&certificate),
+        "--client-key".to_owned(),
+        path(&key),
+    ];
+    let plain = ["dump", "--server", &server.url, dump];
+    let bench = [
+        "bench",
+        "api",
+        "--url",
+        &server.url,
+        "--scenario",
+        "single_insert_vertices",
+    ];
+    let brief = [
+        "--model", "closed", "--users", "2", "--hold", "1s", "--warmup", "0s",
+    ];
+    for tool in [plain.to_vec(), [&bench[..], &brief].concat()] {
+        let run_with = |files: &[&[String]]| {
+            let files = files.concat();
+            let files = files.iter().map(String::as_str);
+            run(&tool.iter().copied().chain(files).collect::<Vec<_>>(), &[])
+        };
+        let (done, text) = run_with(&[&trusted, &shown]);
+        assert!(done, "{tool:?}: {text}");
+        let (done, text) = run_with(&[&trusted]);
+        assert!(!done, "{tool:?}: {text}");
+    }
 }
