@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Replays the recorded HugeGraph exchanges against the built server (see hugegraph/README.md): once
 # with the paths that were recorded, once with those that clients of newer versions use; then the
-# recorded traversers, on a graph of their own; then what was recorded with authentication on.
+# recorded traversers, on a graph of their own; then what was recorded with authentication on, of 1.5 and of 1.7.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # The recorded server had the limits of its version.
@@ -30,3 +30,4 @@ fi
 server_options+=(--set auth.enabled=true --set auth.password_min_length=1)
 export VARVE_ADMIN_PASSWORD=pa
 replay auth '' "$@"
+replay auth-1.7 '' "$@"

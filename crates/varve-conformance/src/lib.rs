@@ -38,6 +38,14 @@ pub const AUTH_DIFFERENCES: &str =
 /// What [`AUTH`] leaves out that was done between its exchanges.
 pub const AUTH_COMPENSATIONS: &str =
     include_str!("../../../tests/conformance/hugegraph/auth-compensations.toml");
+/// The recording of 1.7 with authentication on; see [`transcript::in_the_terms_of_1_5`].
+pub const AUTH_17: &str = include_str!("../../../tests/conformance/hugegraph/auth-1.7.jsonl");
+/// The list of known differences that belongs to [`AUTH_17`].
+pub const AUTH_17_DIFFERENCES: &str =
+    include_str!("../../../tests/conformance/hugegraph/auth-1.7-differences.toml");
+/// What [`AUTH_17`] leaves out that was done between its exchanges.
+pub const AUTH_17_COMPENSATIONS: &str =
+    include_str!("../../../tests/conformance/hugegraph/auth-1.7-compensations.toml");
 /// The list of known differences that belongs to [`TRANSCRIPT`].
 pub const DIFFERENCES: &str = include_str!("../../../tests/conformance/hugegraph/differences.toml");
 /// What [`TRANSCRIPT`] leaves out about its requests.

@@ -6,23 +6,25 @@ use varve_conformance::http::Server;
 use varve_conformance::replay::{self, Plan, Verdict};
 use varve_conformance::report::{self, Summary};
 use varve_conformance::{
-    AUTH, AUTH_COMPENSATIONS, AUTH_DIFFERENCES, COMPENSATIONS, DIFFERENCES, REQUESTS, TRANSCRIPT,
-    TRAVERSERS, TRAVERSERS_DIFFERENCES, tables, transcript,
+    AUTH, AUTH_17, AUTH_17_COMPENSATIONS, AUTH_17_DIFFERENCES, AUTH_COMPENSATIONS,
+    AUTH_DIFFERENCES, COMPENSATIONS, DIFFERENCES, REQUESTS, TRANSCRIPT, TRAVERSERS,
+    TRAVERSERS_DIFFERENCES, tables, transcript,
 };
 
 /// Who makes up for what is not in the recording with authentication on.
 const ADMINISTRATOR: &str = "Basic admin:pa";
 
 const USAGE: &str = "usage: varve-conformance replay --url http://host:port \
-[--recording graph|traversers|auth] [--transcript FILE] [--differences FILE|none] \
+[--recording graph|traversers|auth|auth-1.7] [--transcript FILE] [--differences FILE|none] \
 [--report FILE.md] \
 [--base /graphspaces/DEFAULT] [--order recorded|any]
 
 Replays the recorded HugeGraph exchanges against a server whose graph 'hugegraph' is empty.
 With '--order any', elements may be listed in an order of the storage engine's own.
 Ends with 0 when nothing unlisted differs and at least 95 % of what is in scope is equal (75 % of
-the traversers and 65 % of auth, whose recordings were made to show defects). The recording auth is of a
-server with authentication on, whose user 'admin' has the password 'pa'.";
+the traversers, 60 % of auth and 45 % of auth-1.7, whose recordings were made to show defects).
+The recordings auth and auth-1.7 are
+of servers with authentication on, whose user 'admin' has the password 'pa'.";
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Recording {
@@ -30,6 +32,7 @@ enum Recording {
     Graph,
     Traversers,
     Auth,
+    Auth17,
 }
 
 #[derive(Default)]
@@ -77,6 +80,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
                     "graph" => Recording::Graph,
                     "traversers" => Recording::Traversers,
                     "auth" => Recording::Auth,
+                    "auth-1.7" => Recording::Auth17,
                     _ => return Err(format!("there is no recording '{value}'")),
                 };
             }
@@ -106,6 +110,12 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
             Recording::Graph => (TRANSCRIPT.to_owned(), REQUESTS, COMPENSATIONS, DIFFERENCES),
             Recording::Traversers => (TRAVERSERS.to_owned(), "", "", TRAVERSERS_DIFFERENCES),
             Recording::Auth => (AUTH.to_owned(), "", AUTH_COMPENSATIONS, AUTH_DIFFERENCES),
+            Recording::Auth17 => (
+                transcript::in_the_terms_of_1_5(AUTH_17),
+                "",
+                AUTH_17_COMPENSATIONS,
+                AUTH_17_DIFFERENCES,
+            ),
         },
     };
     let listed = match arguments.differences.as_deref() {
@@ -120,7 +130,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         compensations: tables::compensations(compensations)?,
         base: arguments.base.clone(),
         administrator: match arguments.recording {
-            Recording::Auth => ADMINISTRATOR.to_owned(),
+            Recording::Auth | Recording::Auth17 => ADMINISTRATOR.to_owned(),
             Recording::Graph | Recording::Traversers => String::new(),
         },
         any_order: arguments.any_order,
@@ -137,6 +147,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(summary.passes(match arguments.recording {
         Recording::Traversers => report::TRAVERSERS_EQUAL_PERCENT_MIN,
         Recording::Auth => report::AUTH_EQUAL_PERCENT_MIN,
+        Recording::Auth17 => report::AUTH_17_EQUAL_PERCENT_MIN,
         Recording::Graph => report::EQUAL_PERCENT_MIN,
     }))
 }
