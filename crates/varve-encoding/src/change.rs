@@ -1,10 +1,11 @@
-//! Rows of the table `change`: which elements a commit has given events, or purged.
+//! Rows of the table `change`: which elements a commit has given events, or purged, of which
+//! planned states are due, and which elements of the schema it has changed.
 //!
 //! The partition is ten seconds of transaction time, the clustering key the commit's last version
 //! and the number of the piece. A value begins with how many versions the commit has (one byte,
-//! less one); then come the elements, each a byte that says what follows and its row's keys.
+//! less one); then comes what it has touched, each with a byte that says what follows.
 
-use varve_model::CommitVersion;
+use varve_model::{CommitVersion, Instant};
 
 use crate::DecodeError;
 use crate::key;
@@ -20,7 +21,9 @@ pub const PIECE_BYTES: usize = 2;
 
 const VERTEX: u8 = 1;
 const EDGE: u8 = 2;
+const SCHEMA: u8 = 3;
 const PURGED: u8 = 0x80;
+const DUE: u8 = 0x40;
 
 /// The partition that a commit's rows are in.
 #[must_use]
@@ -33,7 +36,7 @@ pub fn partition(version: CommitVersion) -> [u8; PARTITION_BYTES] {
 #[must_use]
 pub fn first_of(partition: [u8; PARTITION_BYTES]) -> CommitVersion {
     let number = i64::from(u32::from_be_bytes(partition));
-    CommitVersion::first_at(varve_model::Instant(number * PARTITION_MICROS))
+    CommitVersion::first_at(Instant(number * PARTITION_MICROS))
 }
 
 /// The partition after this one.
@@ -65,36 +68,103 @@ pub fn split(clustering: &[u8]) -> Result<(CommitVersion, u16), DecodeError> {
     Ok((version, u16::from_be_bytes(*piece)))
 }
 
-/// An element that a commit has touched, by the keys of its row; of an edge those at its source.
+/// The keys of an element's row; of an edge those at its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Touched<'a> {
+pub struct Keys<'a> {
     /// The partition key.
     pub partition: &'a [u8],
     /// The clustering key; that of a vertex is [`key::VERTEX_CLUSTERING`].
     pub clustering: &'a [u8],
-    /// Whether it was purged.
-    pub is_purged: bool,
+}
+
+/// What a commit has touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Touched<'a> {
+    /// An element that it has given events.
+    Element(Keys<'a>),
+    /// An element that it has purged.
+    Purged(Keys<'a>),
+    /// An element of which a state begins or ends at an instant, which had passed by then.
+    Due(Keys<'a>, Instant),
+    /// An element of the schema, by its kind and its id.
+    Schema(u8, u32),
 }
 
 impl Touched<'_> {
     /// Appends it to a value.
     pub fn put(&self, out: &mut Vec<u8>) {
-        let purged = if self.is_purged { PURGED } else { 0 };
+        match self {
+            Self::Element(keys) => keys.put(0, out),
+            Self::Purged(keys) => keys.put(PURGED, out),
+            Self::Due(keys, at) => {
+                keys.put(DUE, out);
+                out.extend_from_slice(&at.0.to_be_bytes());
+            }
+            Self::Schema(kind, id) => {
+                out.extend_from_slice(&[SCHEMA, *kind]);
+                out.extend_from_slice(&id.to_be_bytes());
+            }
+        }
+    }
+}
+
+impl<'a> Keys<'a> {
+    fn put(self, flag: u8, out: &mut Vec<u8>) {
         if self.clustering == key::VERTEX_CLUSTERING {
-            out.push(VERTEX | purged);
+            out.push(VERTEX | flag);
             out.extend_from_slice(self.partition);
             return;
         }
-        out.push(EDGE | purged);
+        out.push(EDGE | flag);
         out.extend_from_slice(self.partition);
         let length = u16::try_from(self.clustering.len()).unwrap_or(u16::MAX);
         out.extend_from_slice(&length.to_be_bytes());
         out.extend_from_slice(self.clustering);
     }
+
+    /// The keys of an element of this kind, and what comes after them.
+    fn split(kind: u8, keys: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (partition, behind) = keys.split_at_checked(key::vertex_id_len(keys)?)?;
+        let (clustering, behind) = match kind {
+            VERTEX => (key::VERTEX_CLUSTERING, behind),
+            EDGE => {
+                let (length, behind) = behind.split_first_chunk()?;
+                behind.split_at_checked(usize::from(u16::from_be_bytes(*length)))?
+            }
+            _ => return None,
+        };
+        let keys = Self {
+            partition,
+            clustering,
+        };
+        Some((keys, behind))
+    }
 }
 
-/// The elements of a value, in the order in which they were touched. Returns how many versions the
-/// commit has.
+impl<'a> Touched<'a> {
+    /// What a value begins with, and what comes after it.
+    fn split(value: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (kind, rest) = value.split_first()?;
+        if *kind == SCHEMA {
+            let (kind, rest) = rest.split_first()?;
+            let (id, rest) = rest.split_first_chunk()?;
+            return Some((Self::Schema(*kind, u32::from_be_bytes(*id)), rest));
+        }
+        let (keys, rest) = Keys::split(kind & !(PURGED | DUE), rest)?;
+        match kind & (PURGED | DUE) {
+            0 => Some((Self::Element(keys), rest)),
+            PURGED => Some((Self::Purged(keys), rest)),
+            DUE => {
+                let (at, rest) = rest.split_first_chunk()?;
+                Some((Self::Due(keys, Instant(i64::from_be_bytes(*at))), rest))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a value names, in the order in which it was touched. Returns how many versions the commit
+/// has.
 ///
 /// # Errors
 /// When the value is damaged.
@@ -104,23 +174,9 @@ pub fn visit<'a>(
 ) -> Result<usize, DecodeError> {
     let error = || DecodeError::new("a change", value, 0);
     let (more, mut rest) = value.split_first().ok_or_else(error)?;
-    while let Some((kind, keys)) = rest.split_first() {
-        let length = key::vertex_id_len(keys).ok_or_else(error)?;
-        let (partition, behind) = keys.split_at_checked(length).ok_or_else(error)?;
-        let (clustering, behind) = match kind & !PURGED {
-            VERTEX => (key::VERTEX_CLUSTERING, behind),
-            EDGE => {
-                let (length, behind) = behind.split_first_chunk().ok_or_else(error)?;
-                let length = usize::from(u16::from_be_bytes(*length));
-                behind.split_at_checked(length).ok_or_else(error)?
-            }
-            _ => return Err(error()),
-        };
-        visit(Touched {
-            partition,
-            clustering,
-            is_purged: kind & PURGED != 0,
-        });
+    while !rest.is_empty() {
+        let (touched, behind) = Touched::split(rest).ok_or_else(error)?;
+        visit(touched);
         rest = behind;
     }
     Ok(usize::from(*more) + 1)
@@ -128,7 +184,7 @@ pub fn visit<'a>(
 
 #[cfg(test)]
 mod tests {
-    use varve_model::{Instant, VertexId};
+    use varve_model::VertexId;
 
     use super::*;
 
@@ -138,22 +194,20 @@ mod tests {
             key::vertex_id(&VertexId::text("a")),
             key::vertex_id(&VertexId::Number(-7)),
         );
+        let vertex = |partition| Keys {
+            partition,
+            clustering: key::VERTEX_CLUSTERING,
+        };
+        let edge = Keys {
+            partition: &number,
+            clustering: &[1, 3, 0, 0, 0x81, b'a'],
+        };
         let touched = [
-            Touched {
-                partition: &text,
-                clustering: key::VERTEX_CLUSTERING,
-                is_purged: false,
-            },
-            Touched {
-                partition: &number,
-                clustering: &[1, 3, 0, 0, 0x81, b'a'],
-                is_purged: false,
-            },
-            Touched {
-                partition: &number,
-                clustering: key::VERTEX_CLUSTERING,
-                is_purged: true,
-            },
+            Touched::Element(vertex(&text)),
+            Touched::Element(edge),
+            Touched::Purged(vertex(&number)),
+            Touched::Due(edge, Instant(-5)),
+            Touched::Schema(2, 77),
         ];
         let mut value = vec![2];
         touched.iter().for_each(|each| each.put(&mut value));

@@ -20,7 +20,8 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use varve_kv::fail_point;
-use varve_kv::folder::{self, RESTORE_INCOMPLETE};
+use varve_kv::folder::{self, RESTORE_INCOMPLETE, RESTORED};
+use varve_model::time::{Clock as _, SystemClock};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{ErrorKind, GraphError};
@@ -212,7 +213,7 @@ pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
 
 /// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then open, and checks every
 /// byte on the way. Until all is there and on stable storage the folder has the mark
-/// [`RESTORE_INCOMPLETE`].
+/// [`RESTORE_INCOMPLETE`]; from then on it has a name of its own ([`restored`]).
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file cannot be written. After
@@ -231,9 +232,38 @@ pub fn restore_backup(source: &Path, graphs: &Path) -> Result<BackupManifest, Gr
     for name in &manifest.graphs {
         sync_folder(&graphs.join(name))?;
     }
+    name_copy(graphs)?;
     fs::remove_file(&mark).map_err(|error| failed(&mark, &error))?;
     sync_folder(graphs)?;
     Ok(manifest)
+}
+
+/// Names this copy of a backup, which no other has: the instant of its end, in microseconds.
+fn name_copy(graphs: &Path) -> Result<(), GraphError> {
+    let path = graphs.join(RESTORED);
+    let number = SystemClock.now().0;
+    let written = File::create(&path).and_then(|mut file| {
+        file.write_all(format!("{number}\n").as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| failed(&path, &error))
+}
+
+/// Which restored copy of a backup the graphs in a folder are; 0: none. For
+/// [`crate::GraphOptions::restored`].
+///
+/// # Errors
+/// When the folder's mark cannot be read.
+pub fn restored(graphs: &Path) -> Result<u64, GraphError> {
+    let path = graphs.join(RESTORED);
+    match fs::read_to_string(&path) {
+        Ok(text) => text.trim().parse().map_err(|_| {
+            let message = format!("{}: not a number", path.display());
+            GraphError::new(ErrorKind::Storage, message)
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(failed(&path, &error)),
+    }
 }
 
 /// Refuses to restore to a folder with anything in it.
@@ -368,6 +398,11 @@ mod tests {
         );
         assert_eq!(fs::read(target.join("g/1.sst")).expect("there"), b"rows");
         assert!(!target.join(RESTORE_INCOMPLETE).exists());
+        assert_eq!(restored(dir.path()).expect("no mark"), 0);
+        let other = dir.path().join("other");
+        restore_backup(dir.path(), &other).expect("restored");
+        let [one, two] = [&target, &other].map(|copy| restored(copy).expect("a mark"));
+        assert!(one != 0 && one != two, "each copy has a name of its own");
         let again = restore_backup(dir.path(), &target).expect_err("not empty");
         assert_eq!(again.kind, ErrorKind::Existed);
     }

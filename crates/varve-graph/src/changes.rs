@@ -2,33 +2,34 @@
 //!
 //! Where a graph keeps changes ([`crate::GraphOptions::changes`]), each commit leaves rows in the
 //! table `change` that name the elements it touched. The events themselves stay where they are; a
-//! reader looks each up by element and version. A commit is visible only when every smaller version
-//! is, so whoever asks for what comes after a version misses nothing and sees nothing twice.
+//! reader looks each up by element and version. The tidier's commits name the elements whose planned
+//! states are due, and a commit after each change of the schema names what that has changed. A commit
+//! is visible only when every smaller version is, so whoever asks for what comes after a version
+//! misses nothing and sees nothing twice.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+mod kept;
+mod schema;
 
-use varve_encoding::change::{self, Touched};
+use varve_encoding::change::{self, Keys, Touched};
 use varve_encoding::row::{Header, Kind};
-use varve_encoding::tables::{CHANGE, EDGE, EVENT, VERTEX};
-use varve_encoding::{DecodeError, key};
-use varve_kv::{Batch, ClusteringRange, Flow, Reader, ScanRequest};
-use varve_model::schema::Retention;
-use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
+use varve_encoding::tables::{CHANGE, EDGE, EVENT, SCHEMA, VERTEX};
+use varve_encoding::{DecodeError, datum, key};
+use varve_kv::{Batch, ClusteringRange, Flow, Reader, ScanRequest, TableId};
+use varve_model::{CommitVersion, Datum, Element, ElementId, Instant, Period, TemporalScope};
 
+pub(crate) use self::kept::{Keeping, KeptChanges, forget};
+pub(crate) use self::schema::{list_schema, note_schema};
 use crate::commit::Stamps;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::notes::Notes;
-use crate::write::{commit_internal, decode_element};
+use crate::read::{Point, read_element};
+use crate::schema::SchemaKind;
+use crate::write::decode_element;
 
-/// The note with the version since which changes are kept, and the oldest that is still there.
-const NOTE: &str = "changes";
 /// Bytes of one piece of a commit's list, about.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
-/// Partitions that one call looks at: about eleven days.
-const PARTITIONS_MAX: usize = 100_000;
-/// Rows that are forgotten in one step.
-const FORGET_ROWS: usize = 2_000;
+/// Bytes of lists that are read at once, about; the list of a commit is read whole.
+const READ_BYTES: usize = 1024 * 1024;
 
 /// What a commit touches, as its rows will say.
 #[derive(Debug)]
@@ -84,67 +85,7 @@ impl Touches {
     }
 }
 
-/// Since when a graph keeps changes, and which it still has.
-#[derive(Debug)]
-pub(crate) struct KeptChanges {
-    retention: Retention,
-    /// The version at which keeping began.
-    since: CommitVersion,
-    /// Changes after this version are there.
-    oldest: AtomicU64,
-}
-
-impl KeptChanges {
-    /// What a graph keeps that is being opened at `now`, whose newest version is `newest`; `None`
-    /// if it keeps none. What was kept before a time without is not continued.
-    pub(crate) fn open(
-        notes: &Notes,
-        retention: Retention,
-        (newest, now): (CommitVersion, Instant),
-    ) -> Result<Option<Self>, GraphError> {
-        let stored = notes.get(NOTE)?.filter(|note| !note.is_empty());
-        if retention == Retention::None {
-            if stored.is_some() {
-                notes.put(NOTE, &[])?;
-            }
-            return Ok(None);
-        }
-        let (since, oldest) = match stored.as_deref().and_then(read_note) {
-            Some(known) => known,
-            None => {
-                // Before the first version that a commit may get from now on.
-                let before = CommitVersion(CommitVersion::first_at(now).0.saturating_sub(1));
-                let since = newest.max(before);
-                notes.put(NOTE, &write_note(since, since))?;
-                (since, since)
-            }
-        };
-        Ok(Some(Self {
-            retention,
-            since,
-            oldest: AtomicU64::new(oldest.0),
-        }))
-    }
-
-    fn oldest(&self) -> CommitVersion {
-        CommitVersion(self.oldest.load(Ordering::Acquire))
-    }
-}
-
-fn read_note(note: &[u8]) -> Option<(CommitVersion, CommitVersion)> {
-    let (since, oldest) = note.split_first_chunk::<8>()?;
-    let version = |bytes| CommitVersion(u64::from_be_bytes(bytes));
-    Some((version(*since), version(*oldest.first_chunk()?)))
-}
-
-fn write_note(since: CommitVersion, oldest: CommitVersion) -> [u8; 16] {
-    let mut note = [0; 16];
-    note[..8].copy_from_slice(&since.0.to_be_bytes());
-    note[8..].copy_from_slice(&oldest.0.to_be_bytes());
-    note
-}
-
-/// What an event or a purge did to an element.
+/// What a commit did to an element.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// The element has a state in a period, or does not exist in it.
@@ -158,9 +99,32 @@ pub enum Change {
     Purged,
     /// The event is not kept any more (retention): what it said is not known here.
     Forgotten,
+    /// A planned state has begun or ended without a commit of a writer.
+    Effective {
+        /// When.
+        at: Instant,
+        /// The state until then.
+        before: Option<Element>,
+        /// The state from then on, never the same.
+        after: Option<Element>,
+    },
 }
 
 /// One change of a commit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CommitChange {
+    /// Of an element.
+    Element(ElementChange),
+    /// Of an element of the schema: it was made, changed or removed.
+    Schema {
+        /// Its kind.
+        kind: SchemaKind,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A change of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementChange {
     /// The version of the event.
@@ -177,7 +141,7 @@ pub struct CommitChanges {
     /// The commit's last version: where to go on.
     pub version: CommitVersion,
     /// Its changes, in the order in which it touched elements.
-    pub changes: Vec<ElementChange>,
+    pub changes: Vec<CommitChange>,
 }
 
 impl Graph {
@@ -185,20 +149,21 @@ impl Graph {
     /// there; `None` if the graph keeps none.
     #[must_use]
     pub fn changes_kept(&self) -> Option<(CommitVersion, CommitVersion)> {
-        let kept = self.kept_changes()?;
-        Some((kept.since, kept.oldest()))
+        self.kept_changes().range()
     }
 
     /// Shows the changes of all commits after `since` in order, commit by commit, until `visit`
-    /// breaks or a long time has been looked at. Returns the version up to which all were shown:
-    /// the newest one, unless it is to be called again from there. `None` if changes after `since`
-    /// are not kept any more, or `since` is a version that the graph has not had yet.
+    /// breaks or `goes_on`, which is asked before each read but the first, says no. Returns the
+    /// version up to which all were shown: the newest one, unless it is to be called again from
+    /// there. `None` if changes after `since` are not kept any more, or `since` is a version that
+    /// the graph has not had yet.
     ///
     /// # Errors
     /// When the store fails or is damaged.
     pub fn visit_changes(
         &self,
         since: CommitVersion,
+        goes_on: &mut dyn FnMut() -> bool,
         visit: &mut dyn FnMut(CommitChanges) -> Flow,
     ) -> Result<Option<CommitVersion>, GraphError> {
         let view = self.view(TemporalScope::NOW)?;
@@ -212,15 +177,20 @@ impl Graph {
             return Ok(None);
         }
         let mut partition = Some(change::partition(since.next()));
-        let (mut after, mut left) = (since, PARTITIONS_MAX);
+        let (mut after, mut is_first) = (since, true);
         while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
-            if left == 0 {
+            if !is_first && !goes_on() {
+                // All before this partition was looked at.
                 let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
                 return Ok(Some(before.max(after)));
             }
-            left -= 1;
-            let mut pieces = pieces(reader, at, (after, newest))?.into_iter().peekable();
+            let (pieces, is_whole) = pieces(reader, at, (after, newest))?;
+            let mut pieces = pieces.into_iter().peekable();
             while let Some((version, mut commit)) = pieces.next() {
+                if !is_first && !goes_on() {
+                    return Ok(Some(after));
+                }
+                is_first = false;
                 while let Some((_, piece)) = pieces.next_if(|(next, _)| *next == version) {
                     // The next piece's number of versions is that of the first.
                     commit.extend_from_slice(&piece[1..]);
@@ -231,7 +201,10 @@ impl Graph {
                     return Ok(Some(version));
                 }
             }
-            partition = change::next(at);
+            is_first = false;
+            if is_whole {
+                partition = change::next(at);
+            }
         }
         Ok(Some(newest.max(since)))
     }
@@ -239,12 +212,13 @@ impl Graph {
 
 type Piece = (CommitVersion, Vec<u8>);
 
-/// The pieces of one partition after one version and up to another, in order.
+/// The next pieces of one partition after one version and up to another, in order, and whether
+/// these are all.
 fn pieces(
     reader: &dyn Reader,
     partition: [u8; change::PARTITION_BYTES],
     (after, newest): (CommitVersion, CommitVersion),
-) -> Result<Vec<Piece>, GraphError> {
+) -> Result<(Vec<Piece>, bool), GraphError> {
     let range = ClusteringRange {
         from: change::clustering(after.next(), 0).to_vec(),
         to: Some(change::clustering(newest.next(), 0).to_vec()),
@@ -255,15 +229,25 @@ fn pieces(
         range: &range,
         reverse: false,
     };
-    let (mut pieces, mut damaged) = (Vec::new(), None);
+    let (mut pieces, mut damaged): (Vec<Piece>, _) = (Vec::new(), None);
+    let (mut bytes, mut is_whole) = (0, true);
     reader.scan(request, &mut |clustering, value| {
-        match change::split(clustering) {
-            Ok((version, _)) => pieces.push((version, value.to_vec())),
-            Err(error) => damaged = Some(error),
+        let version = match change::split(clustering) {
+            Ok((version, _)) => version,
+            Err(error) => {
+                damaged = Some(error);
+                return Flow::Break(());
+            }
+        };
+        if bytes >= READ_BYTES && pieces.last().is_some_and(|(last, _)| *last != version) {
+            is_whole = false;
+            return Flow::Break(());
         }
+        bytes += clustering.len() + value.len();
+        pieces.push((version, value.to_vec()));
         Flow::Continue(())
     })?;
-    damaged.map_or(Ok(pieces), |error| Err(error.into()))
+    damaged.map_or(Ok((pieces, is_whole)), |error| Err(error.into()))
 }
 
 /// The changes that a commit's list names.
@@ -271,70 +255,135 @@ fn resolved(
     reader: &dyn Reader,
     last: CommitVersion,
     list: &[u8],
-) -> Result<Vec<ElementChange>, GraphError> {
+) -> Result<Vec<CommitChange>, GraphError> {
     let mut touched = Vec::new();
     let versions = change::visit(list, &mut |each| touched.push(each))?;
     let first = CommitVersion(last.0.saturating_sub(versions as u64 - 1));
     let mut changes = Vec::new();
     for each in touched {
-        let id = id_of(&each)?;
-        if each.is_purged {
-            let change = Change::Purged;
-            let version = last;
-            changes.push(ElementChange {
+        let keys = match each {
+            Touched::Element(keys) | Touched::Purged(keys) | Touched::Due(keys, _) => keys,
+            Touched::Schema(kind, id) => {
+                let kind = SchemaKind::from_byte(kind).ok_or_else(|| unknown(list))?;
+                let name = name_of(reader, kind, id)?;
+                changes.push(CommitChange::Schema { kind, name });
+                continue;
+            }
+        };
+        let id = id_of(keys)?;
+        let mut add = |version, change| {
+            changes.push(CommitChange::Element(ElementChange {
                 version,
-                id,
+                id: id.clone(),
                 change,
-            });
-            continue;
-        }
-        let events = events(reader, &each, (first, last))?;
-        if events.is_empty() {
-            changes.push(ElementChange {
-                version: last,
-                id: id.clone(),
-                change: Change::Forgotten,
-            });
-        }
-        for (header, content) in events {
-            let element = match header.kind {
-                Kind::Put => Some(decode_element(&id, &content)?),
-                Kind::Delete | Kind::Marker => None,
-            };
-            changes.push(ElementChange {
-                version: header.version,
-                id: id.clone(),
-                change: Change::Event {
-                    period: header.period(),
-                    element,
-                },
-            });
+            }));
+        };
+        match each {
+            Touched::Purged(_) => add(last, Change::Purged),
+            Touched::Due(_, at) => {
+                if let Some(change) = effective(reader, &id, keys, (at, last))? {
+                    add(last, change);
+                }
+            }
+            _ => {
+                let events = events(reader, keys, (first, last))?;
+                if events.is_empty() {
+                    add(last, Change::Forgotten);
+                }
+                for (header, content) in events {
+                    let element = match header.kind {
+                        Kind::Put => Some(decode_element(&id, &content)?),
+                        Kind::Delete | Kind::Marker => None,
+                    };
+                    let period = header.period();
+                    add(header.version, Change::Event { period, element });
+                }
+            }
         }
     }
     Ok(changes)
 }
 
-fn id_of(touched: &Touched<'_>) -> Result<ElementId, DecodeError> {
-    if touched.clustering == key::VERTEX_CLUSTERING {
-        return Ok(ElementId::Vertex(key::decode_vertex_id(touched.partition)?));
+/// The name of an element of the schema, as it is stored: it may not be visible yet.
+fn name_of(reader: &dyn Reader, kind: SchemaKind, id: u32) -> Result<String, GraphError> {
+    let record = reader.get(SCHEMA, &[kind.byte()], &id.to_be_bytes())?;
+    let record = record.as_deref().map(datum::decode).transpose()?;
+    Ok(
+        match record.as_ref().and_then(|record| record.get("name")) {
+            Some(Datum::Text(name)) => name.clone(),
+            _ => String::new(),
+        },
+    )
+}
+
+fn unknown(list: &[u8]) -> DecodeError {
+    DecodeError::new("a change of the schema", list, 0)
+}
+
+fn id_of(keys: Keys<'_>) -> Result<ElementId, DecodeError> {
+    if keys.clustering == key::VERTEX_CLUSTERING {
+        return Ok(ElementId::Vertex(key::decode_vertex_id(keys.partition)?));
     }
-    let (id, _) = key::decode_edge(touched.partition, touched.clustering)?;
+    let (id, _) = key::decode_edge(keys.partition, keys.clustering)?;
     Ok(ElementId::Edge(id))
+}
+
+const fn table_of(keys: Keys<'_>) -> TableId {
+    match keys.clustering.len() == key::VERTEX_CLUSTERING.len() {
+        true => VERTEX,
+        false => EDGE,
+    }
+}
+
+/// What becomes of an element at an instant that had passed by a commit; `None` if that is nothing,
+/// since other commits had come before.
+fn effective(
+    reader: &dyn Reader,
+    id: &ElementId,
+    keys: Keys<'_>,
+    (at, version): (Instant, CommitVersion),
+) -> Result<Option<Change>, GraphError> {
+    let state = |valid: Instant| -> Result<Option<Vec<u8>>, GraphError> {
+        let scope = TemporalScope {
+            valid: Some(valid),
+            transaction: Some(version),
+        };
+        let (mut state, now) = (None, version.instant());
+        let (partition, clustering) = (keys.partition, keys.clustering);
+        let mut found = |content: &[u8]| state = Some(content.to_vec());
+        let point = Point { scope, now };
+        read_element(
+            reader,
+            table_of(keys),
+            partition,
+            clustering,
+            point,
+            &mut found,
+        )?;
+        Ok(state)
+    };
+    let (before, after) = (state(Instant(at.0.saturating_sub(1)))?, state(at)?);
+    if before == after {
+        return Ok(None);
+    }
+    let element =
+        |state: Option<Vec<u8>>| state.map(|state| decode_element(id, &state)).transpose();
+    Ok(Some(Change::Effective {
+        at,
+        before: element(before)?,
+        after: element(after)?,
+    }))
 }
 
 /// The events of an element with versions of one commit, oldest first.
 fn events(
     reader: &dyn Reader,
-    touched: &Touched<'_>,
+    keys: Keys<'_>,
     (first, last): (CommitVersion, CommitVersion),
 ) -> Result<Vec<(Header, Vec<u8>)>, GraphError> {
-    let (partition, clustering) = (touched.partition, touched.clustering);
-    let table = match clustering == key::VERTEX_CLUSTERING {
-        true => VERTEX,
-        false => EDGE,
-    };
+    let (partition, clustering) = (keys.partition, keys.clustering);
     let mut events = Vec::new();
-    let row = reader.get(table, partition, clustering)?;
+    let row = reader.get(table_of(keys), partition, clustering)?;
     if let Some(row) = &row {
         let (header, content) = Header::decode(row)?;
         if header.kind == Kind::Put && (first..=last).contains(&header.version) {
@@ -367,67 +416,6 @@ fn events(
     Ok(events)
 }
 
-/// Forgets changes that are older than the graph keeps them. Returns how many rows.
-///
-/// # Errors
-/// When the store fails.
-pub(crate) fn forget(graph: &std::sync::Arc<Graph>) -> Result<usize, GraphError> {
-    let Some(kept) = graph.kept_changes() else {
-        return Ok(0);
-    };
-    let Retention::For(micros) = kept.retention else {
-        return Ok(0);
-    };
-    let horizon = CommitVersion::first_at(Instant(graph.now().0.saturating_sub(micros)));
-    let from = kept.oldest();
-    if horizon <= from {
-        return Ok(0);
-    }
-    // The note comes first, so that no reader trusts rows that are being deleted.
-    graph.notes().put(NOTE, &write_note(kept.since, horizon))?;
-    kept.oldest.store(horizon.0, Ordering::Release);
-    let (mut partition, mut forgotten) = (Some(change::partition(from)), 0);
-    while let Some(at) = partition.filter(|at| change::first_of(*at) < horizon) {
-        let old = pieces_before(graph.reader(), at, horizon)?;
-        for rows in old.chunks(FORGET_ROWS) {
-            commit_internal(graph, &[], &[], |emitter| {
-                for clustering in rows {
-                    emitter.batch.delete(CHANGE, &at, clustering);
-                }
-                Ok(())
-            })?
-            .wait()?;
-        }
-        forgotten += old.len();
-        partition = change::next(at);
-    }
-    Ok(forgotten)
-}
-
-/// The keys of a partition's pieces up to a version.
-fn pieces_before(
-    reader: &dyn Reader,
-    partition: [u8; change::PARTITION_BYTES],
-    horizon: CommitVersion,
-) -> Result<Vec<Vec<u8>>, GraphError> {
-    let range = ClusteringRange {
-        from: Vec::new(),
-        to: Some(change::clustering(horizon.next(), 0).to_vec()),
-    };
-    let request = ScanRequest {
-        table: CHANGE,
-        partition: &partition,
-        range: &range,
-        reverse: false,
-    };
-    let mut keys = Vec::new();
-    reader.scan(request, &mut |clustering, _| {
-        keys.push(clustering.to_vec());
-        Flow::Continue(())
-    })?;
-    Ok(keys)
-}
-
 #[cfg(test)]
 mod tests {
     use varve_model::VertexId;
@@ -441,15 +429,17 @@ mod tests {
             .collect();
         let mut touches = Touches::new();
         for partition in keys.iter().flat_map(|key| [key, key]) {
-            touches.add(&Touched {
+            touches.add(&Touched::Element(Keys {
                 partition,
                 clustering: key::VERTEX_CLUSTERING,
-                is_purged: false,
-            });
+            }));
         }
         let mut stored = Vec::new();
         for piece in &touches.pieces {
-            let took = change::visit(piece, &mut |each| stored.push(each.partition.to_vec()));
+            let took = change::visit(piece, &mut |each| match each {
+                Touched::Element(keys) => stored.push(keys.partition.to_vec()),
+                other => panic!("{other:?}"),
+            });
             took.expect("a piece");
         }
         assert!(touches.pieces.len() > 1);

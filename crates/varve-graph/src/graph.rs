@@ -15,7 +15,7 @@ use varve_model::{
 };
 
 use crate::bodies::{ElementBodies, Jobs};
-use crate::changes::KeptChanges;
+use crate::changes::{Keeping, KeptChanges, list_schema};
 use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
     COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches,
@@ -50,8 +50,12 @@ pub struct GraphOptions {
     /// What does the work of jobs. `None` (the default): jobs fail.
     pub jobs: Option<Arc<dyn Jobs>>,
     /// How long it is kept what each commit touched, for [`Graph::visit_changes`];
-    /// [`Retention::None`] (the default): not at all.
-    pub changes: Retention,
+    /// [`Retention::None`] (the default): not at all. `None`: as the graph was opened before, for
+    /// programs that work on a graph between the servers that decide it.
+    pub changes: Option<Retention>,
+    /// Which restored copy of its graphs a store is, 0 (the default) if it is none. In another copy
+    /// changes are not continued: commits that readers have seen may be missing.
+    pub restored: u64,
 }
 
 impl GraphOptions {
@@ -65,7 +69,8 @@ impl GraphOptions {
             clock_ahead_max: None,
             derivers: None,
             jobs: None,
-            changes: Retention::None,
+            changes: Some(Retention::None),
+            restored: 0,
         }
     }
 }
@@ -90,7 +95,7 @@ pub struct Graph {
     vertices: Arc<KnownVertices>,
     snowflake: Snowflake,
     deriver: RwLock<Option<Arc<dyn Deriver>>>,
-    changes: Option<KeptChanges>,
+    changes: KeptChanges,
 }
 
 impl Graph {
@@ -137,7 +142,11 @@ impl Graph {
         committer.settle(told_past)?;
         let snowflake = Snowflake::after(committer.numbered().instant());
         let notes = Notes::new(Arc::clone(&space));
-        let changes = KeptChanges::open(&notes, options.changes, (newest, options.clock.now()))?;
+        let keeping = Keeping {
+            retention: options.changes,
+            restored: options.restored,
+        };
+        let changes = KeptChanges::open(&notes, keeping, (newest, options.clock.now()))?;
         let graph = Arc::new(Self {
             name: name.to_owned(),
             committer,
@@ -154,6 +163,7 @@ impl Graph {
             deriver: RwLock::new(deriver),
             changes,
         });
+        list_schema(&graph)?;
         let elements = Arc::new(ElementBodies::new(&graph, options.jobs.clone()));
         graph
             .tasks()
@@ -460,11 +470,11 @@ impl Graph {
 
     /// Whether commits leave what they touched.
     pub(crate) fn keeps_changes(&self) -> bool {
-        self.changes.is_some()
+        self.changes.is_on()
     }
 
-    pub(crate) fn kept_changes(&self) -> Option<&KeptChanges> {
-        self.changes.as_ref()
+    pub(crate) fn kept_changes(&self) -> &KeptChanges {
+        &self.changes
     }
 
     /// What makes the entries of the graph's derived indexes.

@@ -32,9 +32,19 @@ impl Notes {
     /// When it cannot be stored.
     pub fn put(&self, name: &str, content: &[u8]) -> Result<(), GraphError> {
         let mut batch = Batch::new();
-        batch.put(META, PARTITION, name.as_bytes(), content);
+        put_into(&mut batch, name, content);
         Ok(self.0.write(&batch, Durability::Sync)?)
     }
+}
+
+/// Has a batch keep a note.
+pub(crate) fn put_into(batch: &mut Batch, name: &str, content: &[u8]) {
+    batch.put(META, PARTITION, name.as_bytes(), content);
+}
+
+/// Has a batch remove a note.
+pub(crate) fn remove_by(batch: &mut Batch, name: &str) {
+    batch.delete(META, PARTITION, name.as_bytes());
 }
 
 /// The note of that name in a graph that is being opened.

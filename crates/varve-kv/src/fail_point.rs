@@ -229,6 +229,7 @@ fail_points! {
     BACKUP_LISTED = "backup.listed", Io, "the manifest is written, its name is not synced";
     TIDY_STEP = "tidy.step", None, "boundaries that have passed are found and about to be tidied";
     RETENTION_STEP = "retention.step", None, "events past their retention are found and about to be removed";
+    CHANGES_FORGET = "changes.forget", None, "changes that are not kept are found and about to be removed";
     PURGE_FOUND = "purge.found", None, "what a purge takes is found and about to be destroyed";
     CLUSTER_STAMPED = "cluster.stamped", None, "a batch for Cassandra has its timestamp, nothing is sent";
     CLUSTER_DECIDED = "cluster.decided", None, "the record of a batch is in Cassandra's log, nothing is carried out";

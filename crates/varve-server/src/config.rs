@@ -9,7 +9,7 @@ use std::time::Duration;
 use varve_auth::AuthOptions;
 
 use crate::audit::AuditLevel;
-use crate::explore::ExploreConfig;
+use crate::explore::{ChangesConfig, ExploreConfig};
 use crate::forwarded::{ForwardedHeader, Proxies};
 use crate::section;
 use crate::tls::TlsConfig;
@@ -157,6 +157,9 @@ section! {
         %
         /// The section `explore`.
         explore: ExploreConfig,
+        %
+        /// The section `changes`.
+        changes: ChangesConfig,
         %
         /// The section `tls`.
         tls: TlsConfig,

@@ -23,6 +23,8 @@ mod summary;
 mod timeline;
 mod versions;
 
+pub use changes::ChangesConfig;
+pub(crate) use changes::{Followers, is_stream};
 pub use config::ExploreConfig;
 pub(crate) use export::Exports;
 
@@ -88,16 +90,16 @@ pub(crate) static ROUTES: &[Route] = &[
         .changes_schema(Scope::Graph)
         .needs(rights::LOAD_SAMPLE)
         .of("explore", "ExploreAPI"),
-    // A reader that waits needs no place among the reads: what it reads in the end is bounded.
+    // A reader that waits has a place among the followers, not among the reads.
     Route::get("graphs/{graph}/changes", Handler::Async(|c| Box::pin(changes::changes(c))))
         .reads(Scope::Graph)
         .needs(rights::READ_ALL_ELEMENTS)
-        .of("changes", "ChangesAPI")
+        .of(changes::CATEGORY, "ChangesAPI")
         .with(&[
             Parameter::text("since"), Parameter::text("until"), Parameter::text("labels"),
             Parameter::text("types"), Parameter::new("before", BOOLEAN, "false"),
-            Parameter::new("limit", LONG, "1000"), Parameter::text("wait"),
-            Parameter::text("graph_id"),
+            Parameter::new("effective", BOOLEAN, "false"), Parameter::new("limit", LONG, "1000"),
+            Parameter::text("wait"), Parameter::text("graph_id"),
         ])
         .class(Class::Control)
         .any_accept(),

@@ -133,7 +133,7 @@ pub mod version;
 
 pub use config::{AuthConfig, GremlinConfig, ServerConfig};
 pub use errors::{ApiError, HandlerResult};
-pub use explore::ExploreConfig;
+pub use explore::{ChangesConfig, ExploreConfig};
 pub use forwarded::ForwardedHeader;
 pub use hugegraph::{ServerJobs, parse_instant};
 pub use json::JsonWriter;

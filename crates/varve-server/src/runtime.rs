@@ -23,6 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 
+pub(crate) use self::addresses::counted_as;
 use self::addresses::{Addresses, Place};
 pub(crate) use self::connection::ConnectionState;
 use self::connection::{Handle, TimeLimits};

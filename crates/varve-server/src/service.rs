@@ -571,7 +571,7 @@ impl Exchange {
     /// Ends a request that was waited for.
     async fn end_later(
         &self,
-        worker: &WorkerHandle,
+        worker: &Arc<WorkerHandle>,
         counted: &Counted,
         line: (Method, Uri),
         result: HandlerResult,
@@ -592,14 +592,14 @@ impl Exchange {
     /// room for its headers.
     fn end(
         &self,
-        worker: &WorkerHandle,
+        worker: &Arc<WorkerHandle>,
         connection: &Arc<ConnectionState>,
         (method, uri): (&Method, &Uri),
         response: Response,
         headers: HeaderMap,
     ) -> HttpResponse {
         let response = self.counted(worker, connection, uri, response);
-        response.body.keeps(connection);
+        response.body.sent_by(worker, connection);
         let elapsed = self.started.elapsed();
         let state = &*worker.state;
         self.audit(state, method, response.status);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use http::header::HeaderName;
+use http::header::{HeaderName, HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
 use varve_graph::registry::Place;
 use varve_graph::{ErrorKind, Graph};
@@ -24,8 +24,9 @@ use varve_kv::{Leader, Leadership};
 pub(crate) use self::peers::Peers;
 pub(crate) use self::status::ROUTES;
 use crate::errors::{ApiError, HandlerResult};
+use crate::explore::is_stream;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{Body, Response};
 use crate::route::{Action, Route, Scope};
 use crate::service;
 use crate::state::AppState;
@@ -94,6 +95,10 @@ pub(crate) async fn work(
                     leader.address
                 )));
             }
+            // An answer is handed on whole, and this one has no end.
+            Ok(Place::There(leader)) if is_stream(&context) => {
+                return redirected(&context, &leader);
+            }
             Ok(Place::There(leader)) => {
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
                     Ok(response) => return Ok(response),
@@ -118,6 +123,17 @@ pub(crate) async fn work(
         pause = (2 * pause).min(AGAIN_LAST);
         place = look(state, &graph).await;
     }
+}
+
+/// Sends the client of a stream to the leader.
+fn redirected(context: &RequestContext, leader: &Leader) -> HandlerResult {
+    let path = context.uri.path_and_query();
+    let path = path.map_or("/", |path| path.as_str());
+    let location = format!("http://{}{path}", leader.address);
+    let location = HeaderValue::try_from(location)
+        .map_err(|_| ApiError::internal("The leader's address is not one"))?;
+    let response = Response::json(StatusCode::TEMPORARY_REDIRECT, Body::default());
+    Ok(response.header(LOCATION, location))
 }
 
 fn no_leader(state: &AppState, graph: &str) -> ApiError {

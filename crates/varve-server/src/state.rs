@@ -111,6 +111,8 @@ pub struct AppState {
     policies: Policies,
     /// Places for exports.
     exports: crate::explore::Exports,
+    /// Readers that wait for changes.
+    followers: crate::explore::Followers,
     queries: Queries,
     slow_requests: SlowRequests,
 }
@@ -197,6 +199,7 @@ impl AppState {
             query_memory: query_memory::of_queries(&config),
             policies: Policies::default(),
             exports: crate::explore::Exports::new(config.explore.exports_max),
+            followers: crate::explore::Followers::new(&config.changes, config.retry_after_seconds),
             queries: Queries::default(),
             slow_requests: SlowRequests::default(),
             is_shared: graphs.is_shared(),
@@ -371,6 +374,11 @@ impl AppState {
     /// Places for exports.
     pub(crate) fn exports(&self) -> &crate::explore::Exports {
         &self.exports
+    }
+
+    /// Readers that wait for changes.
+    pub(crate) fn followers(&self) -> &crate::explore::Followers {
+        &self.followers
     }
 
     /// What users may do, as it was last compiled.

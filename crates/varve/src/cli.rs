@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Sample(SampleArguments),
     /// Write a graph of a running server as JSON Lines that `varve load` reads back
     Dump(DumpArguments),
+    /// Print what commits change in a graph of a running server, a line of JSON each
+    Changes(ChangesArguments),
     /// Check every row of the data against the invariants
     Verify(VerifyArguments),
     /// Make users, and give them passwords, in a data folder that no server uses
@@ -190,6 +192,43 @@ pub(crate) struct DumpArguments {
     pub(crate) batch: usize,
     #[command(flatten)]
     pub(crate) options: OptionArguments,
+}
+
+/// `varve changes`
+#[derive(Debug, Args)]
+pub(crate) struct ChangesArguments {
+    /// Go on when all are printed: wait for more, also while the server is away
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// File that keeps where to go on: written after what is printed, read at the start
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cursor: Option<PathBuf>,
+    /// Where to begin without a cursor: a commit version, an instant, `earliest` or `now`
+    #[arg(long, default_value = "earliest", value_name = "WHEN")]
+    pub(crate) since: String,
+    /// Only changes of these labels, with commas between
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) labels: Option<String>,
+    /// Only these: vertex, edge or schema, with commas between
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) types: Option<String>,
+    /// Print the state before each change, too
+    #[arg(long)]
+    pub(crate) before: bool,
+    /// Print, too, where planned states have begun or ended
+    #[arg(long)]
+    pub(crate) effective: bool,
+    /// Changes of one request
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pub(crate) batch: usize,
+    /// Address of the server
+    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+    /// Name of the graph
+    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
+    pub(crate) graph: String,
 }
 
 /// `varve verify`

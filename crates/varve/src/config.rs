@@ -17,8 +17,8 @@ use varve_graph::maintenance::MaintenanceOptions;
 use varve_graph::schema::parse_retention;
 use varve_model::schema::Retention;
 use varve_server::{
-    AuthConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig, TlsConfig,
-    section,
+    AuthConfig, ChangesConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig,
+    TlsConfig, section,
 };
 
 pub(crate) use document::{markdown, toml_text};
@@ -201,6 +201,8 @@ pub(crate) struct Config {
     pub(crate) gremlin: GremlinConfig,
     /// `[explore]`
     pub(crate) explore: ExploreConfig,
+    /// `[changes]`
+    pub(crate) changes: ChangesConfig,
     /// `[maintenance]`
     pub(crate) maintenance: MaintenanceConfig,
     /// `[omrs]`
@@ -263,6 +265,11 @@ const SECTIONS: &[Section] = &[
         name: "explore",
         about: "Bounds on what the explorer asks for, see [explorer-api.md](explorer-api.md)",
         options: ExploreConfig::DOCS,
+    },
+    Section {
+        name: "changes",
+        about: "Readers that follow what commits change, see [changes.md](changes.md)",
+        options: ChangesConfig::DOCS,
     },
     Section {
         name: "maintenance",
@@ -380,7 +387,7 @@ impl Config {
     }
 
     /// How long changes are kept.
-    pub(crate) fn changes(&self) -> Result<Retention, ConfigError> {
+    pub(crate) fn kept_changes(&self) -> Result<Retention, ConfigError> {
         match self.graph.changes.as_str() {
             "off" => Ok(Retention::None),
             text => parse_retention(text).map_err(|_| {
@@ -393,7 +400,7 @@ impl Config {
 
     /// Refuses values with which the server could not work.
     fn validate(&self) -> Result<(), ConfigError> {
-        self.changes()?;
+        self.kept_changes()?;
         self.whole_server()
             .validate()
             .map_err(|error| ConfigError::new(error.to_string()))?;
@@ -439,6 +446,7 @@ impl Config {
             gremlin: self.gremlin.clone(),
             auth: self.auth.clone(),
             explore: self.explore.clone(),
+            changes: self.changes.clone(),
             tls: self.tls.clone(),
             ..self.server.clone()
         }

@@ -6,9 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use varve_graph::backup::restored;
 use varve_graph::{DurabilityMode, GraphOptions, Registry};
 use varve_kv::memory::MemoryEngine;
 use varve_kv::{Engine, KvError};
+use varve_model::schema::Retention;
 use varve_model::time::SystemClock;
 use varve_omrs::graph_store::InstanceDerivers;
 
@@ -65,7 +67,8 @@ pub(crate) fn open_stored(config: &Config) -> Result<Arc<Registry>, CommandError
         "cassandra" => open_cassandra(config, None, Absent::Refuse)?,
         _ => open_rocksdb(config, Absent::Refuse)?,
     };
-    open_all(config, engine, None)
+    // What changes are kept the servers decide.
+    open_all(config, engine, None, None)
 }
 
 /// Background jobs of RocksDB where there are fewer cores: one is kept for flushes, so two are left for merges. The second runs only when
@@ -266,7 +269,8 @@ pub(crate) fn open_graphs(
     engine: Arc<dyn Engine>,
     clock_ahead_max: Option<Duration>,
 ) -> Result<Arc<Registry>, CommandError> {
-    let graphs = open_all(config, engine, clock_ahead_max)?;
+    let changes = config.kept_changes()?;
+    let graphs = open_all(config, engine, clock_ahead_max, Some(changes))?;
     for name in &config.graph.create {
         graphs.ensure(name)?;
     }
@@ -277,6 +281,7 @@ fn open_all(
     config: &Config,
     engine: Arc<dyn Engine>,
     clock_ahead_max: Option<Duration>,
+    changes: Option<Retention>,
 ) -> Result<Arc<Registry>, CommandError> {
     let mut options = GraphOptions::new(Arc::new(SystemClock));
     options.clock_ahead_max = clock_ahead_max;
@@ -285,7 +290,10 @@ fn open_all(
         Durability::Interval(every) => DurabilityMode::Interval(every),
         Durability::None => DurabilityMode::None,
     };
-    options.changes = config.changes()?;
+    options.changes = changes;
+    if config.storage.engine == "rocksdb" {
+        options.restored = restored(&graphs_folder(&config.storage.data_dir))?;
+    }
     options.limits = config.limits.limits();
     options.limits.open_schema_max = config.gremlin.open_schema_max;
     // So that what any command writes, purges or verifies of open metadata has its index entries.

@@ -7,6 +7,7 @@
 #[cfg(feature = "jemalloc")]
 mod allocator;
 mod backup;
+mod changes;
 mod cli;
 mod config;
 mod data;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Command::Load(arguments) => load::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
+        Command::Changes(arguments) => changes::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::User(arguments) => users::run(&arguments),
         Command::RecoverLog(arguments) => recover_log::run(&arguments),

@@ -33,6 +33,8 @@ pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
         commit_internal(graph, &ids, &[], |emitter| {
             let rows = current_rows(graph.reader(), &ids)?;
             for ((clustering, id), current) in due.iter().zip(rows) {
+                let (at, _) = key::decode_pending(clustering)?;
+                emitter.touch_due(id, at);
                 emitter.settled(id, current)?;
                 emitter
                     .batch

@@ -137,7 +137,7 @@ fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report
             };
             report_ahead(&graph, &mut ahead, report);
             let kept = options.tasks_kept.filter(|_| sweeping || first);
-            look_after(&graph, options.tidy_limit, sweeping, kept, report);
+            look_after(&graph, options.tidy_limit, (sweeping, first), kept, report);
         }
         registry.retry_removals();
         first = false;
@@ -166,11 +166,12 @@ fn report_ahead(graph: &Graph, reported: &mut BTreeSet<String>, report: Report<'
     }
 }
 
-/// One round of upkeep of one graph; `kept`: how long ended tasks are kept, if they are looked at.
+/// One round of upkeep of one graph, `sweeping` or the `first`; `kept`: how long ended tasks are
+/// kept, if they are looked at.
 fn look_after(
     graph: &Arc<Graph>,
     tidy_limit: usize,
-    sweeping: bool,
+    (sweeping, first): (bool, bool),
     kept: Option<Duration>,
     report: Report<'_>,
 ) {
@@ -187,7 +188,10 @@ fn look_after(
     if sweeping && let Err(error) = sweep(graph) {
         failed(error);
     }
-    if sweeping && let Err(error) = crate::changes::forget(graph) {
+    // In the first round too: what an earlier process has left to delete may be much.
+    if (sweeping || first)
+        && let Err(error) = crate::changes::forget(graph)
+    {
         failed(error);
     }
     if let Some(kept) = kept

@@ -54,7 +54,7 @@ impl Registry {
                 durability: DurabilityMode::Sync,
                 derivers: None,
                 jobs: None,
-                changes: Retention::None,
+                changes: Some(Retention::None),
                 ..self.options.clone()
             };
             *system = Some(Graph::open(SYSTEM_GRAPH, space, &options)?);

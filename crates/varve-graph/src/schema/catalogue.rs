@@ -1,8 +1,8 @@
 //! The catalogue: the one place where a graph's schema changes.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -20,6 +20,7 @@ use super::request::{
 };
 use super::snapshot::Schema;
 use super::{edge_label, index_label, open, property_key, removal, vertex_label};
+use crate::changes::note_schema;
 use crate::tasks::{TaskId, Tasks};
 use crate::{ErrorKind, GraphError};
 
@@ -62,7 +63,14 @@ pub struct Catalogue {
     mode: Mutex<GraphMode>,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
+    /// What lists changes, where the graph keeps them.
+    lister: OnceLock<Box<Lister>>,
+    /// Changed elements that could not be listed yet.
+    unlisted: Mutex<Vec<(SchemaKind, u32)>>,
 }
+
+/// Lists changed elements; says whether that is done.
+pub(crate) type Lister = dyn Fn(&[(SchemaKind, u32)]) -> bool + Send + Sync;
 
 impl std::fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -110,7 +118,14 @@ impl Catalogue {
             last_ids: Mutex::new(last_ids),
             mode: Mutex::new(GraphMode::default()),
             open_schema_max: AtomicUsize::new(open::OPEN_SCHEMA_MAX),
+            lister: OnceLock::new(),
+            unlisted: Mutex::default(),
         })
+    }
+
+    /// Has `lister` list every change before it becomes visible. Only the first call counts.
+    pub(crate) fn list_by(&self, lister: Box<Lister>) {
+        let _ = self.lister.set(lister);
     }
 
     /// The schema as it is now. Costs one atomic increment; a request should ask once and keep the answer.
@@ -171,6 +186,7 @@ impl Catalogue {
         let mut draft = Draft {
             schema: Schema::clone(&self.current.load()),
             batch: Batch::new(),
+            changed: Vec::new(),
             last_ids: *last_ids,
             submission: None,
             now: self.clock.now(),
@@ -186,8 +202,22 @@ impl Catalogue {
         if draft.batch.is_empty() {
             return Ok(outcome);
         }
+        let lister = self.lister.get().filter(|_| !draft.changed.is_empty());
+        let mut unlisted = self.unlisted.lock();
+        if lister.is_some() {
+            draft.changed.extend(unlisted.iter());
+            note_schema(&mut draft.batch, &draft.changed);
+        }
         self.space.write(&draft.batch, Durability::Sync)?;
         fail_point::SCHEMA_STORED.pass();
+        if let Some(list) = lister {
+            // What could not be listed the note has, and the next change lists it too.
+            *unlisted = match list(&draft.changed) {
+                true => Vec::new(),
+                false => std::mem::take(&mut draft.changed),
+            };
+        }
+        drop(unlisted);
         *last_ids = draft.last_ids;
         draft.schema.next_version();
         let version = draft.schema.version();

@@ -25,6 +25,8 @@ pub(super) const LAST_ID: &[u8] = b"";
 pub(super) struct Draft<'a> {
     pub(super) schema: Schema,
     pub(super) batch: Batch,
+    /// The elements that it puts.
+    pub(super) changed: Vec<(SchemaKind, u32)>,
     pub(super) last_ids: LastIds,
     pub(super) submission: Option<Submission<'a>>,
     pub(super) now: Instant,
@@ -93,6 +95,10 @@ impl Draft<'_> {
     pub(super) fn put<T: Record>(&mut self, element: T) -> Arc<T> {
         let partition = [T::KIND.byte()];
         let key = element.number().to_be_bytes();
+        let changed = (T::KIND, element.number());
+        if !self.changed.contains(&changed) {
+            self.changed.push(changed);
+        }
         self.batch
             .put(self.tables.schema, &partition, &key, &element.to_bytes());
         element.place(&mut self.schema)

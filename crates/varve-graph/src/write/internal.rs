@@ -9,7 +9,7 @@ use varve_model::ElementId;
 
 use super::emit::{Current, EmitContext, Emitter, sides};
 use super::keys::Keys;
-use crate::commit::{Commit, LatchKey, Ticket, ticket};
+use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::GraphError;
 use crate::graph::Graph;
 
@@ -26,6 +26,26 @@ pub(crate) fn commit_internal(
     let mut keys = latch_keys(ids);
     keys.extend(claims.iter().map(|claim| LatchKey::exclusive(claim)));
     let latches = graph.latches.acquire(keys)?;
+    commit_latched(graph, latches, build)
+}
+
+/// [`commit_internal`] of what touches no element, under no latch: for who may hold some.
+///
+/// # Errors
+/// As [`commit_internal`].
+pub(crate) fn commit_unlatched(
+    graph: &Arc<Graph>,
+    build: impl FnOnce(&mut Emitter<'_>) -> Result<(), GraphError>,
+) -> Result<Ticket, GraphError> {
+    let latches = graph.latches.acquire(Vec::new())?;
+    commit_latched(graph, latches, build)
+}
+
+fn commit_latched(
+    graph: &Arc<Graph>,
+    latches: LatchSet,
+    build: impl FnOnce(&mut Emitter<'_>) -> Result<(), GraphError>,
+) -> Result<Ticket, GraphError> {
     let (schema, now) = (graph.schema(), graph.now());
     let deriver = graph.deriver();
     // A pair is put again without a look at the cache: these commits are rare.

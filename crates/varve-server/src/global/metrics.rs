@@ -195,6 +195,11 @@ pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
         "Bytes of write requests' bodies held.",
         writes.bytes_held(),
     );
+    gauge(
+        "varve_changes_followers",
+        "Readers that follow changes now: streams of events, and calls that wait.",
+        state.followers().count(),
+    );
     let uptime = state.started().elapsed().as_secs_f64();
     let help = "Seconds since the start.";
     list.push(Gauge {

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 
 use crate::answers::Sending;
 use crate::runtime::ConnectionState;
+use crate::state::WorkerHandle;
 
 /// Why a body ends before its end: what should come next could not be had. The connection is cut,
 /// so that the client does not take the part for the whole.
@@ -40,8 +41,29 @@ pub struct Body {
 /// The pieces of a body that are not there yet.
 struct More {
     pieces: Mutex<Pin<Box<Pieces>>>,
-    /// The connection that sends them: it counts as in work until the last one is sent.
-    connection: Mutex<Option<Arc<ConnectionState>>>,
+    /// Who sends them: the connection counts as in work until the last one is sent.
+    sender: Mutex<Option<Sender>>,
+}
+
+/// The serving thread and the connection that send a body.
+type Sender = (Arc<WorkerHandle>, Arc<ConnectionState>);
+
+impl More {
+    /// A piece with its share of the budget of answers: the client must take each in time.
+    fn counted(&self, piece: Bytes) -> Result<Body, Cut> {
+        let size = piece.len();
+        let mut body = Body::from(piece);
+        if let Some((worker, connection)) = &*self.sender.lock() {
+            let mut share = worker.state.answers().share(false);
+            if !share.reach(size) {
+                return Err(Cut(
+                    "there is no room for it beside other answers".to_owned()
+                ));
+            }
+            body.count_in(worker.underway.add(share, connection));
+        }
+        Ok(body)
+    }
 }
 
 impl std::fmt::Debug for More {
@@ -52,7 +74,7 @@ impl std::fmt::Debug for More {
 
 impl Drop for More {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.lock().take() {
+        if let Some((_, connection)) = self.sender.lock().take() {
             connection.request_ended();
         }
     }
@@ -72,7 +94,7 @@ impl Body {
     ) -> Self {
         let more = More {
             pieces: Mutex::new(Box::pin(pieces)),
-            connection: Mutex::new(None),
+            sender: Mutex::new(None),
         };
         Self {
             more: Some(Arc::new(more)),
@@ -85,11 +107,12 @@ impl Body {
         self.more.is_some()
     }
 
-    /// Keeps a connection from counting as idle while its pieces are made.
-    pub(crate) fn keeps(&self, connection: &Arc<ConnectionState>) {
+    /// Names who sends the pieces that are not there yet. The connection does not count as idle
+    /// while they are made.
+    pub(crate) fn sent_by(&self, worker: &Arc<WorkerHandle>, connection: &Arc<ConnectionState>) {
         if let Some(more) = &self.more {
             connection.request_started();
-            *more.connection.lock() = Some(Arc::clone(connection));
+            *more.sender.lock() = Some((Arc::clone(worker), Arc::clone(connection)));
         }
     }
 
@@ -207,14 +230,14 @@ impl http_body::Body for Body {
             return Poll::Ready(None);
         };
         let next = more.pieces.lock().as_mut().poll_next(context);
-        match next {
-            Poll::Ready(Some(Ok(piece))) => Poll::Ready(Some(Ok(Frame::data(piece.into())))),
-            Poll::Ready(ended) => {
-                self.more = None;
-                Poll::Ready(ended.map(|ended| ended.map(|_| Frame::data(Self::default()))))
-            }
-            Poll::Pending => Poll::Pending,
+        let Poll::Ready(next) = next else {
+            return Poll::Pending;
+        };
+        let piece = next.map(|next| next.and_then(|piece| more.counted(piece)));
+        if !matches!(piece, Some(Ok(_))) {
+            self.more = None;
         }
+        Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -68,7 +68,7 @@ impl Drop for Place {
 }
 
 /// The address itself, of IPv6 its network.
-fn counted_as(address: IpAddr) -> IpAddr {
+pub(crate) fn counted_as(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
             let network = u128::MAX << (u128::BITS - IPV6_NETWORK_BITS);

@@ -65,7 +65,7 @@ pub(crate) struct ConnectionState {
     late: AtomicBool,
     stop: AtomicBool,
     cut: AtomicBool,
-    /// Where it comes from; looked at only where authentication is on.
+    /// Where it comes from.
     address: OnceLock<IpAddr>,
     /// The certificate that its client has shown; looked at only where authentication is on.
     certificate: OnceLock<Arc<ClientCertificate>>,
@@ -166,7 +166,7 @@ impl TimeLimits {
 }
 
 impl ConnectionState {
-    /// The client's address, where authentication is on.
+    /// The client's address.
     pub(crate) fn address(&self) -> IpAddr {
         let address = self.address.get().copied();
         address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
@@ -339,8 +339,7 @@ pub(super) async fn serve(
     handshakes: &Arc<Addresses>,
 ) {
     let state = &handle.state;
-    let peer = worker.state.auth().and_then(|_| stream.peer_addr().ok());
-    let _ = peer.map(|peer| state.address.set(peer.ip()));
+    let _ = stream.peer_addr().map(|peer| state.address.set(peer.ip()));
     let stream = match worker.state.tls() {
         None => Transport::Plain(stream),
         Some(tls) => match transport::secure(stream, tls, handshakes, handle).await {

@@ -7,17 +7,23 @@ use serde_json::{Value, json};
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::schema::Retention;
-use varve_model::time::SystemClock;
+use varve_model::time::{Clock as _, SystemClock};
+use varve_model::value::date_text;
 use varve_server::ServerConfig;
 
 use crate::fixture::Fixture;
+use crate::memory::await_that;
 
 fn keeping() -> Fixture {
+    keeping_with(ServerConfig::default())
+}
+
+fn keeping_with(config: ServerConfig) -> Fixture {
     let mut options = GraphOptions::new(Arc::new(SystemClock));
-    options.changes = Retention::All;
+    options.changes = Some(Retention::All);
     let engine = Arc::new(MemoryEngine::new());
     let graphs = Arc::new(Registry::open(engine, options).unwrap());
-    Fixture::on(ServerConfig::default(), graphs)
+    Fixture::on(config, graphs)
 }
 
 fn lines(fixture: &Fixture, query: &str) -> Vec<Value> {
@@ -56,8 +62,8 @@ fn person(name: &str, age: i64) -> String {
 #[test]
 fn every_commit_comes_once_whole_and_in_order() {
     let fixture = keeping();
-    let (none, start) = read(&fixture, "since=earliest");
-    assert_eq!(none, Vec::<Value>::new());
+    let (schema, start) = read(&fixture, "since=earliest");
+    assert!(schema.iter().all(|change| change["kind"] == "schema"));
     fixture.people();
     fixture.done(
         "POST",
@@ -229,5 +235,184 @@ fn a_cursor_of_another_time_or_graph_is_refused() {
         "",
         400,
         "The graph keeps no changes: see the option graph.changes",
+    );
+}
+
+#[test]
+fn a_look_for_what_is_rare_ends_in_time_and_says_where_it_is() {
+    let mut config = ServerConfig::default();
+    config.changes.look_ms = 0;
+    let fixture = keeping_with(config);
+    let (_, start) = read(&fixture, "since=now");
+    for age in 0..5 {
+        fixture.done("POST", "vertices", &person("marko", age));
+    }
+    let (none, end) = read(&fixture, "since=now");
+    assert_eq!(none, Vec::<Value>::new());
+    let (mut cursor, mut looks) = (start, 0);
+    while cursor != end {
+        let (none, next) = read(&fixture, &format!("since={cursor}&labels=software"));
+        assert_eq!(none, Vec::<Value>::new());
+        let number = |cursor: &str| cursor.parse::<u64>().unwrap();
+        assert!(number(&next) > number(&cursor), "each look comes further");
+        (cursor, looks) = (next, looks + 1);
+    }
+    assert!(looks >= 5, "{looks}");
+}
+
+#[test]
+fn a_reader_waits_for_what_it_asks_for() {
+    let fixture = keeping();
+    let (_, start) = read(&fixture, "since=now");
+    let query = format!("since={start}&labels=software&wait=14s");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| read(&fixture, &query));
+        std::thread::sleep(Duration::from_millis(50));
+        fixture.done("POST", "vertices", &person("other", 1));
+        std::thread::sleep(Duration::from_millis(50));
+        let body = json!({"label": "software", "properties": {"name": "lop", "lang": "java"}});
+        fixture.done("POST", "vertices", &body.to_string());
+        let (changes, _) = waits.join().unwrap();
+        let lop = ("put".to_owned(), "\"2:lop\"".to_owned());
+        assert_eq!(told(&changes), [lop]);
+    });
+}
+
+fn follow(fixture: &Fixture, since: &str) -> crate::harness::Client {
+    let mut client = fixture.server.connect();
+    let head = format!(
+        "GET /graphs/hugegraph/changes?since={since} HTTP/1.1\r\nhost: h\r\n\
+         accept: text/event-stream\r\n\r\n"
+    );
+    client.send(head.as_bytes());
+    client
+}
+
+#[test]
+fn followers_are_bounded() {
+    let mut config = ServerConfig::default();
+    config.changes.followers_max = 1;
+    let fixture = keeping_with(config);
+    let mut first = follow(&fixture, "earliest");
+    assert!(first.receive_some().starts_with("HTTP/1.1 200"));
+    for (accept, query) in [("text/event-stream", ""), ("*/*", "?wait=5s")] {
+        let refused = fixture.server.exchange(&format!(
+            "GET /graphs/hugegraph/changes{query} HTTP/1.1\r\nhost: h\r\naccept: {accept}\r\n\r\n"
+        ));
+        assert_eq!(refused.status, 503, "{}", refused.text());
+        assert!(refused.text().contains("changes.followers_max"));
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
+    // Who does not wait takes no place.
+    read(&fixture, "since=earliest");
+}
+
+#[test]
+fn a_stream_that_nobody_takes_ends() {
+    let config = ServerConfig {
+        write_timeout_ms: 200,
+        ..ServerConfig::default()
+    };
+    let fixture = keeping_with(config);
+    let (_, start) = read(&fixture, "since=now");
+    let large = "x".repeat(1_000_000);
+    for number in 0..40 {
+        let body = json!({
+            "label": "book", "id": format!("b{number}"), "properties": {"name": format!("{number}{large}")}
+        });
+        fixture.done("POST", "vertices", &body.to_string());
+    }
+    let mut client = follow(&fixture, &start);
+    assert!(client.receive_some().starts_with("HTTP/1.1 200"));
+    await_that("the stream is cut", || {
+        let metrics = fixture.server.get("/metrics");
+        metrics.text().contains("varve_connections_cut_total 1")
+    });
+    let rest = client.receive_rest();
+    assert!(rest.len() < 40_000_000, "{} bytes came", rest.len());
+}
+
+#[test]
+fn changes_of_the_schema_come_before_what_they_are_for() {
+    let fixture = keeping();
+    let (_, start) = read(&fixture, "since=now");
+    let schema = |kind: &str, body: Value| {
+        fixture.done("POST", &format!("../schema/{kind}"), &body.to_string());
+    };
+    schema(
+        "propertykeys",
+        json!({"name": "colour", "data_type": "TEXT"}),
+    );
+    schema(
+        "vertexlabels",
+        json!({"name": "car", "properties": ["colour"], "primary_keys": ["colour"]}),
+    );
+    let car = json!({"label": "car", "properties": {"colour": "red"}});
+    fixture.done("POST", "vertices", &car.to_string());
+    let (all, _) = read(&fixture, &format!("since={start}"));
+    let each: Vec<_> = all
+        .iter()
+        .map(|change| {
+            (
+                change["kind"].as_str().unwrap(),
+                change["type"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        each,
+        [
+            ("schema", "propertykey"),
+            ("schema", "vertexlabel"),
+            ("put", "vertex")
+        ]
+    );
+    assert_eq!(
+        (&all[0]["name"], &all[1]["name"]),
+        (&json!("colour"), &json!("car"))
+    );
+    assert_eq!(all[2]["element"]["label"], "car");
+    let (only, _) = read(&fixture, &format!("since={start}&types=schema"));
+    assert_eq!(only, all[..2]);
+    let (none, _) = read(&fixture, &format!("since={start}&types=vertex,edge"));
+    assert_eq!(none, all[2..]);
+}
+
+/// An instant of whole milliseconds as the API writes it.
+fn text_of(at: varve_model::Instant) -> String {
+    format!("{}000Z", date_text(at.millis()).replace(' ', "T"))
+}
+
+#[test]
+fn planned_states_that_begin_and_end_come_if_asked_for() {
+    let fixture = keeping();
+    let (_, start) = read(&fixture, "since=now");
+    let at = |millis: i64| varve_model::Instant::from_millis(SystemClock.now().millis() + millis);
+    let (from, to) = (at(300), at(2_000));
+    let period = format!("valid_from={}&valid_to={}", text_of(from), text_of(to));
+    fixture.done("POST", &format!("vertices?{period}"), &person("ann", 1));
+    let graph = fixture.server.state.graphs().get("hugegraph").unwrap();
+    for boundary in [from, to] {
+        await_that("the boundary is past", || graph.now() > boundary);
+        varve_graph::maintenance::tidy(&graph, 100).unwrap();
+    }
+    let (all, _) = read(
+        &fixture,
+        &format!("since={start}&effective=true&before=true"),
+    );
+    let ann = |kind: &str| (kind.to_owned(), "\"1:ann\"".to_owned());
+    assert_eq!(told(&all), [ann("put"), ann("began"), ann("ended")]);
+    assert_eq!(all[1]["effective_at"], text_of(from));
+    assert_eq!(all[1]["element"]["properties"]["age"], 1);
+    assert_eq!(all[1]["before"], Value::Null);
+    assert_eq!(all[2]["effective_at"], text_of(to));
+    assert_eq!(all[2]["before"]["properties"]["age"], 1);
+    let (without, end) = read(&fixture, &format!("since={start}"));
+    assert_eq!(told(&without), [ann("put")]);
+    assert_eq!(
+        read(&fixture, &format!("since={end}&effective=true"))
+            .0
+            .len(),
+        0
     );
 }

@@ -1,6 +1,7 @@
 //! Several servers on one engine: who leads, who hands on, and what becomes of requests when a leader goes. The engine is in
 //! memory, with leases that end when a test says so.
 
+mod following;
 mod limits;
 mod repository;
 
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use varve_graph::registry::Tending;
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::Engine;
+use varve_model::schema::Retention;
 use varve_model::time::SystemClock;
 use varve_server::{AppState, Listeners, LockedGraphs, Metadata, RunningServer, ServerConfig};
 use varve_testkit::SharedMemory;
@@ -45,6 +47,15 @@ impl Server {
         config: ServerConfig,
         metadata: Option<Metadata>,
     ) -> Self {
+        Self::start_keeping(shared, config, metadata, Retention::None)
+    }
+
+    fn start_keeping(
+        shared: &Arc<SharedMemory>,
+        config: ServerConfig,
+        metadata: Option<Metadata>,
+        changes: Retention,
+    ) -> Self {
         let config = ServerConfig {
             port: 0,
             threads: 1,
@@ -54,7 +65,8 @@ impl Server {
         let listeners = Listeners::bind(&config).unwrap();
         let address = listeners.address();
         let engine: Arc<dyn Engine> = shared.server(&address.to_string());
-        let options = GraphOptions::new(Arc::new(SystemClock));
+        let mut options = GraphOptions::new(Arc::new(SystemClock));
+        options.changes = Some(changes);
         let graphs = Arc::new(Registry::open(engine, options).unwrap());
         let locked = LockedGraphs::These(Vec::new());
         let state = AppState::with_metadata(config, Arc::clone(&graphs), &[], metadata, locked);

@@ -17,7 +17,7 @@ const LIFE_MS_MAX: u64 = 1_500;
 /// Vertices that are written again and again.
 const NAMES: u64 = 50;
 
-fn start(data: &std::path::Path) -> Server {
+pub(crate) fn start(data: &std::path::Path) -> Server {
     let mut command = Command::new(VARVE);
     command.args(["serve", "--set", "graph.changes=all", "--data-dir"]);
     Server::start(command.arg(data))
@@ -39,7 +39,9 @@ impl Follower {
     /// Takes what there is. `false` when the server is gone.
     fn follow(&mut self, client: &Client) -> bool {
         let cursor = self.cursor.clone().unwrap_or_else(|| "earliest".to_owned());
-        let path = format!("/graphs/hugegraph/changes?since={cursor}&limit=7&wait=100ms");
+        let path = format!(
+            "/graphs/hugegraph/changes?since={cursor}&limit=7&wait=100ms&types=vertex,edge"
+        );
         let Some((status, body)) = client.try_ask("GET", &path, "") else {
             return false;
         };
@@ -78,7 +80,7 @@ impl Follower {
     }
 }
 
-fn make_schema(server: &Server) {
+pub(crate) fn make_schema(server: &Server) {
     for (path, body) in [
         ("propertykeys", json!({"name": "name", "data_type": "TEXT"})),
         (

@@ -15,10 +15,11 @@ pub(crate) const SCHEMA: [(&str, &str); 1] = [(
     r#"{"name":"brief","id_strategy":"CUSTOMIZE_STRING","properties":["n"],"user_data":{"~history":"1s"}}"#,
 )];
 /// Options under which the chores reach every place: upkeep comes soon, and few edges are many.
-pub(crate) const OPTIONS: [(&str, &str); 3] = [
+pub(crate) const OPTIONS: [(&str, &str); 4] = [
     ("VARVE_LIMITS_VERTEX_DELETE_EDGES_MAX", "3"),
     ("VARVE_MAINTENANCE_TIDY_INTERVAL_MS", "20"),
     ("VARVE_MAINTENANCE_RETENTION_INTERVAL_SECONDS", "1"),
+    ("VARVE_GRAPH_CHANGES", "1s"),
 ];
 
 const GRAPH: &str = "/graphs/hugegraph";
@@ -66,6 +67,7 @@ impl Chore {
             ("purge.", Self::Purge),
             ("delete.", Self::Wide),
             ("retention.", Self::Retention),
+            ("changes.", Self::Retention),
         ];
         let found = known.iter().find(|(start, _)| point.starts_with(start));
         found.map(|(_, chore)| *chore)

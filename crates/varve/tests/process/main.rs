@@ -17,6 +17,10 @@ mod faults;
 #[cfg(feature = "rocksdb")]
 mod folders;
 #[cfg(feature = "rocksdb")]
+mod followers;
+#[cfg(feature = "rocksdb")]
+mod following;
+#[cfg(feature = "rocksdb")]
 mod gremlin_crash;
 #[cfg(feature = "rocksdb")]
 mod idle;

@@ -1,8 +1,8 @@
-//! Notes which elements a commit touches, where the graph keeps changes.
+//! Notes what a commit touches, where the graph keeps changes.
 
-use varve_encoding::change::Touched;
+use varve_encoding::change::{Keys, Touched};
 use varve_kv::Batch;
-use varve_model::ElementId;
+use varve_model::{ElementId, Instant};
 
 use super::{Emitter, Side, sides};
 use crate::commit::Stamps;
@@ -19,23 +19,40 @@ impl Emitter<'_> {
     /// Notes that the commit gives an element an event, by the keys of its first side.
     pub(super) fn touch(&mut self, partition: &[u8], clustering: &[u8]) {
         if let Some(touches) = &mut self.touches {
-            touches.add(&Touched {
+            touches.add(&Touched::Element(Keys {
                 partition,
                 clustering,
-                is_purged: false,
-            });
+            }));
         }
     }
 
     /// Notes that the commit purges an element.
     pub(crate) fn touch_purged(&mut self, id: &ElementId) {
+        self.touch_as(id, &|keys| Touched::Purged(keys));
+    }
+
+    /// Notes that a state of an element may begin or end at `at`, which is past.
+    pub(crate) fn touch_due(&mut self, id: &ElementId, at: Instant) {
+        self.touch_as(id, &|keys| Touched::Due(keys, at));
+    }
+
+    fn touch_as(&mut self, id: &ElementId, touched: &dyn Fn(Keys<'_>) -> Touched<'_>) {
+        let Some(touches) = &mut self.touches else {
+            return;
+        };
         let (_, sides) = sides(id);
-        if let (Some(touches), Some(side)) = (&mut self.touches, sides.first()) {
-            touches.add(&Touched {
+        if let Some(side) = sides.first() {
+            touches.add(&touched(Keys {
                 partition: &side.partition,
                 clustering: &side.clustering,
-                is_purged: true,
-            });
+            }));
+        }
+    }
+
+    /// Notes that the commit is to be listed as a change of an element of the schema.
+    pub(crate) fn touch_schema(&mut self, kind: u8, id: u32) {
+        if let Some(touches) = &mut self.touches {
+            touches.add(&Touched::Schema(kind, id));
         }
     }
 

@@ -1,0 +1,292 @@
+//! Which changes a graph keeps, and their end: by age, and where it keeps none any more.
+//!
+//! A note says since when changes are kept, after which version they are all there, and whether
+//! rows that are not kept may still be stored. It is written before rows are deleted, so no reader
+//! trusts rows that are being deleted, and again after that. So a deletion that broke off, or that
+//! of all changes after the option was switched off, goes on after a restart.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use varve_encoding::change;
+use varve_encoding::tables::CHANGE;
+use varve_kv::{ClusteringRange, Flow, ScanRequest, fail_point};
+use varve_model::schema::Retention;
+use varve_model::{CommitVersion, Instant};
+
+use crate::error::GraphError;
+use crate::graph::Graph;
+use crate::notes::Notes;
+use crate::write::commit_internal;
+
+/// The name of the note.
+const NOTE: &str = "changes";
+/// Rows that are deleted, or looked at, in one step.
+const STEP_ROWS: usize = 2_000;
+
+/// Whether changes are kept, and which store a graph is opened in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keeping {
+    /// `None`: as the graph has kept them so far, without an end.
+    pub(crate) retention: Option<Retention>,
+    /// Which restored copy of its store the graph is in; 0: in none.
+    pub(crate) restored: u64,
+}
+
+/// What is stored about changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Note {
+    /// The version at which keeping began; [`CommitVersion::MAX`]: none are kept.
+    since: CommitVersion,
+    /// Changes after this version are there.
+    oldest: CommitVersion,
+    /// Which restored copy of the store the graph was in.
+    restored: u64,
+    /// Whether rows of changes that are not kept may be there.
+    has_rest: bool,
+}
+
+impl Note {
+    const BYTES: usize = 25;
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (since, rest) = bytes.split_first_chunk::<8>()?;
+        let (oldest, rest) = rest.split_first_chunk::<8>()?;
+        // Earlier builds wrote no more, and may have left rows.
+        let restored = rest.first_chunk::<8>();
+        Some(Self {
+            since: CommitVersion(u64::from_be_bytes(*since)),
+            oldest: CommitVersion(u64::from_be_bytes(*oldest)),
+            restored: restored.map_or(0, |bytes| u64::from_be_bytes(*bytes)),
+            has_rest: rest.get(8).is_none_or(|flag| *flag != 0),
+        })
+    }
+
+    fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.since.0.to_be_bytes());
+        bytes[8..16].copy_from_slice(&self.oldest.0.to_be_bytes());
+        bytes[16..24].copy_from_slice(&self.restored.to_be_bytes());
+        bytes[24] = u8::from(self.has_rest);
+        bytes
+    }
+
+    const fn is_of_none(&self) -> bool {
+        self.since.0 == CommitVersion::MAX.0
+    }
+}
+
+/// Since when a graph keeps changes, and which it still has.
+#[derive(Debug)]
+pub(crate) struct KeptChanges {
+    retention: Retention,
+    since: CommitVersion,
+    oldest: AtomicU64,
+    restored: u64,
+    has_rest: AtomicBool,
+}
+
+impl KeptChanges {
+    /// What a graph keeps that is being opened at `now`, whose newest version is `newest`. What was
+    /// kept before a time without, or before the store was restored from a backup, is not
+    /// continued: commits may be missing.
+    pub(crate) fn open(
+        notes: &Notes,
+        keeping: Keeping,
+        (newest, now): (CommitVersion, Instant),
+    ) -> Result<Self, GraphError> {
+        let stored = notes.get(NOTE)?.as_deref().and_then(Note::read);
+        let was_on = stored.filter(|note| !note.is_of_none());
+        let as_before = match was_on {
+            Some(_) => Retention::All,
+            None => Retention::None,
+        };
+        let retention = keeping.retention.unwrap_or(as_before);
+        let is_same = |note: &Note| note.restored == keeping.restored;
+        let note = match was_on.filter(is_same) {
+            Some(note) if retention != Retention::None => note,
+            _ => {
+                // Before the first version that a commit may get from now on.
+                let before = CommitVersion(CommitVersion::first_at(now).0.saturating_sub(1));
+                let since = match retention {
+                    Retention::None => CommitVersion::MAX,
+                    _ => newest.max(before),
+                };
+                Note {
+                    since,
+                    oldest: since,
+                    restored: keeping.restored,
+                    has_rest: stored.is_some_and(|note| note.has_rest || !note.is_of_none()),
+                }
+            }
+        };
+        let is_needed = !note.is_of_none() || note.has_rest;
+        if is_needed && stored != Some(note) {
+            notes.put(NOTE, &note.to_bytes())?;
+        }
+        Ok(Self {
+            retention,
+            since: note.since,
+            oldest: AtomicU64::new(note.oldest.0),
+            restored: note.restored,
+            has_rest: AtomicBool::new(note.has_rest),
+        })
+    }
+
+    /// Whether commits leave what they touch.
+    pub(crate) fn is_on(&self) -> bool {
+        self.retention != Retention::None
+    }
+
+    /// Since when changes are kept, and after which version they are all there.
+    pub(crate) fn range(&self) -> Option<(CommitVersion, CommitVersion)> {
+        self.is_on().then(|| (self.since, self.oldest()))
+    }
+
+    fn oldest(&self) -> CommitVersion {
+        CommitVersion(self.oldest.load(Ordering::Acquire))
+    }
+
+    fn has_rest(&self) -> bool {
+        self.has_rest.load(Ordering::Acquire)
+    }
+
+    /// Stores after which version changes are there, and whether rows before it may be.
+    fn put(&self, notes: &Notes, oldest: CommitVersion, has_rest: bool) -> Result<(), GraphError> {
+        let note = Note {
+            since: self.since,
+            oldest,
+            restored: self.restored,
+            has_rest,
+        };
+        match note.is_of_none() && !has_rest {
+            true => notes.put(NOTE, &[])?,
+            false => notes.put(NOTE, &note.to_bytes())?,
+        }
+        self.oldest.store(oldest.0, Ordering::Release);
+        self.has_rest.store(has_rest, Ordering::Release);
+        Ok(())
+    }
+
+    /// The version before which changes are too old at `now`.
+    fn horizon(&self, now: Instant) -> CommitVersion {
+        match self.retention {
+            Retention::For(micros) => {
+                CommitVersion::first_at(Instant(now.0.saturating_sub(micros)))
+            }
+            Retention::All | Retention::None => CommitVersion::ZERO,
+        }
+    }
+}
+
+/// Deletes the rows of changes that are older than the graph keeps them, and those that an earlier
+/// deletion has left. Returns how many.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) fn forget(graph: &Arc<Graph>) -> Result<usize, GraphError> {
+    let (kept, notes) = (graph.kept_changes(), graph.notes());
+    let (from, had_rest) = (kept.oldest(), kept.has_rest());
+    let horizon = kept.horizon(graph.now()).max(from);
+    if horizon > from {
+        kept.put(&notes, horizon, true)?;
+    }
+    let forgotten = match (had_rest, horizon > from) {
+        (true, _) => forget_anywhere(graph, horizon)?,
+        (false, true) => forget_between(graph, from, horizon)?,
+        (false, false) => return Ok(0),
+    };
+    kept.put(&notes, horizon, false)?;
+    Ok(forgotten)
+}
+
+type RowKey = (Vec<u8>, Vec<u8>);
+
+/// Deletes all rows up to a version, wherever they are.
+fn forget_anywhere(graph: &Arc<Graph>, horizon: CommitVersion) -> Result<usize, GraphError> {
+    let (mut after, mut forgotten): (Option<RowKey>, _) = (None, 0);
+    loop {
+        let (mut rows, mut seen, mut damaged) = (Vec::new(), 0, None);
+        let from = after
+            .as_ref()
+            .map(|(partition, key)| (&partition[..], &key[..]));
+        let mut last = None;
+        graph.reader().scan_table(CHANGE, from, &mut |row| {
+            seen += 1;
+            let key = (row.partition.to_vec(), row.clustering.to_vec());
+            match change::split(row.clustering) {
+                Ok((version, _)) if version <= horizon => rows.push(key.clone()),
+                Ok(_) => {}
+                Err(error) => damaged = Some(error),
+            }
+            last = Some(key);
+            match damaged.is_some() || seen == STEP_ROWS {
+                true => Flow::Break(()),
+                false => Flow::Continue(()),
+            }
+        })?;
+        damaged.map_or(Ok(()), Err)?;
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(partition, key)| (&partition[..], &key[..]))
+            .collect();
+        delete(graph, &rows)?;
+        forgotten += rows.len();
+        if last.is_none() {
+            return Ok(forgotten);
+        }
+        after = last;
+    }
+}
+
+/// Deletes the rows after one version up to another.
+fn forget_between(
+    graph: &Arc<Graph>,
+    from: CommitVersion,
+    horizon: CommitVersion,
+) -> Result<usize, GraphError> {
+    let (mut partition, mut forgotten) = (Some(change::partition(from)), 0);
+    while let Some(at) = partition.filter(|at| change::first_of(*at) < horizon) {
+        let range = ClusteringRange {
+            from: Vec::new(),
+            to: Some(change::clustering(horizon.next(), 0).to_vec()),
+        };
+        let request = ScanRequest {
+            table: CHANGE,
+            partition: &at,
+            range: &range,
+            reverse: false,
+        };
+        let mut keys = Vec::new();
+        graph.reader().scan(request, &mut |clustering, _| {
+            keys.push(clustering.to_vec());
+            match keys.len() < STEP_ROWS {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })?;
+        let rows: Vec<_> = keys.iter().map(|key| (&at[..], &key[..])).collect();
+        delete(graph, &rows)?;
+        forgotten += keys.len();
+        // A full step may have left some.
+        if keys.len() < STEP_ROWS {
+            partition = change::next(at);
+        }
+    }
+    Ok(forgotten)
+}
+
+fn delete(graph: &Arc<Graph>, rows: &[(&[u8], &[u8])]) -> Result<(), GraphError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    fail_point::CHANGES_FORGET.pass();
+    commit_internal(graph, &[], &[], |emitter| {
+        for (partition, clustering) in rows {
+            emitter.batch.delete(CHANGE, partition, clustering);
+        }
+        Ok(())
+    })?
+    .wait()?;
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! What a reader of changes asks for.
+
+use http::StatusCode;
+use http::header::HeaderName;
+use varve_graph::Graph;
+use varve_graph::changes::{Change, CommitChange, ElementChange};
+use varve_graph::schema::Schema;
+use varve_model::{CommitVersion, Element, ElementId};
+
+use crate::errors::ApiError;
+use crate::hugegraph::scope_version;
+use crate::request::RequestContext;
+
+/// Changes of one answer unless another number is asked for.
+const LIMIT: i64 = 1_000;
+/// The most changes of one answer; a commit comes whole, whatever it has.
+const LIMIT_MAX: i64 = 100_000;
+/// The header with a reader's cursor.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// The code of a cursor whose changes are not there any more.
+const GONE: &str = "VRV-CHANGES-GONE";
+
+/// What a reader asks for.
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
+    /// Changes after this version.
+    pub(super) since: CommitVersion,
+    /// Nothing after this version.
+    pub(super) until: CommitVersion,
+    labels: Vec<String>,
+    vertices: bool,
+    edges: bool,
+    /// Whether changes of the schema come.
+    schema: bool,
+    /// Whether planned states come that begin or end.
+    effective: bool,
+    /// Whether the state before comes, too.
+    pub(super) before: bool,
+    /// Changes after which an answer ends.
+    pub(super) limit: usize,
+}
+
+impl Ask {
+    pub(super) fn of(context: &RequestContext, graph: &Graph) -> Result<Self, ApiError> {
+        let query = context.query()?;
+        let (began, oldest) = kept(graph)?;
+        if let Some(id) = query.get("graph_id").filter(|id| *id != graph_id(began)) {
+            return Err(ApiError::new(
+                StatusCode::CONFLICT,
+                "java.lang.IllegalStateException",
+                format!(
+                    "The graph does not continue the changes of '{id}': it was cleared or restored, or kept none for a \
+                     time. Dump it again and follow from the version of the dump"
+                ),
+            ));
+        }
+        let last_event = context.headers().get(LAST_EVENT_ID);
+        let last_event = last_event.and_then(|id| id.to_str().ok());
+        let since = match last_event.or_else(|| query.get("since")) {
+            None | Some("" | "now") => graph.published(),
+            Some("earliest") => oldest,
+            Some(text) => scope_version(text.split('.').next().unwrap_or(text))?,
+        };
+        if since < oldest || since > graph.published().max(oldest) {
+            return Err(gone(oldest, since));
+        }
+        let until = match query.get("until").filter(|text| !text.is_empty()) {
+            Some(text) => scope_version(text)?,
+            None => CommitVersion::MAX,
+        };
+        let limit = query.integer("limit", LIMIT)?;
+        if !(1..=LIMIT_MAX).contains(&limit) {
+            return Err(ApiError::illegal_argument(format!(
+                "The limit of changes must be in [1, {LIMIT_MAX}], but got {limit}"
+            )));
+        }
+        let list = |name: &str| {
+            let given = query.get(name).unwrap_or_default().split(',');
+            let given = given.filter(|each| !each.is_empty()).map(str::to_owned);
+            given.collect::<Vec<String>>()
+        };
+        let types = list("types");
+        let has = |kind: &str| types.is_empty() || types.iter().any(|each| each == kind);
+        Ok(Self {
+            since,
+            until,
+            labels: list("labels"),
+            vertices: has("vertex"),
+            edges: has("edge"),
+            schema: has("schema"),
+            effective: query.boolean("effective", false)?,
+            before: query.boolean("before", false)?,
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Whether a change is for this reader.
+    pub(super) fn wants(&self, schema: &Schema, change: &CommitChange) -> bool {
+        match change {
+            CommitChange::Schema { .. } => self.schema,
+            CommitChange::Element(change) => self.wants_element(schema, change),
+        }
+    }
+
+    fn wants_element(&self, schema: &Schema, change: &ElementChange) -> bool {
+        let of_type = match change.id {
+            ElementId::Vertex(_) => self.vertices,
+            ElementId::Edge(_) => self.edges,
+        };
+        let element = match &change.change {
+            Change::Event { element, .. } => element.as_ref(),
+            Change::Effective { .. } if !self.effective => return false,
+            Change::Effective { before, after, .. } => after.as_ref().or(before.as_ref()),
+            Change::Purged | Change::Forgotten => None,
+        };
+        let label = match (&change.id, element) {
+            (ElementId::Edge(id), _) => Some(schema.edge_label_name(id.label)),
+            (_, Some(Element::Vertex(vertex))) => Some(schema.vertex_label_name(vertex.label)),
+            // The label of a vertex that is gone is not known: it comes to everybody.
+            _ => None,
+        };
+        of_type
+            && (self.labels.is_empty()
+                || label.is_none_or(|name| self.labels.iter().any(|asked| asked == name)))
+    }
+}
+
+/// 410 for a cursor that cannot be gone on from.
+pub(super) fn gone(oldest: CommitVersion, since: CommitVersion) -> ApiError {
+    ApiError::new(
+        StatusCode::GONE,
+        "java.lang.IllegalStateException",
+        format!(
+            "There are no changes after version {since}: they are kept since version {oldest}. Dump \
+             the graph again and follow from the version of the dump"
+        ),
+    )
+    .with_cause(GONE)
+}
+
+/// Since when a graph keeps changes, and the oldest version after which they are there; 400 where it
+/// keeps none.
+pub(super) fn kept(graph: &Graph) -> Result<(CommitVersion, CommitVersion), ApiError> {
+    graph.changes_kept().ok_or_else(|| {
+        ApiError::illegal_argument("The graph keeps no changes: see the option graph.changes")
+    })
+}
+
+/// The name of what a graph keeps: another after it was cleared, restored, or has kept none for a time.
+pub(super) fn graph_id(began: CommitVersion) -> String {
+    format!("{:016x}", began.0)
+}

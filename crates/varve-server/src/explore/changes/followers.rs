@@ -1,0 +1,261 @@
+//! Those who wait for changes: how many there are, and what wakes them.
+//!
+//! One task for each graph that is followed looks whether there is a newer version, however many
+//! wait for it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::net::IpAddr;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use varve_auth::Id;
+use varve_graph::Graph;
+use varve_model::CommitVersion;
+
+use super::ChangesConfig;
+use crate::errors::ApiError;
+use crate::request::RequestContext;
+use crate::runtime::counted_as;
+use crate::state::AppState;
+
+/// How often it is looked whether a graph that is followed has a newer version.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Whose followers are counted together.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Client {
+    User(Id),
+    Address(IpAddr),
+}
+
+impl Client {
+    /// `None`: this machine itself.
+    fn of(context: &RequestContext) -> Option<Self> {
+        if let Some(user) = context.identity().user() {
+            return Some(Self::User(user.id.clone()));
+        }
+        let address = counted_as(context.address);
+        (!address.is_loopback()).then_some(Self::Address(address))
+    }
+}
+
+/// How many follow.
+#[derive(Debug, Default)]
+struct Counts {
+    all: usize,
+    of_clients: HashMap<Client, usize>,
+}
+
+/// Readers that wait for changes.
+#[derive(Debug)]
+pub(crate) struct Followers {
+    counts: Arc<Mutex<Counts>>,
+    max: usize,
+    /// 0 is no limit.
+    per_client_max: usize,
+    retry_after_seconds: u32,
+    /// What tells the version of each graph that is followed.
+    watched: Arc<Mutex<Vec<Watched>>>,
+}
+
+/// A graph that is followed.
+#[derive(Debug)]
+struct Watched {
+    graph: Weak<Graph>,
+    version: watch::Receiver<CommitVersion>,
+}
+
+/// A follower's place, given back when it is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    counts: Arc<Mutex<Counts>>,
+    client: Option<Client>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut counts = self.counts.lock();
+        counts.all -= 1;
+        let Some(client) = self.client.take() else {
+            return;
+        };
+        if let Entry::Occupied(mut count) = counts.of_clients.entry(client) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
+
+/// Why a wait has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// There is a newer version.
+    Changes,
+    /// The time was over.
+    TimeOver,
+    /// The server stops, or the graph is served here no more.
+    Over,
+}
+
+impl Followers {
+    pub(crate) fn new(config: &ChangesConfig, retry_after_seconds: u32) -> Self {
+        Self {
+            counts: Arc::default(),
+            max: config.followers_max,
+            per_client_max: config.followers_per_client_max,
+            retry_after_seconds,
+            watched: Arc::default(),
+        }
+    }
+
+    /// How many follow now.
+    pub(crate) fn count(&self) -> usize {
+        self.counts.lock().all
+    }
+
+    /// A place for the reader of a request. 503 when all are taken, 429 when its client has as many
+    /// as it may.
+    pub(super) fn enter(&self, context: &RequestContext) -> Result<Place, ApiError> {
+        self.enter_as(Client::of(context))
+    }
+
+    fn enter_as(&self, client: Option<Client>) -> Result<Place, ApiError> {
+        let mut counts = self.counts.lock();
+        if counts.all >= self.max {
+            let message = format!(
+                "{} readers follow changes already (changes.followers_max)",
+                self.max
+            );
+            return Err(ApiError::unavailable(message, self.retry_after_seconds));
+        }
+        if let Some(client) = &client {
+            let own = counts.of_clients.entry(client.clone()).or_default();
+            if self.per_client_max != 0 && *own >= self.per_client_max {
+                let message = format!(
+                    "The client has {} readers that follow changes already \
+                     (changes.followers_per_client_max)",
+                    self.per_client_max
+                );
+                let seconds = self.retry_after_seconds;
+                return Err(ApiError::too_many_requests(message, seconds));
+            }
+            *own += 1;
+        }
+        counts.all += 1;
+        Ok(Place {
+            counts: Arc::clone(&self.counts),
+            client,
+        })
+    }
+
+    /// Waits until a graph has a version after `since`, or `end`.
+    pub(super) async fn wait(
+        &self,
+        state: &Arc<AppState>,
+        graph: &Arc<Graph>,
+        since: CommitVersion,
+        end: Instant,
+    ) -> Arrival {
+        if state.is_stopping() || !is_served(state, graph) {
+            return Arrival::Over;
+        }
+        if graph.published() > since {
+            return Arrival::Changes;
+        }
+        let mut version = self.watch(state, graph);
+        let newer = version.wait_for(|version| *version > since);
+        match tokio::time::timeout_at(end.into(), newer).await {
+            Ok(Ok(_)) => Arrival::Changes,
+            Ok(Err(_)) => Arrival::Over,
+            Err(_) => Arrival::TimeOver,
+        }
+    }
+
+    /// What tells a graph's version.
+    fn watch(&self, state: &Arc<AppState>, graph: &Arc<Graph>) -> watch::Receiver<CommitVersion> {
+        let mut watched = self.watched.lock();
+        // A sender ends with its serving thread.
+        watched.retain(|each| each.version.has_changed().is_ok());
+        let is_of = |each: &&Watched| std::ptr::eq(each.graph.as_ptr(), Arc::as_ptr(graph));
+        if let Some(known) = watched.iter().find(is_of) {
+            return known.version.clone();
+        }
+        let (sender, version) = watch::channel(graph.published());
+        let graph = Arc::downgrade(graph);
+        watched.push(Watched {
+            graph: Weak::clone(&graph),
+            version: version.clone(),
+        });
+        let all = Arc::clone(&self.watched);
+        tokio::spawn(tell(Arc::clone(state), graph, sender, all));
+        version
+    }
+}
+
+/// Whether this server serves the graph.
+fn is_served(state: &AppState, graph: &Arc<Graph>) -> bool {
+    let now = state.graphs().get(graph.name());
+    now.is_ok_and(|now| Arc::ptr_eq(&now, graph))
+}
+
+/// Tells a graph's version until nobody waits for it any more.
+async fn tell(
+    state: Arc<AppState>,
+    graph: Weak<Graph>,
+    sender: watch::Sender<CommitVersion>,
+    watched: Arc<Mutex<Vec<Watched>>>,
+) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Some(graph) = graph.upgrade() else {
+            return;
+        };
+        if state.is_stopping() || !is_served(&state, &graph) {
+            return;
+        }
+        let now = graph.published();
+        sender.send_if_modified(|version| std::mem::replace(version, now) != now);
+        // Nobody takes a receiver meanwhile.
+        let mut watched = watched.lock();
+        if sender.receiver_count() == 1 {
+            watched.retain(|each| !std::ptr::eq(each.graph.as_ptr(), Arc::as_ptr(&graph)));
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn followers_have_so_many_places_in_all_and_each_client_fewer() {
+        let config = ChangesConfig {
+            followers_max: 4,
+            followers_per_client_max: 2,
+            ..ChangesConfig::default()
+        };
+        let followers = Followers::new(&config, 1);
+        let from = |text: &str| Some(Client::Address(text.parse().expect("an address")));
+        let enter = |client| {
+            followers
+                .enter_as(client)
+                .map_err(|error| error.status().as_u16())
+        };
+        let first = enter(from("10.0.0.1")).expect("a place");
+        let _second = enter(from("10.0.0.1")).expect("a place");
+        assert_eq!(enter(from("10.0.0.1")).err(), Some(429));
+        let _other = enter(from("10.0.0.2")).expect("a place");
+        let own = enter(None).expect("a place");
+        assert_eq!(enter(None).err(), Some(503));
+        drop((first, own));
+        assert_eq!(followers.count(), 2);
+        let _again = enter(from("10.0.0.1")).expect("a place");
+        assert_eq!(followers.counts.lock().of_clients.len(), 2);
+    }
+}

@@ -1,0 +1,198 @@
+//! `varve changes`: prints what commits change in a graph, through the REST API.
+//!
+//! Each change is a line of JSON on standard output. The cursor is stored after the lines of whole
+//! commits were written, so nothing is lost and what was printed just before a crash may come
+//! again: who needs each change exactly once stores a commit's `version` with what it made of it.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::CommandError;
+use crate::cli::ChangesArguments;
+use crate::rest::{GraphClient, RestError, encode};
+
+/// How long one request waits for the first change.
+const WAIT: &str = "30s";
+/// The pause before a server that is away is asked again.
+const AWAY_PAUSE: Duration = Duration::from_secs(1);
+
+/// Where to go on, and in which graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Cursor {
+    graph_id: String,
+    since: String,
+}
+
+/// The first line of an answer.
+#[derive(Deserialize)]
+struct Head {
+    graph_id: String,
+}
+
+/// The last line of an answer.
+#[derive(Deserialize)]
+struct End {
+    caught_up_to: String,
+}
+
+/// Prints what the arguments ask for.
+pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError> {
+    let client = GraphClient::new(&arguments.server, &arguments.graph, &arguments.trust)?;
+    let mut cursor = match &arguments.cursor {
+        Some(file) => read_cursor(file)?,
+        None => None,
+    };
+    loop {
+        let path = path(arguments, cursor.as_ref());
+        let text = match client.send_patiently("GET", &client.of_graph(&path), "") {
+            Err(error) if arguments.follow && is_away(&error) => {
+                eprintln!("varve: {error}; asking again");
+                std::thread::sleep(AWAY_PAUSE);
+                continue;
+            }
+            answer => answer?,
+        };
+        let (lines, next) = parts(&text).ok_or("the server's answer is not one of changes")?;
+        let mut out = io::stdout().lock();
+        out.write_all(lines.as_bytes())?;
+        out.flush()?;
+        let is_new = cursor.as_ref() != Some(&next);
+        if let Some(file) = arguments.cursor.as_ref().filter(|_| is_new) {
+            write_cursor(file, &next)?;
+        }
+        cursor = Some(next);
+        if !arguments.follow && !is_new {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+}
+
+/// Whether the server may answer later.
+fn is_away(error: &RestError) -> bool {
+    match error {
+        RestError::NoAnswer { .. } => true,
+        RestError::Refused { status, .. } => matches!(status, 429 | 502..=504),
+        _ => false,
+    }
+}
+
+/// The resource to ask for.
+fn path(arguments: &ChangesArguments, cursor: Option<&Cursor>) -> String {
+    let since = cursor.map_or(&arguments.since, |cursor| &cursor.since);
+    let mut path = format!("changes?since={}&limit={}", encode(since), arguments.batch);
+    let mut add = |name: &str, value: &str| {
+        path.push_str(&format!("&{name}={}", encode(value)));
+    };
+    if let Some(cursor) = cursor {
+        add("graph_id", &cursor.graph_id);
+    }
+    for (name, list) in [("labels", &arguments.labels), ("types", &arguments.types)] {
+        if let Some(list) = list {
+            add(name, list);
+        }
+    }
+    for (name, is_on) in [
+        ("before", arguments.before),
+        ("effective", arguments.effective),
+    ] {
+        if is_on {
+            add(name, "true");
+        }
+    }
+    if arguments.follow {
+        add("wait", WAIT);
+    }
+    path
+}
+
+/// The lines of the changes, and where to go on; `None` if the answer has another form.
+fn parts(text: &str) -> Option<(&str, Cursor)> {
+    let (head, rest) = text.split_once('\n')?;
+    let end = rest.trim_end().rfind('\n').map_or(0, |at| at + 1);
+    let (lines, last) = rest.split_at(end);
+    let head: Head = serde_json::from_str(head).ok()?;
+    let last: End = serde_json::from_str(last).ok()?;
+    let cursor = Cursor {
+        graph_id: head.graph_id,
+        since: last.caught_up_to,
+    };
+    Some((lines, cursor))
+}
+
+fn read_cursor(file: &Path) -> Result<Option<Cursor>, CommandError> {
+    let failed = |reason: String| format!("{}: {reason}", file.display());
+    match std::fs::read(file) {
+        Ok(bytes) => {
+            let cursor = serde_json::from_slice(&bytes);
+            let cursor = cursor.map_err(|error| failed(format!("no cursor: {error}")))?;
+            Ok(Some(cursor))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error.to_string()).into()),
+    }
+}
+
+/// Replaces the file in one step, so that a crash leaves the old cursor or the new one.
+fn write_cursor(file: &Path, cursor: &Cursor) -> Result<(), CommandError> {
+    let failed = |error: io::Error| format!("{}: {error}", file.display());
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut unnamed = tempfile::Builder::new()
+        .prefix(".varve-cursor-")
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    let written = serde_json::to_writer(&mut unnamed, cursor).map_err(io::Error::from);
+    written
+        .and_then(|()| unnamed.write_all(b"\n"))
+        .and_then(|()| unnamed.as_file().sync_all())
+        .map_err(failed)?;
+    unnamed.persist(file).map_err(|error| failed(error.error))?;
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(failed)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_a_head_lines_and_where_to_go_on() {
+        let cursor = |since: &str| Cursor {
+            graph_id: "7".into(),
+            since: since.into(),
+        };
+        let head = "{\"graph_id\":\"7\",\"since\":\"1\",\"oldest\":\"0\"}\n";
+        let none = format!("{head}{{\"caught_up_to\":\"1\"}}\n");
+        assert_eq!(parts(&none), Some(("", cursor("1"))));
+        let two = format!("{head}{{\"n\":0}}\n{{\"n\":1}}\n{{\"caught_up_to\":\"2\"}}\n");
+        assert_eq!(parts(&two), Some(("{\"n\":0}\n{\"n\":1}\n", cursor("2"))));
+        let cut = format!("{head}{{\"n\":0}}\n{{\"n\":1}}\n");
+        assert_eq!(parts(&cut), None);
+        assert_eq!(parts(""), None);
+    }
+
+    #[test]
+    fn a_cursor_is_stored_and_read_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("cursor");
+        assert_eq!(read_cursor(&file).expect("none yet"), None);
+        for since in ["1", "22"] {
+            let cursor = Cursor {
+                graph_id: "7".into(),
+                since: since.into(),
+            };
+            write_cursor(&file, &cursor).expect("stored");
+            assert_eq!(read_cursor(&file).expect("one"), Some(cursor));
+        }
+        std::fs::write(&file, "459").expect("written");
+        assert!(read_cursor(&file).is_err());
+    }
+}
