@@ -114,7 +114,7 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommitChange {
     /// Of an element.
-    Element(ElementChange),
+    Element(Box<ElementChange>),
     /// Of an element of the schema: it was made, changed or removed.
     Schema {
         /// Its kind.
@@ -272,11 +272,11 @@ fn resolved(
         };
         let id = id_of(keys)?;
         let mut add = |version, change| {
-            changes.push(CommitChange::Element(ElementChange {
+            changes.push(CommitChange::Element(Box::new(ElementChange {
                 version,
                 id: id.clone(),
                 change,
-            }));
+            })));
         };
         match each {
             Touched::Purged(_) => add(last, Change::Purged),

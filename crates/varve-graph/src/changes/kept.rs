@@ -290,3 +290,172 @@ fn delete(graph: &Arc<Graph>, rows: &[(&[u8], &[u8])]) -> Result<(), GraphError>
     .wait()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use varve_kv::MemoryEngine;
+    use varve_model::{Clock as _, TemporalScope};
+    use varve_testkit::ManualClock;
+
+    use super::*;
+    use crate::graph::GraphOptions;
+    use crate::registry::Registry;
+    use crate::schema::NewPropertyKey;
+
+    /// A store whose graph `g` is opened again and again.
+    struct Store {
+        engine: Arc<MemoryEngine>,
+        clock: Arc<ManualClock>,
+        names: usize,
+    }
+
+    impl Store {
+        fn new() -> Self {
+            Self {
+                engine: Arc::new(MemoryEngine::new()),
+                clock: Arc::new(ManualClock::new(Instant(1_800_000_000_000_000))),
+                names: 0,
+            }
+        }
+
+        fn open(&self, changes: Option<Retention>, restored: u64) -> (Registry, Arc<Graph>) {
+            let mut options = GraphOptions::new(Arc::clone(&self.clock) as _);
+            (options.changes, options.restored) = (changes, restored);
+            let graphs = Registry::open(Arc::clone(&self.engine) as _, options).expect("opens");
+            let graph = graphs
+                .ensure("g")
+                .and_then(|_| graphs.get("g"))
+                .expect("a graph");
+            (graphs, graph)
+        }
+
+        /// Makes commits, a minute after each other. Each change of the schema is listed by one.
+        fn commit(&mut self, graph: &Graph, count: usize) {
+            for _ in 0..count {
+                self.clock.step(60_000_000);
+                self.names += 1;
+                let key = NewPropertyKey::named(&format!("k{}", self.names));
+                graph.catalogue().create_property_key(key).expect("made");
+            }
+        }
+    }
+
+    fn rows(graph: &Graph) -> usize {
+        let mut rows = 0;
+        let scanned = graph.reader().scan_table(CHANGE, None, &mut |_| {
+            rows += 1;
+            Flow::Continue(())
+        });
+        scanned.expect("scanned");
+        rows
+    }
+
+    fn listed(graph: &Graph, since: CommitVersion) -> Option<usize> {
+        let mut commits = 0;
+        let shown = graph.visit_changes(since, &mut || true, &mut |_| {
+            commits += 1;
+            Flow::Continue(())
+        });
+        shown.expect("shown").map(|_| commits)
+    }
+
+    #[test]
+    fn changes_are_deleted_once_they_are_not_kept() {
+        let mut store = Store::new();
+        let (graphs, graph) = store.open(Some(Retention::All), 0);
+        store.commit(&graph, 5);
+        let (since, _) = graph.changes_kept().expect("they are kept");
+        assert_eq!(listed(&graph, since), Some(5));
+        drop((graphs, graph));
+        let (graphs, graph) = store.open(None, 0);
+        assert_eq!(
+            listed(&graph, since),
+            Some(5),
+            "whoever only looks in keeps on"
+        );
+        drop((graphs, graph));
+        let (graphs, graph) = store.open(Some(Retention::None), 0);
+        assert_eq!((listed(&graph, since), rows(&graph)), (None, 5));
+        drop((graphs, graph));
+        // That they are to be deleted is not forgotten, whatever comes in between.
+        let (graphs, graph) = store.open(Some(Retention::All), 0);
+        assert_eq!(listed(&graph, since), None, "keeping has begun anew");
+        store.commit(&graph, 2);
+        assert_eq!(forget(&graph).expect("deleted"), 5);
+        let (since, _) = graph.changes_kept().expect("they are kept");
+        assert_eq!((listed(&graph, since), rows(&graph)), (Some(2), 2));
+        assert_eq!(forget(&graph).expect("nothing left"), 0);
+        drop((graphs, graph));
+        let (graphs, graph) = store.open(Some(Retention::None), 0);
+        assert_eq!(forget(&graph).expect("deleted"), 2);
+        assert_eq!(rows(&graph), 0);
+        assert_eq!(graph.notes().get(NOTE).expect("read"), Some(Vec::new()));
+        drop((graphs, graph));
+        let (_graphs, graph) = store.open(None, 0);
+        assert!(graph.changes_kept().is_none());
+    }
+
+    #[test]
+    fn a_deletion_that_broke_off_goes_on_after_a_restart() {
+        let hour = Some(Retention::For(3_600_000_000));
+        let mut store = Store::new();
+        let (graphs, graph) = store.open(hour, 0);
+        store.commit(&graph, 100);
+        let kept = graph.kept_changes();
+        let horizon = kept.horizon(graph.now());
+        kept.put(&graph.notes(), horizon, true).expect("noted");
+        drop((graphs, graph));
+        let (_graphs, graph) = store.open(hour, 0);
+        let (since, oldest) = graph.changes_kept().expect("they are kept");
+        assert_eq!((listed(&graph, since), oldest), (None, horizon));
+        let left = listed(&graph, oldest).expect("these are kept");
+        assert_eq!(forget(&graph).expect("deleted"), 100 - left);
+        assert_eq!((rows(&graph), listed(&graph, oldest)), (left, Some(left)));
+        // From now on as long as the server lives, by age.
+        store.commit(&graph, 10);
+        assert_eq!(forget(&graph).expect("deleted"), 10);
+        assert_eq!(rows(&graph), left);
+    }
+
+    #[test]
+    fn a_restored_copy_does_not_continue_the_changes() {
+        let mut store = Store::new();
+        let (graphs, graph) = store.open(Some(Retention::All), 0);
+        store.commit(&graph, 3);
+        let (since, _) = graph.changes_kept().expect("they are kept");
+        drop((graphs, graph));
+        store.clock.step(1_000_000);
+        for changes in [None, Some(Retention::All)] {
+            let (_graphs, graph) = store.open(changes, 77);
+            let (anew, oldest) = graph.changes_kept().expect("they are kept");
+            assert!(anew > since && anew == oldest);
+            assert_eq!(listed(&graph, since), None);
+        }
+        let (_graphs, graph) = store.open(Some(Retention::All), 77);
+        assert_eq!(forget(&graph).expect("deleted"), 3);
+    }
+
+    #[test]
+    fn a_look_that_is_stopped_goes_on_where_it_was() {
+        let mut store = Store::new();
+        let (_graphs, graph) = store.open(Some(Retention::All), 0);
+        store.commit(&graph, 4);
+        let (mut since, _) = graph.changes_kept().expect("they are kept");
+        let newest = graph
+            .view(TemporalScope::NOW)
+            .and_then(|view| view.last_commit());
+        let newest = newest.expect("there are commits");
+        let (mut seen, mut looks) = (0, 0);
+        while since < newest {
+            let next = graph.visit_changes(since, &mut || false, &mut |_| {
+                seen += 1;
+                Flow::Continue(())
+            });
+            let next = next.expect("shown").expect("they are kept");
+            assert!(next > since, "each look comes further");
+            (since, looks) = (next, looks + 1);
+        }
+        assert_eq!(seen, 4);
+        assert!(looks >= 4 && store.clock.now() > Instant(0));
+    }
+}

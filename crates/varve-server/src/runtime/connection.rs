@@ -344,7 +344,7 @@ pub(super) async fn serve(
         None => Transport::Plain(stream),
         Some(tls) => match transport::secure(stream, tls, handshakes, handle).await {
             Some(stream) => {
-                let certificate = peer.and_then(|_| stream.certificate(tls));
+                let certificate = worker.state.auth().and_then(|_| stream.certificate(tls));
                 let _ = certificate.map(|one| state.certificate.set(Arc::new(one)));
                 stream
             }

@@ -38,7 +38,7 @@ fn grant(server: &TestServer, target: &str, resources: &Value) {
 
 fn fixture() -> Fixture {
     let mut options = GraphOptions::new(Arc::new(SystemClock));
-    options.changes = Retention::All;
+    options.changes = Some(Retention::All);
     let graphs = Arc::new(Registry::open(Arc::new(MemoryEngine::new()), options).unwrap());
     let auth = AuthConfig {
         enabled: true,

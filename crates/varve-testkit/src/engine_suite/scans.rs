@@ -286,7 +286,13 @@ pub fn scan_many_visits_many_ranges(engine: &dyn Engine) {
     let ranges: Vec<PartitionRange<'_>> = ranges
         .map(|(partition, range)| PartitionRange { partition, range })
         .collect();
-    let most = |at: usize| if at % 3 == 0 { at % 5 + 1 } else { usize::MAX };
+    let most = |at: usize| {
+        if at.is_multiple_of(3) {
+            at % 5 + 1
+        } else {
+            usize::MAX
+        }
+    };
     let mut expected = Vec::new();
     for (at, n) in asked.iter().enumerate().filter(|(_, n)| **n < 1_000) {
         let within = (0..rows(*n)).filter(|c| of_each[at].contains(&[*c, 0]));
