@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use varve_encoding::key;
+use varve_model::sortable::given_id;
 use varve_model::{
     CommitVersion, Datum, Direction, Edge, EdgeId, Element, ElementId, Properties, TemporalScope,
     Value, Vertex, VertexId,
@@ -86,6 +87,8 @@ struct State {
     /// What was changed, in the order of its first change.
     order: Vec<ElementId>,
     index: ChangeIndex,
+    /// The loaded edges that have ids which were given to them, by these ids.
+    given: IdMap<VertexId, Vec<EdgeId>>,
     changes: u64,
     bytes: usize,
     /// The share of `bytes` in what all transactions hold.
@@ -261,6 +264,9 @@ impl State {
         self.bytes += base.as_ref().map_or(0, |edge| size_of(&edge.properties));
         self.edges
             .insert(id.clone(), Changed::unchanged(seen, base));
+        if let Some(given) = given_id(&id.sort_values) {
+            self.given.entry(given).or_default().push(id.clone());
+        }
         for direction in [Direction::Out, Direction::In] {
             let owner = key::vertex_id(id.owner(direction));
             let key = key::edge_clustering(id, direction);

@@ -154,6 +154,19 @@ pub trait GraphView: Send + Sync {
         found: &mut dyn FnMut(usize, EdgeFound<'_>),
     ) -> Result<(), ViewError>;
 
+    /// Calls `found` for edges whose writers gave them this id ([`varve_model::sortable::given_id`]):
+    /// for all that this view shows, and perhaps for others, which [`GraphView::edges`] does not
+    /// find.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn edges_given(
+        &self,
+        id: &VertexId,
+        meter: &Meter,
+        found: &mut dyn FnMut(EdgeId),
+    ) -> Result<(), ViewError>;
+
     /// Visits the versions of an element that this view's transaction time shows, newest first; of
     /// a view that asks for a valid time those that speak of it.
     ///

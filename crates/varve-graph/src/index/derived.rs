@@ -9,12 +9,17 @@ use std::sync::Arc;
 use varve_encoding::index::{IndexId, put_partition};
 use varve_encoding::key;
 use varve_kv::Reader;
-use varve_model::ElementId;
+use varve_model::sortable::given_id;
+use varve_model::{ElementId, VertexId};
 
 use crate::error::GraphError;
 
 /// The longest first value of a derived entry, in bytes.
 pub const DERIVED_FIRST_BYTES_MAX: usize = 255;
+
+/// The derived index that leads from the ids which writers gave to edges
+/// ([`varve_model::sortable::given_id`]) to those edges. Every graph has it; derivers have others.
+pub const GIVEN_EDGE_IDS: u32 = u32::MAX;
 
 /// Says which entries elements have.
 pub trait Deriver: Send + Sync {
@@ -154,25 +159,53 @@ impl DerivedEntries {
     }
 }
 
-/// The entries that `deriver` makes of an element's state; none without a deriver.
+/// Whether an element may have derived entries.
+pub(crate) fn may_have_derived(deriver: Option<&dyn Deriver>, id: &ElementId) -> bool {
+    deriver.is_some() || given_edge_id(id).is_some()
+}
+
+/// The entries that `deriver` makes of an element's state, and that of the id which the writer of
+/// an edge gave.
 pub(crate) fn derived_entries(
     deriver: Option<&dyn Deriver>,
     id: &ElementId,
     content: &[u8],
 ) -> Result<DerivedEntries, GraphError> {
     let mut entries = DerivedEntries::default();
-    let Some(deriver) = deriver else {
+    let given = given_edge_id(id);
+    if deriver.is_none() && given.is_none() {
         return Ok(entries);
-    };
+    }
     key::put_ordered_element(id, &mut entries.element);
-    deriver.derive(id, content, &mut entries)?;
+    if let Some(given) = given {
+        entries.put(GIVEN_EDGE_IDS, &given_first(&given), &[]);
+    }
+    if let Some(deriver) = deriver {
+        deriver.derive(id, content, &mut entries)?;
+    }
     Ok(entries)
+}
+
+/// The id that the writer of an edge gave. A sort value of a declared label that looks like one
+/// has an entry that nobody needs.
+fn given_edge_id(id: &ElementId) -> Option<VertexId> {
+    match id {
+        ElementId::Edge(edge) => given_id(&edge.sort_values),
+        ElementId::Vertex(_) => None,
+    }
+}
+
+/// The first value of [`GIVEN_EDGE_IDS`] for an id. Long ids that begin alike share one.
+pub(crate) fn given_first(id: &VertexId) -> Vec<u8> {
+    let mut first = key::vertex_id(id);
+    first.truncate(DERIVED_FIRST_BYTES_MAX);
+    first
 }
 
 #[cfg(test)]
 mod tests {
     use varve_encoding::index::put_ordered_whole;
-    use varve_model::VertexId;
+    use varve_model::{EdgeId, EdgeLabelId};
 
     use super::*;
 
@@ -216,5 +249,27 @@ mod tests {
         assert_eq!((old.len(), gone.len(), come.len()), (3, 2, 2));
         assert_eq!((gone, come), (only(&old, &new), only(&new, &old)));
         assert!(derived_entries(None, &id, &[1]).expect("none").is_empty());
+    }
+
+    #[test]
+    fn an_edge_with_a_given_id_has_an_entry_without_a_deriver() {
+        let edge = |sort_values: &str| {
+            ElementId::Edge(EdgeId {
+                source: VertexId::Number(1),
+                parent: EdgeLabelId(1),
+                label: EdgeLabelId(1),
+                sort_values: sort_values.into(),
+                target: VertexId::Number(2),
+            })
+        };
+        let long = format!("~S{}", "x".repeat(1_000));
+        for (sort_values, wanted) in [("~L7", 1), (&long, 1), ("", 0), ("15", 0), ("~Lx", 0)] {
+            let id = edge(sort_values);
+            let entries = derived_entries(None, &id, &[]).expect("entries");
+            assert_eq!(entries.len(), wanted, "{sort_values}");
+            assert_eq!(may_have_derived(None, &id), wanted == 1, "{sort_values}");
+        }
+        let both = derived_entries(Some(&Bytes), &edge("~L7"), &[1]).expect("entries");
+        assert_eq!(both.len(), 2);
     }
 }

@@ -12,8 +12,10 @@ mod rebuild;
 pub mod tokenizer;
 mod uniqueness;
 
-pub(crate) use derived::derived_entries;
-pub use derived::{DERIVED_FIRST_BYTES_MAX, DerivedEntries, Deriver, DeriverSource};
+pub use derived::{
+    DERIVED_FIRST_BYTES_MAX, DerivedEntries, Deriver, DeriverSource, GIVEN_EDGE_IDS,
+};
+pub(crate) use derived::{derived_entries, given_first, may_have_derived};
 pub use derived_rebuild::{rebuild_derived, visit_states};
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
 pub(crate) use holders::holders;

@@ -10,7 +10,10 @@ use varve_model::{
     Cardinality, DataType, Edge, EdgeId, Element, ElementId, Properties, PropertyKeyId, Value,
     Vertex, VertexId,
 };
-use varve_view::{EdgeAddition, Occurrence, PropertyWrite, VertexAddition};
+use varve_view::{
+    EdgeAddition, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite, SchemaView,
+    VertexAddition, ViewError,
+};
 
 use super::OptimisticTransaction;
 use super::writer::raw;
@@ -86,6 +89,45 @@ impl OptimisticTransaction {
         };
         self.change_vertex(&id, Some(vertex))?;
         Ok(id)
+    }
+
+    /// Refuses an id that an edge has, and makes the commit depend on that no other edge gets it.
+    pub(super) fn claim_edge_id(&self, id: &Value, meter: &Meter) -> Result<(), ViewError> {
+        let id = open_id(id)?;
+        if let VertexId::Text(text) = &id
+            && EdgeId::parse(text).is_ok()
+        {
+            return Err(GraphError::invalid(format!(
+                "An edge can't be given the id '{text}', which has the form of those that the \
+                 server gives"
+            ))
+            .into());
+        }
+        // Also those that the client may not see.
+        let stored = self.base.clone().guarded_by(None);
+        let mut is_there = with_given_id(&stored, &id, meter)?;
+        is_there.retain(|edge| !self.state.read().edges.contains_key(edge));
+        is_there.extend(with_given_id(self, &id, meter)?);
+        if !is_there.is_empty() {
+            return Err(GraphError::new(
+                ErrorKind::Existed,
+                format!("Edge with id already exists: {id}"),
+            )
+            .into());
+        }
+        let name = format!("the edge id {id:?}").into_bytes();
+        let search = move |(view, _): (&dyn GraphView, &dyn SchemaView),
+                           meter: &Meter,
+                           visit: &mut dyn FnMut(&ElementId) -> Flow| {
+            for edge in with_given_id(view, &id, meter)? {
+                if visit(&ElementId::Edge(edge)).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        self.expect_absent(name, Arc::new(search));
+        Ok(())
     }
 
     pub(super) fn add_open_edge(&self, addition: &EdgeAddition<'_>) -> Result<EdgeId, GraphError> {
@@ -258,6 +300,21 @@ impl OptimisticTransaction {
         self.state.write().keep_step(element, Arc::new(step));
         Ok(())
     }
+}
+
+/// The edges of a view that were given an id.
+fn with_given_id(
+    view: &dyn GraphView,
+    id: &VertexId,
+    meter: &Meter,
+) -> Result<Vec<EdgeId>, ViewError> {
+    let mut candidates = Vec::new();
+    view.edges_given(id, meter, &mut |edge| candidates.push(edge))?;
+    let mut found = Vec::new();
+    view.edges(&candidates, &[], meter, &mut |at, _| {
+        found.push(candidates[at].clone());
+    })?;
+    Ok(found)
 }
 
 /// Writes one property.

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use varve_encoding::key;
 use varve_model::schema::EdgeLabelType;
 use varve_model::{
-    Condition, Direction, Edge, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
-    TemporalScope, Vertex, VertexId, VertexLabelId,
+    Condition, Direction, Edge, EdgeId, EdgeLabel, EdgeLabelId, Element, ElementId, Properties,
+    PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
     EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
@@ -209,6 +209,28 @@ impl GraphView for OptimisticTransaction {
         drop(state);
         let mut show = |at: usize, edge: EdgeFound<'_>| found(places[at], edge);
         self.base.edges(&rest, properties, meter, &mut show)
+    }
+
+    fn edges_given(
+        &self,
+        id: &VertexId,
+        meter: &Meter,
+        found: &mut dyn FnMut(EdgeId),
+    ) -> Result<(), ViewError> {
+        let own = self.state.read().given.get(id).cloned();
+        let mut own = own.unwrap_or_default();
+        own.retain(|edge| {
+            let label = self.edge_label(edge.label);
+            label.is_some_and(EdgeLabel::has_hidden_sort)
+        });
+        let mut stored = |edge: EdgeId| {
+            if !own.contains(&edge) {
+                found(edge);
+            }
+        };
+        self.base.edges_given(id, meter, &mut stored)?;
+        own.into_iter().for_each(found);
+        Ok(())
     }
 
     /// What the transaction has changed is no part of the past yet.

@@ -30,6 +30,9 @@ impl GraphWriter for OptimisticTransaction {
     }
 
     fn add_edge(&self, edge: &EdgeAddition<'_>, meter: &Meter) -> Result<EdgeId, ViewError> {
+        if let (Some(id), true) = (edge.id, self.is_open()) {
+            self.claim_edge_id(id, meter)?;
+        }
         meter.apart(|| self.add_one_edge(edge))
     }
 

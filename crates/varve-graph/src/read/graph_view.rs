@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 
 use varve_encoding::DecodeError;
-use varve_encoding::tables::{EDGE, VERTEX};
+use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_encoding::{key, row};
 use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::schema::EdgeLabelType;
+use varve_model::sortable::given_id;
 use varve_model::{
     Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
     TemporalScope, VertexId, VertexLabelId,
@@ -17,10 +18,11 @@ use varve_view::{
 };
 
 use super::adjacency::Adjacent;
+use super::derived::derived_elements;
 use super::many::Place as RowPlace;
 use super::view::{View, read_element};
 use crate::error::{ErrorKind, GraphError};
-use crate::index::tokenizer;
+use crate::index::{GIVEN_EDGE_IDS, given_first, tokenizer};
 use crate::query::{self, FoundRow, Resolver, RowKey, pick};
 use crate::schema::Schema;
 
@@ -194,6 +196,32 @@ impl GraphView for View {
             Err(ViewError::NoIndex(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn edges_given(
+        &self,
+        id: &VertexId,
+        meter: &Meter,
+        found: &mut dyn FnMut(EdgeId),
+    ) -> Result<(), ViewError> {
+        let tables: &[TableId] = match self.scope().is_now() {
+            true => &[INDEX],
+            false => &[INDEX, EVENT_INDEX],
+        };
+        let first = given_first(id);
+        for candidate in derived_elements(self.reader(), tables, GIVEN_EDGE_IDS, &first)? {
+            meter.row()?;
+            let ElementId::Edge(edge) = candidate else {
+                continue;
+            };
+            let label = self.schema().edge_label(edge.label);
+            // Of a label that was removed nothing is known.
+            let is_hidden = label.is_none_or(|label| label.has_hidden_sort());
+            if is_hidden && given_id(&edge.sort_values).as_ref() == Some(id) {
+                found(edge);
+            }
+        }
+        Ok(())
     }
 
     fn versions(

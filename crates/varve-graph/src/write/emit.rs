@@ -24,7 +24,7 @@ use super::settling::Settling;
 use crate::changes::Touches;
 use crate::commit::Stamps;
 use crate::error::GraphError;
-use crate::index::{self, DerivedEntries, Deriver, IndexEntry, derived_entries};
+use crate::index::{self, DerivedEntries, Deriver, IndexEntry, derived_entries, may_have_derived};
 use crate::read::scan_events;
 use crate::schema::Schema;
 
@@ -246,7 +246,7 @@ impl<'a> Emitter<'a> {
         id: &ElementId,
         content: &[u8],
     ) -> Result<(), GraphError> {
-        if self.context.deriver.is_none() {
+        if !may_have_derived(self.context.deriver, id) {
             return Ok(());
         }
         for (partition, clustering) in self.derived(id, content)?.iter() {
@@ -607,7 +607,7 @@ impl<'a> Emitter<'a> {
         certain: bool,
         retention: Retention,
     ) -> Result<(), GraphError> {
-        if self.context.deriver.is_none() {
+        if !may_have_derived(self.context.deriver, id) {
             return Ok(());
         }
         let none = || Ok(DerivedEntries::default());

@@ -92,7 +92,7 @@ impl Binder<'_> {
     fn any_id_of(&self, arguments: &[Argument]) -> Result<Predicate, QueryError> {
         let id = |value: Value| match &value {
             Value::Vertex(vertex) => Value::of_id(vertex.id()),
-            Value::Edge(edge, _) => Value::text(&edge.id.to_string()),
+            Value::Edge(edge, _) => edge.id_value(),
             _ => value,
         };
         match arguments {

@@ -77,7 +77,8 @@ impl Wanted {
             let (name, part) = rest.rsplit_once(']')?;
             let edge = graph.edge(name)?;
             return value(match (part, &edge) {
-                (".id" | ".sid", Value::Edge(edge, _)) => Value::text(&edge.id.to_string()),
+                (".id", Value::Edge(edge, _)) => edge.id_value(),
+                (".sid", Value::Edge(edge, _)) => Value::text(&edge.id_value().to_string()),
                 _ => edge,
             });
         }

@@ -171,6 +171,7 @@ impl Modern {
             properties: Properties::new(),
             newer: varve_query::value::NewerEdge::default(),
             label_name: "".into(),
+            is_given: false,
             id,
         };
         Some(Value::Edge(Arc::new(handle), Walked::No))

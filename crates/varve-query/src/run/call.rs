@@ -192,6 +192,7 @@ fn detached(cx: &Context<'_>, element: Element) -> Value {
         Element::Edge(edge) => {
             let handle = EdgeHandle {
                 label_name: cx.edge_label(edge.id.label).into(),
+                is_given: cx.is_given(&edge.id),
                 id: edge.id,
                 source_label: edge.source_label,
                 target_label: edge.target_label,

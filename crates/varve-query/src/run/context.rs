@@ -7,7 +7,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use varve_model::{EdgeLabelId, ElementId, PropertyKeyId, VertexId, VertexLabelId};
+use varve_model::{
+    EdgeId, EdgeLabel, EdgeLabelId, ElementId, PropertyKeyId, VertexId, VertexLabelId,
+};
 use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
 use super::SeededMap;
@@ -259,6 +261,7 @@ impl Context<'_> {
             })?;
         let newer = EdgeHandle {
             id: edge.id.clone(),
+            is_given: edge.is_given,
             label_name: edge.label_name.clone(),
             source_label: edge.source_label,
             target_label: edge.target_label,
@@ -278,6 +281,12 @@ impl Context<'_> {
         self.schema
             .vertex_label(id)
             .map_or("", |label| label.name.as_str())
+    }
+
+    /// Whether the writer of an edge gave it an id of its own.
+    pub(crate) fn is_given(&self, edge: &EdgeId) -> bool {
+        let label = || self.schema.edge_label(edge.label);
+        edge.sort_values.starts_with('~') && label().is_some_and(EdgeLabel::has_hidden_sort)
     }
 
     /// The name of an edge label; empty where the schema has none.

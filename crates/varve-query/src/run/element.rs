@@ -120,7 +120,7 @@ pub(crate) fn token(
     };
     Ok(match (token, value) {
         (Token::Id, Value::Vertex(vertex)) => Some(Value::of_id(vertex.id())),
-        (Token::Id, Value::Edge(edge, _)) => Some(Value::text(&edge.id.to_string())),
+        (Token::Id, Value::Edge(edge, _)) => Some(edge.id_value()),
         (Token::Id, Value::VertexProperty(property)) => Some(Value::text(&property.id())),
         (Token::Label, Value::Vertex(vertex)) => {
             let label = vertex.label().map(|label| cx.vertex_label(label));

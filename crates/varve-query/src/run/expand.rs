@@ -274,9 +274,11 @@ fn edge(
         Direction::Out => (own, seen.other_label, Walked::Out),
         Direction::In => (seen.other_label, own, Walked::In),
     };
+    let id = cx.view.edge_id(key, seen.edge)?;
     let handle = EdgeHandle {
         label_name: cx.edge_label(seen.label).into(),
-        id: cx.view.edge_id(key, seen.edge)?,
+        is_given: cx.is_given(&id),
+        id,
         source_label,
         target_label,
         properties: seen.properties.clone(),

@@ -390,9 +390,11 @@ pub(crate) fn value_of(cx: &Context<'_>, found: &Found<'_>) -> Result<Value, Que
 }
 
 fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, QueryError> {
+    let id = cx.view.edge_id(edge.source, edge.edge)?;
     Ok(EdgeHandle {
         label_name: cx.edge_label(edge.label).into(),
-        id: cx.view.edge_id(edge.source, edge.edge)?,
+        is_given: cx.is_given(&id),
+        id,
         source_label: edge.source_label,
         target_label: edge.target_label,
         properties: edge.properties.clone(),
@@ -400,51 +402,14 @@ fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, Query
     })
 }
 
-/// The edges that were sent with these ids. No index leads to them: all edges are looked at.
+/// The edges that were given these ids when they were made.
 fn edges_given(cx: &Context<'_>, given: &[VertexId]) -> Result<Vec<Value>, QueryError> {
-    let projection = cx.projection();
-    let ask = ScanAsk {
-        elements: Elements::Edges(&[]),
-        conditions: &[],
-        order: None,
-        properties: &projection,
-    };
-    let mut edges = Vec::new();
-    let mut failed = None;
-    let mut place: Option<Place> = None;
-    loop {
-        let from = place.as_ref();
-        place = cx
-            .view
-            .scan(&ask, from, BATCH_MAX, cx.meter, &mut |found| {
-                let Found::Edge(edge) = found else {
-                    return Flow::Continue(());
-                };
-                let label = cx.schema.edge_label(edge.label);
-                if !label.is_some_and(varve_model::EdgeLabel::has_hidden_sort) {
-                    return Flow::Continue(());
-                }
-                match scanned(cx, edge) {
-                    Ok(edge) => {
-                        let own = varve_model::sortable::given_id(&edge.id.sort_values);
-                        if own.is_some_and(|own| given.contains(&own)) {
-                            edges.push(Value::Edge(Arc::new(edge), Walked::No));
-                        }
-                        Flow::Continue(())
-                    }
-                    Err(error) => {
-                        failed = Some(error);
-                        Flow::Break(())
-                    }
-                }
-            })?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if place.is_none() {
-            return Ok(edges);
-        }
+    let mut ids = Vec::new();
+    for id in given {
+        cx.view
+            .edges_given(id, cx.meter, &mut |edge| ids.push(edge))?;
     }
+    edges_of_ids(cx, &ids)
 }
 
 /// The edges with these ids that exist, in the order of the ids.
@@ -455,6 +420,7 @@ pub(crate) fn edges_of_ids(cx: &Context<'_>, ids: &[EdgeId]) -> Result<Vec<Value
             let handle = EdgeHandle {
                 label_name: cx.edge_label(ids[at].label).into(),
                 id: ids[at].clone(),
+                is_given: cx.is_given(&ids[at]),
                 source_label: edge.source_label,
                 target_label: edge.target_label,
                 properties: edge.properties.clone(),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use compact_str::CompactString;
+use varve_model::sortable::given_id;
 use varve_model::{
     Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
 };
@@ -148,6 +149,8 @@ impl VertexHandle {
 pub struct EdgeHandle {
     /// The id.
     pub id: EdgeId,
+    /// Whether the writer of the edge gave it an id of its own, which is part of `id`.
+    pub is_given: bool,
     /// The label's name.
     pub label_name: CompactString,
     /// The label of its source.
@@ -177,6 +180,25 @@ impl EdgeHandle {
         });
         let _ = self.newer.0.set((DETACHED, then));
         self
+    }
+
+    /// The id that the writer of the edge gave, if it gave one.
+    #[must_use]
+    pub fn given_id(&self) -> Option<VertexId> {
+        match self.is_given {
+            true => given_id(&self.id.sort_values),
+            false => None,
+        }
+    }
+
+    /// The id as clients see it: the one that the writer of the edge gave, else the whole one as a
+    /// text.
+    #[must_use]
+    pub fn id_value(&self) -> Value {
+        match self.given_id() {
+            Some(given) => Value::of_id(&given),
+            None => Value::text(&self.id.to_string()),
+        }
     }
 
     /// The properties of a detached edge.

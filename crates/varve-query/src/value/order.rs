@@ -119,7 +119,10 @@ impl Value {
             (Self::Uuid(a), Self::Uuid(b)) => a.cmp(b),
             (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
             (Self::Vertex(a), Self::Vertex(b)) => a.id().cmp(b.id()),
-            (Self::Edge(a, _), Self::Edge(b, _)) => a.id.cmp(&b.id),
+            (Self::Edge(a, _), Self::Edge(b, _)) => {
+                let given = a.given_id().cmp(&b.given_id());
+                given.then_with(|| a.id.cmp(&b.id))
+            }
             (Self::VertexProperty(a), Self::VertexProperty(b)) => {
                 let own = (a.vertex.id(), a.key, a.number);
                 own.cmp(&(b.vertex.id(), b.key, b.number))

@@ -42,7 +42,10 @@ impl fmt::Display for Value {
             Self::Edge(edge, _) => write!(
                 f,
                 "e[{}][{}-{}->{}]",
-                edge.id, edge.id.source, edge.label_name, edge.id.target
+                edge.id_value(),
+                edge.id.source,
+                edge.label_name,
+                edge.id.target
             ),
             Self::VertexProperty(property) => {
                 write!(f, "vp[{}->{}]", property.name, short(&property.value))

@@ -175,7 +175,7 @@ impl Shown<'_> {
     fn edge(self, edge: &EdgeHandle) -> wire::Edge {
         let label = |label| CompactString::new(self.schema.vertex_label_name(label));
         wire::Edge {
-            id: wire::Value::String(CompactString::new(edge.id.to_string())),
+            id: self.value(&edge.id_value()),
             label: edge.label_name.clone(),
             in_id: vertex_id(&edge.id.target),
             in_label: label(edge.target_label),

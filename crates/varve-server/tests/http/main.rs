@@ -21,6 +21,7 @@ mod graphs;
 mod gremlin;
 mod gremlin_bounds;
 mod gremlin_calls;
+mod gremlin_edge_ids;
 mod gremlin_formats;
 mod gremlin_held;
 mod gremlin_jobs;

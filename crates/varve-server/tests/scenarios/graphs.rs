@@ -13,12 +13,12 @@ g.addV('person').property(T.id,1).property('name','marko').property('age',29).as
   addV('person').property(T.id,4).property('name','josh').property('age',32).as('josh').
   addV('software').property(T.id,5).property('name','ripple').property('lang','java').as('ripple').
   addV('person').property(T.id,6).property('name','peter').property('age',35).as('peter').
-  addE('knows').from('marko').to('vadas').property('weight',0.5d).
-  addE('knows').from('marko').to('josh').property('weight',1.0d).
-  addE('created').from('marko').to('lop').property('weight',0.4d).
-  addE('created').from('josh').to('ripple').property('weight',1.0d).
-  addE('created').from('josh').to('lop').property('weight',0.4d).
-  addE('created').from('peter').to('lop').property('weight',0.2d).iterate()";
+  addE('knows').from('marko').to('vadas').property(T.id,7).property('weight',0.5d).
+  addE('knows').from('marko').to('josh').property(T.id,8).property('weight',1.0d).
+  addE('created').from('marko').to('lop').property(T.id,9).property('weight',0.4d).
+  addE('created').from('josh').to('ripple').property(T.id,10).property('weight',1.0d).
+  addE('created').from('josh').to('lop').property(T.id,11).property('weight',0.4d).
+  addE('created').from('peter').to('lop').property(T.id,12).property('weight',0.2d).iterate()";
 
 const SINK: &str = "
 g.addV('loops').property(T.id,1000).property('name','loop').as('loop').

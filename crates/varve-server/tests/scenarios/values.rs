@@ -5,10 +5,11 @@ use std::sync::Arc;
 use varve_graphson::{self as wire, TokenClass};
 use varve_gremlin::bytecode;
 use varve_gremlin::tree::{self, Argument, ElementLiteral};
-use varve_model::{EdgeId, Properties, PropertyKeyId, VertexId, VertexLabelId};
+use varve_model::sortable::given_sort_value;
+use varve_model::{EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId};
 use varve_query::Value;
 use varve_query::value::{
-    DateTime, EdgeHandle, NewerEdge, Owner, Path, Property, Token, Tree, VertexHandle,
+    DateTime, EdgeHandle, NewerEdge, Owner, Path, Property, Subgraph, Token, Tree, VertexHandle,
     VertexProperty, Walked,
 };
 
@@ -47,7 +48,7 @@ pub(crate) fn argument(value: &Value) -> Option<Argument> {
             label: Argument::String("vertex".into()),
         }),
         Value::Edge(edge, _) => element(ElementLiteral::Edge {
-            id: Argument::String(edge.id.to_string().into()),
+            id: argument(&edge.id_value())?,
             label: Argument::String("edge".into()),
         }),
         Value::Token(token) => token_argument(*token)?,
@@ -226,6 +227,7 @@ pub(crate) fn received(value: wire::Value) -> Result<Value, String> {
             labels: path.labels,
         })),
         From::Tree(tree) => Value::Tree(Arc::new(received_tree(tree)?)),
+        From::Graph(graph) => Value::Graph(Arc::new(received_graph(*graph)?)),
         From::Token { class, name } => Value::Token(received_token(class, &name)?),
         other => received_element(other)?,
     })
@@ -240,26 +242,38 @@ fn received_element(value: wire::Value) -> Result<Value, String> {
             Value::Vertex(Arc::new(VertexHandle::new(id, None)))
         }
         From::Edge(edge) if !edge.label.is_empty() => {
-            let From::String(id) = edge.id else {
-                return Err(format!("an edge with the id {:?}", edge.id));
-            };
-            let id = EdgeId::parse(&id).map_err(|error| error.to_string())?;
-            let ends = [
-                (edge.out_id, edge.out_label, &id.source),
-                (edge.in_id, edge.in_label, &id.target),
-            ];
-            for (end, label, wanted) in ends {
+            let ends = [(edge.out_id, &edge.out_label), (edge.in_id, &edge.in_label)];
+            let [source, target] = ends.map(|(end, label)| {
                 let end = received(end)?.as_vertex_id();
-                if end.as_ref() != Some(wanted) || label.is_empty() {
-                    return Err(format!("an edge {id} with the end {end:?} of '{label}'"));
-                }
-            }
+                let end = end.filter(|_| !label.is_empty());
+                end.ok_or_else(|| "an edge without an end".to_owned())
+            });
+            let (source, target) = (source?, target?);
+            // An id that the server has made names the ends, one that was given to the edge does not.
+            let own = received(edge.id)?;
+            let made = match &own {
+                Value::Text(text) => EdgeId::parse(text).ok(),
+                _ => None,
+            };
+            let is_given = made.is_none();
+            let id = match (made, own.as_vertex_id()) {
+                (Some(made), _) if made.source == source && made.target == target => made,
+                (None, Some(given)) => EdgeId {
+                    source,
+                    parent: EdgeLabelId(1),
+                    label: EdgeLabelId(1),
+                    sort_values: given_sort_value(&given).into(),
+                    target,
+                },
+                _ => return Err(format!("an edge {own} from {source} to {target}")),
+            };
             let handle = EdgeHandle {
                 source_label: VertexLabelId(1),
                 target_label: VertexLabelId(1),
                 properties: Properties::new(),
                 newer: NewerEdge::default(),
                 label_name: edge.label,
+                is_given,
                 id,
             };
             Value::Edge(Arc::new(handle), Walked::No)
@@ -295,6 +309,36 @@ fn received_element(value: wire::Value) -> Result<Value, String> {
         }
         other => return Err(format!("the server sent {other:?}")),
     })
+}
+
+/// A subgraph, whose vertices and edges must each come once.
+fn received_graph(mut graph: wire::Graph) -> Result<Subgraph, String> {
+    // GraphBinary leaves the labels of ends to the vertices, which must be there.
+    let vertices = &graph.vertices;
+    for edge in &mut graph.edges {
+        let label_of = |end: &wire::Value| {
+            let vertex = vertices.iter().find(|vertex| vertex.id == *end);
+            let label = vertex.map(|vertex| vertex.label.clone());
+            label.ok_or_else(|| format!("a subgraph without the end {end:?} of an edge"))
+        };
+        edge.out_label = label_of(&edge.out_id)?;
+        edge.in_label = label_of(&edge.in_id)?;
+    }
+    let vertices = graph.vertices.into_iter().map(Box::new);
+    let edges = graph.edges.into_iter().map(Box::new);
+    let counts = (vertices.len(), edges.len());
+    let read = Subgraph {
+        vertices: vertices
+            .map(|vertex| received(wire::Value::Vertex(vertex)))
+            .collect::<Result<_, String>>()?,
+        edges: edges
+            .map(|edge| received(wire::Value::Edge(edge)))
+            .collect::<Result<_, String>>()?,
+    };
+    match (read.vertices.len(), read.edges.len()) == counts {
+        true => Ok(read),
+        false => Err("a subgraph with equal members".to_owned()),
+    }
 }
 
 fn received_tree(tree: wire::Tree) -> Result<Tree, String> {

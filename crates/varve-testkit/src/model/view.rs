@@ -332,6 +332,21 @@ impl GraphView for ModelView {
         Ok(())
     }
 
+    fn edges_given(
+        &self,
+        id: &VertexId,
+        meter: &Meter,
+        found: &mut dyn FnMut(EdgeId),
+    ) -> Result<(), ViewError> {
+        for edge in &self.edges {
+            meter.row()?;
+            if varve_model::sortable::given_id(&edge.id.sort_values).as_ref() == Some(id) {
+                found(edge.id.clone());
+            }
+        }
+        Ok(())
+    }
+
     fn versions(
         &self,
         id: &ElementId,
