@@ -21,6 +21,7 @@ mod writer;
 
 use std::sync::Arc;
 
+use arc_swap::{ArcSwap, Guard};
 use parking_lot::RwLock;
 use varve_encoding::key;
 use varve_model::sortable::given_id;
@@ -35,6 +36,7 @@ use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::read::View;
 use crate::schema::Schema;
+use crate::write::WritePeriod;
 use adjacent::EdgesByKey;
 pub use budget::{HeldBytes, HeldShare};
 use index::ChangeIndex;
@@ -68,10 +70,20 @@ impl Default for OptimisticLimits {
     }
 }
 
+/// When a transaction stores what it has changed so far, and goes on with the state after that.
+#[derive(Debug, Clone, Copy)]
+pub struct CommitEvery {
+    /// After so many changed elements, at the next change of another one.
+    pub elements: usize,
+    /// When what is changed is valid.
+    pub period: WritePeriod,
+}
+
 /// Changes of a graph that are not committed yet, over one view of it.
 pub struct OptimisticTransaction {
     graph: Arc<Graph>,
-    base: View,
+    /// What was committed when the transaction began, or when it last committed in between.
+    base: ArcSwap<View>,
     schema: GrowingSchema,
     limits: OptimisticLimits,
     state: RwLock<State>,
@@ -90,6 +102,11 @@ struct State {
     /// The loaded edges that have ids which were given to them, by these ids.
     given: IdMap<VertexId, Vec<EdgeId>>,
     changes: u64,
+    /// [`State::changes`] at the last commit in between.
+    committed: u64,
+    /// Whether there was one.
+    has_committed: bool,
+    every: Option<CommitEvery>,
     bytes: usize,
     /// The share of `bytes` in what all transactions hold.
     share: Option<HeldShare>,
@@ -150,7 +167,7 @@ impl Graph {
         OptimisticTransaction {
             graph: Arc::clone(self),
             schema: GrowingSchema::new(self.schema()),
-            base,
+            base: ArcSwap::from_pointee(base),
             limits,
             state: RwLock::new(state),
         }
@@ -161,7 +178,24 @@ impl OptimisticTransaction {
     /// Whether anything was changed.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        self.state.read().changes > 0
+        !self.state.read().order.is_empty()
+    }
+
+    /// Says whether to commit in between from now on. A transaction commits in between when
+    /// [`OptimisticLimits::bytes_max`] is half used, too. One that fails afterwards leaves what it
+    /// has committed.
+    pub fn commit_every(&self, every: Option<CommitEvery>) {
+        self.state.write().every = every;
+    }
+
+    /// Whether a part of what was changed is stored.
+    #[must_use]
+    pub fn has_committed(&self) -> bool {
+        self.state.read().has_committed
+    }
+
+    fn base(&self) -> Guard<Arc<View>> {
+        self.base.load()
     }
 
     /// Goes on with a newer schema.
@@ -177,7 +211,7 @@ impl OptimisticTransaction {
         if let Some(changed) = self.state.read().vertices.get(id) {
             return Ok(changed.now.clone());
         }
-        self.base.vertex(id)
+        self.base().vertex(id)
     }
 
     /// The state of an edge that was loaded, with the changes.
@@ -191,7 +225,7 @@ impl OptimisticTransaction {
             return Ok(());
         }
         let (seen, element) = self
-            .base
+            .base()
             .state(self.graph.name(), &ElementId::Vertex(id.clone()))?;
         let base = match element {
             Some(Element::Vertex(vertex)) => Some(vertex),
@@ -207,7 +241,7 @@ impl OptimisticTransaction {
             return Ok(());
         }
         let (seen, element) = self
-            .base
+            .base()
             .state(self.graph.name(), &ElementId::Edge(id.clone()))?;
         let base = match element {
             Some(Element::Edge(edge)) => Some(edge),
@@ -314,8 +348,8 @@ impl State {
             return Err(GraphError::new(
                 ErrorKind::LimitExceeded,
                 format!(
-                    "A transaction may change {} elements (gremlin.transaction_elements_max): commit \
-                     in between",
+                    "A transaction may change {} elements (gremlin.transaction_elements_max): \
+                     commit in between, as with('commit_every', n) does",
                     limits.elements_max
                 ),
             ));
@@ -325,7 +359,7 @@ impl State {
                 ErrorKind::LimitExceeded,
                 format!(
                     "A transaction may change elements of {} bytes (gremlin.transaction_bytes_max): \
-                     commit in between",
+                     commit in between, as with('commit_every', n) does",
                     limits.bytes_max
                 ),
             ));

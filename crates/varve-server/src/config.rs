@@ -185,6 +185,7 @@ section! {
         transaction_ms: u64 = 60_000,
         /// Elements that one transaction may change, those that go with a vertex included. Over it
         /// the script fails, and nothing of the transaction is written.
+        /// `g.with('commit_every', n)` commits before that.
         transaction_elements_max: usize = 100_000,
         /// Bytes that the changes of one transaction may hold, about. Over it the script fails, and
         /// nothing of the transaction is written.

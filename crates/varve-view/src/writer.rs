@@ -127,7 +127,8 @@ pub trait GraphWriter: GraphView + SchemaView {
     /// How many changes were made so far.
     fn changes(&self) -> u64;
 
-    /// [`GraphWriter::changes`] after the last change of an element; 0 if it is not changed.
+    /// [`GraphWriter::changes`] after the last change that an element may have had; 0 if it had
+    /// none.
     fn changed_at(&self, element: &ElementId) -> u64;
 
     /// Makes the commit depend on a search that found nothing: of two commits with the same name,

@@ -1,10 +1,14 @@
 //! From the changes of a transaction to one commit.
 
-use varve_model::{CommitVersion, Element, ElementId};
+use std::sync::Arc;
 
-use super::{Changed, OptimisticTransaction, State, Step};
+use varve_model::{CommitVersion, Element, ElementId, TemporalScope};
+
+use super::{Changed, HeldBytes, OptimisticLimits, OptimisticTransaction, State, Step};
 use crate::element::not_there;
 use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+use crate::read::View;
 use crate::write::{
     Contention, EndCheck, Expectations, Gaps, Missing, Mutation, WritePeriod, WriteRequest,
 };
@@ -29,30 +33,92 @@ impl OptimisticTransaction {
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] when another commit has changed what this one depends on; as
-    /// [`Graph::write`](crate::Graph::write).
+    /// [`Graph::write`].
     pub fn commit(self, period: WritePeriod) -> Result<Option<CommitVersion>, GraphError> {
-        let state = self.state.into_inner();
-        let mutations = mutations(&state, period != WritePeriod::default());
-        if mutations.all.is_empty() {
-            return Ok(None);
-        }
-        let request = WriteRequest {
-            mutations: mutations.all,
+        store(
+            &self.graph,
+            &self.base.load(),
+            self.state.into_inner(),
             period,
-            access: self.base.access().cloned(),
-            expected: Expectations {
-                rows: mutations.seen,
-                absent: state.expected,
-            },
-            ..WriteRequest::default()
+        )
+    }
+
+    /// Commits in between, where that is due. Not if `next`, which is changed next, is changed
+    /// already: what is done to one element at once stays together.
+    pub(super) fn commit_if_due(&self, next: Option<&ElementId>) -> Result<(), GraphError> {
+        let due = self.state.read().due(next, &self.limits);
+        let Some(period) = due else {
+            return Ok(());
         };
-        match self.graph.write(&request, Contention::Wait)? {
-            Some(written) => written.ticket.wait().map(Some),
-            None => Err(GraphError::new(
-                ErrorKind::Busy,
-                "The elements are being written by others",
-            )),
-        }
+        let state = self.state.write().take(&self.limits);
+        let base = self.base();
+        store(&self.graph, &base, state, period)?;
+        self.state.write().has_committed = true;
+        let scope = TemporalScope {
+            valid: None,
+            transaction: Some(CommitVersion::MAX),
+        };
+        let next = self.graph.view(scope)?.guarded_by(base.access());
+        self.base.store(Arc::new(next));
+        Ok(())
+    }
+}
+
+impl State {
+    /// The period of a commit in between, if one is due.
+    fn due(&self, next: Option<&ElementId>, limits: &OptimisticLimits) -> Option<WritePeriod> {
+        let every = self.every?;
+        let is_full = self.order.len() >= every.elements.min(limits.elements_max)
+            || self.bytes >= limits.bytes_max / 2;
+        let is_changed = match next {
+            Some(ElementId::Vertex(id)) => self.vertices.get(id).is_some_and(|own| own.last > 0),
+            Some(ElementId::Edge(id)) => self.edges.get(id).is_some_and(|own| own.last > 0),
+            None => false,
+        };
+        (is_full && !is_changed && !self.order.is_empty()).then_some(every.period)
+    }
+
+    /// What was done so far, which is forgotten here.
+    fn take(&mut self, limits: &OptimisticLimits) -> Self {
+        let next = Self {
+            changes: self.changes,
+            committed: self.changes,
+            has_committed: self.has_committed,
+            every: self.every,
+            share: limits.all.clone().map(HeldBytes::share),
+            ..Self::default()
+        };
+        std::mem::replace(self, next)
+    }
+}
+
+/// Commits changes over a view and waits until they are stored.
+fn store(
+    graph: &Arc<Graph>,
+    base: &View,
+    state: State,
+    period: WritePeriod,
+) -> Result<Option<CommitVersion>, GraphError> {
+    let mutations = mutations(&state, period != WritePeriod::default());
+    if mutations.all.is_empty() {
+        return Ok(None);
+    }
+    let request = WriteRequest {
+        mutations: mutations.all,
+        period,
+        access: base.access().cloned(),
+        expected: Expectations {
+            rows: mutations.seen,
+            absent: state.expected,
+        },
+        ..WriteRequest::default()
+    };
+    match graph.write(&request, Contention::Wait)? {
+        Some(written) => written.ticket.wait().map(Some),
+        None => Err(GraphError::new(
+            ErrorKind::Busy,
+            "The elements are being written by others",
+        )),
     }
 }
 

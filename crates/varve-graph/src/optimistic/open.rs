@@ -19,6 +19,7 @@ use super::OptimisticTransaction;
 use super::writer::raw;
 use crate::element::{DEFAULT_VERTEX_LABEL, not_there, vertex_id};
 use crate::error::{ErrorKind, GraphError};
+use crate::read::View;
 use crate::schema::{FirstUse, LabelUse, Schema, has_all};
 
 impl OptimisticTransaction {
@@ -30,7 +31,7 @@ impl OptimisticTransaction {
     /// Makes what is missing of the schema.
     fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
         // What is made stays if the change is refused.
-        if self.base.access().is_some() && !has_all(self.schema.current(), used) {
+        if self.base().access().is_some() && !has_all(self.schema.current(), used) {
             return Err(GraphError::new(
                 ErrorKind::Denied,
                 "Permission denied: new labels and property keys are made by who may write every \
@@ -104,7 +105,7 @@ impl OptimisticTransaction {
             .into());
         }
         // Also those that the client may not see.
-        let stored = self.base.clone().guarded_by(None);
+        let stored = View::clone(&self.base()).guarded_by(None);
         let mut is_there = with_given_id(&stored, &id, meter)?;
         is_there.retain(|edge| !self.state.read().edges.contains_key(edge));
         is_there.extend(with_given_id(self, &id, meter)?);

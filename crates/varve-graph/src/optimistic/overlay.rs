@@ -28,15 +28,15 @@ const CHECK_EVERY: usize = 1_024;
 
 impl GraphView for OptimisticTransaction {
     fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>) {
-        self.base.put_vertex_key(id, out);
+        self.base().put_vertex_key(id, out);
     }
 
     fn vertex_id(&self, key: &[u8]) -> Result<VertexId, ViewError> {
-        self.base.vertex_id(key)
+        self.base().vertex_id(key)
     }
 
     fn edge_id(&self, from: &[u8], edge: &[u8]) -> Result<EdgeId, ViewError> {
-        self.base.edge_id(from, edge)
+        self.base().edge_id(from, edge)
     }
 
     fn neighbours(
@@ -49,14 +49,14 @@ impl GraphView for OptimisticTransaction {
         let state = self.state.read();
         if state.adjacent.is_empty() {
             drop(state);
-            return self.base.neighbours(from, ask, meter, visit);
+            return self.base().neighbours(from, ask, meter, visit);
         }
         let ranges = edge_ranges(self.schema.current(), ask);
         let mut walk = Walk::new(&state, from, ask, &ranges);
         let mut failed = None;
-        self.base.neighbours(from, ask, meter, &mut |at, seen| {
+        self.base().neighbours(from, ask, meter, &mut |at, seen| {
             let before = walk.own_until(at, Some(seen.edge), meter, visit);
-            match before.and_then(|()| walk.is_changed(&self.base, at, seen)) {
+            match before.and_then(|()| walk.is_changed(&self.base(), at, seen)) {
                 _ if walk.ended => Flow::Break(()),
                 Ok(true) => Flow::Continue(()),
                 Ok(false) => {
@@ -88,12 +88,12 @@ impl GraphView for OptimisticTransaction {
         let state = self.state.read();
         if state.vertices.is_empty() {
             drop(state);
-            return self.base.vertices(keys, properties, meter, found);
+            return self.base().vertices(keys, properties, meter, found);
         }
         let mut rest = Vec::with_capacity(keys.len());
         let mut places = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
-            match state.vertices.get(&self.base.vertex_id(key)?) {
+            match state.vertices.get(&self.base().vertex_id(key)?) {
                 None => {
                     rest.push(*key);
                     places.push(at);
@@ -109,7 +109,7 @@ impl GraphView for OptimisticTransaction {
         }
         drop(state);
         let mut show = |at: usize, label, properties| found(places[at], label, properties);
-        self.base.vertices(&rest, properties, meter, &mut show)
+        self.base().vertices(&rest, properties, meter, &mut show)
     }
 
     fn scan(
@@ -121,12 +121,12 @@ impl GraphView for OptimisticTransaction {
         visit: &mut dyn FnMut(&Found<'_>) -> Flow,
     ) -> Result<Option<Place>, ViewError> {
         let state = self.state.read();
-        if state.changes == 0 && from.is_none_or(|place| place.bytes()[0] == IN_VIEW) {
+        if state.order.is_empty() && from.is_none_or(|place| place.bytes()[0] == IN_VIEW) {
             // The changes that come later are none of this scan's.
             let from = from.map(Inner::of).transpose()?;
             let inner = from.as_ref().map(|inner| &inner.place);
             drop(state);
-            let next = self.base.scan(ask, inner, demand, meter, visit)?;
+            let next = self.base().scan(ask, inner, demand, meter, visit)?;
             let changes = from.as_ref().map_or(0, |inner| inner.changes);
             return Ok(next.map(|next| Inner::place(changes, &next)));
         }
@@ -166,8 +166,8 @@ impl GraphView for OptimisticTransaction {
         if changed > 0 && ask.order.is_some() {
             return Ok(None);
         }
-        let stored = match self.base.estimate(ask, most, meter)? {
-            None if changed > 0 => self.base.estimate(&unconditional(ask), most, meter)?,
+        let stored = match self.base().estimate(ask, most, meter)? {
+            None if changed > 0 => self.base().estimate(&unconditional(ask), most, meter)?,
             stored => stored,
         };
         Ok(stored.map(|stored| stored.saturating_add(changed).min(most)))
@@ -208,7 +208,7 @@ impl GraphView for OptimisticTransaction {
         }
         drop(state);
         let mut show = |at: usize, edge: EdgeFound<'_>| found(places[at], edge);
-        self.base.edges(&rest, properties, meter, &mut show)
+        self.base().edges(&rest, properties, meter, &mut show)
     }
 
     fn edges_given(
@@ -228,7 +228,7 @@ impl GraphView for OptimisticTransaction {
                 found(edge);
             }
         };
-        self.base.edges_given(id, meter, &mut stored)?;
+        self.base().edges_given(id, meter, &mut stored)?;
         own.into_iter().for_each(found);
         Ok(())
     }
@@ -240,7 +240,7 @@ impl GraphView for OptimisticTransaction {
         meter: &Meter,
         visit: &mut dyn FnMut(PastVersion) -> Flow,
     ) -> Result<(), ViewError> {
-        self.base.versions(id, meter, visit)
+        self.base().versions(id, meter, visit)
     }
 
     fn element_at(
@@ -249,11 +249,11 @@ impl GraphView for OptimisticTransaction {
         at: TemporalScope,
         meter: &Meter,
     ) -> Result<Option<Element>, ViewError> {
-        self.base.element_at(id, at, meter)
+        self.base().element_at(id, at, meter)
     }
 
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {
-        self.base.satisfies(conditions, properties)
+        self.base().satisfies(conditions, properties)
     }
 }
 
@@ -350,7 +350,7 @@ impl Scan<'_> {
         demand: usize,
         visit: &mut dyn FnMut(&Found<'_>) -> Flow,
     ) -> Result<Option<Place>, ViewError> {
-        let base = &self.transaction.base;
+        let base = self.transaction.base();
         let is_filtered = ask.conditions.is_empty() && !self.ask.conditions.is_empty();
         let failed = RefCell::new(None);
         let mut show = |found: &Found<'_>| {

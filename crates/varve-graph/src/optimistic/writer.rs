@@ -26,10 +26,14 @@ impl GraphWriter for OptimisticTransaction {
         vertex: &VertexAddition<'_>,
         meter: &Meter,
     ) -> Result<VertexId, ViewError> {
-        meter.apart(|| self.add_one_vertex(vertex))
+        meter.apart(|| {
+            self.commit_if_due(None)?;
+            self.add_one_vertex(vertex)
+        })
     }
 
     fn add_edge(&self, edge: &EdgeAddition<'_>, meter: &Meter) -> Result<EdgeId, ViewError> {
+        meter.apart(|| self.commit_if_due(None))?;
         if let (Some(id), true) = (edge.id, self.is_open()) {
             self.claim_edge_id(id, meter)?;
         }
@@ -42,7 +46,10 @@ impl GraphWriter for OptimisticTransaction {
         property: &PropertyWrite<'_>,
         meter: &Meter,
     ) -> Result<(), ViewError> {
-        meter.apart(|| self.set_one_property(element, property))
+        meter.apart(|| {
+            self.commit_if_due(Some(element))?;
+            self.set_one_property(element, property)
+        })
     }
 
     fn set_meta(
@@ -52,10 +59,13 @@ impl GraphWriter for OptimisticTransaction {
         meta: (&str, Option<&Value>),
         meter: &Meter,
     ) -> Result<(), ViewError> {
-        match self.is_open() {
-            true => Ok(meter.apart(|| self.set_open_meta(vertex, property, meta))?),
-            false => Err(no_meta().into()),
+        if !self.is_open() {
+            return Err(no_meta().into());
         }
+        meter.apart(|| {
+            self.commit_if_due(Some(&ElementId::Vertex(vertex.clone())))?;
+            Ok(self.set_open_meta(vertex, property, meta)?)
+        })
     }
 
     fn remove_property(
@@ -65,10 +75,14 @@ impl GraphWriter for OptimisticTransaction {
         which: Occurrence,
         meter: &Meter,
     ) -> Result<(), ViewError> {
-        meter.apart(|| self.remove_one_property(element, key, which))
+        meter.apart(|| {
+            self.commit_if_due(Some(element))?;
+            self.remove_one_property(element, key, which)
+        })
     }
 
     fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
+        meter.apart(|| self.commit_if_due(Some(element)))?;
         match element {
             ElementId::Edge(id) => meter.apart(|| self.remove_edge(id)),
             ElementId::Vertex(id) => {
@@ -88,10 +102,13 @@ impl GraphWriter for OptimisticTransaction {
 
     fn changed_at(&self, element: &ElementId) -> u64 {
         let state = self.state.read();
-        match element {
-            ElementId::Vertex(id) => state.vertices.get(id).map_or(0, |changed| changed.last),
-            ElementId::Edge(id) => state.edges.get(id).map_or(0, |changed| changed.last),
-        }
+        let last = match element {
+            ElementId::Vertex(id) => state.vertices.get(id).map(|changed| changed.last),
+            ElementId::Edge(id) => state.edges.get(id).map(|changed| changed.last),
+        };
+        // What was changed before a commit in between is not known any more, and others may have
+        // changed the rest by then.
+        last.unwrap_or(0).max(state.committed)
     }
 
     fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>) {

@@ -85,6 +85,7 @@ pub(super) fn evaluate(
         let mut host = host()?;
         // What one request of a session reads, the next may write: they are one transaction.
         host.may_write = true;
+        host.is_in_session = true;
         host.work = kept.take();
         if let Some(work) = &mut host.work {
             work.check_age(context.state().transactions.age_max)

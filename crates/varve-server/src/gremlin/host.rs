@@ -13,7 +13,7 @@ use varve_query::{QueryError, Value};
 use varve_view::{Meter, MeterLimits, ViewError};
 
 use super::scripting;
-use super::transaction::Work;
+use super::transaction::{COMMIT_EVERY, Work};
 use crate::blocking::aside;
 use crate::errors::ApiError;
 use crate::hugegraph::graph_scope;
@@ -79,6 +79,9 @@ pub(super) struct GraphHost<'c> {
     pub(super) work: Option<Work>,
     /// Whether the script may change something.
     pub(super) may_write: bool,
+    /// Whether the script is a request of a session: its changes belong to the session's
+    /// transaction.
+    pub(super) is_in_session: bool,
     /// Why a traversal was refused, in the words of the server.
     pub(super) refused: Option<ApiError>,
 }
@@ -107,6 +110,7 @@ impl<'c> GraphHost<'c> {
             graph: None,
             work: None,
             may_write: false,
+            is_in_session: false,
             refused: None,
             aliases,
         };
@@ -131,6 +135,11 @@ impl<'c> GraphHost<'c> {
         let leased = self.context.leased_named(&name)?;
         for (key, value) in &bound.with {
             self.options.take(key, value);
+            if self.is_in_session && key == COMMIT_EVERY {
+                return Err(ApiError::illegal_argument(format!(
+                    "{COMMIT_EVERY} is not for sessions, which commit by g.tx().commit()"
+                )));
+            }
         }
         if let Some(limit) = self.options.timeout_ms {
             self.meter.end_by(self.began + Duration::from_millis(limit));

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use varve_graph::optimistic::{HeldBytes, OptimisticLimits, OptimisticTransaction};
+use varve_graph::optimistic::{CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction};
 use varve_graph::read::View;
 use varve_graph::write::WritePeriod;
 use varve_graph::{ErrorKind, Graph, GraphError};
@@ -127,8 +127,10 @@ impl Work {
             return reading::results(query, meter, most);
         }
         if let Some(changes) = &self.changes {
-            let query = Query::writing(&bound.plan, changes, meter, options)?;
-            return reading::results(query, meter, most);
+            let query = Query::writing(&bound.plan, changes, meter, options);
+            let ran = query.and_then(|query| reading::results(query, meter, most));
+            self.has_committed |= changes.has_committed();
+            return ran;
         }
         let view = self.view()?;
         let query = Query::new(&bound.plan, &view, view.schema(), meter, options)?;
@@ -184,18 +186,27 @@ impl Work {
             ));
         }
         let period = period_of(bound)?;
-        if self.changes.is_some() {
-            return match self.period == period {
-                true => Ok(()),
-                false => Err(QueryError::invalid(
-                    "All that a transaction changes has one valid period: commit in between",
-                )),
-            };
+        let every = elements_of(bound)?.map(|elements| CommitEvery { elements, period });
+        if self.changes.is_some() && self.period != period {
+            return Err(QueryError::invalid(
+                "All that a transaction changes has one valid period: commit in between",
+            ));
         }
         self.may_write = true;
         self.period = period;
-        let view = self.view()?;
-        self.changes = Some(self.graph.begin_on(view, self.limits.clone()));
+        let changes = match self.changes.take() {
+            Some(changes) => changes,
+            None => {
+                let view = self.view()?;
+                self.graph.begin_on(view, self.limits.clone())
+            }
+        };
+        changes.commit_every(every);
+        self.changes = Some(changes);
+        if every.is_some() {
+            // It keeps the past in memory, and the transaction goes on with newer ones.
+            self.view = None;
+        }
         Ok(())
     }
 
@@ -289,6 +300,26 @@ fn period_of(bound: &Bound) -> Result<WritePeriod, QueryError> {
         }
     }
     Ok(period)
+}
+
+/// The option of a source that says after how many changed elements to commit.
+pub(super) const COMMIT_EVERY: &str = "commit_every";
+
+/// After how many changed elements a traversal commits what it has changed, as its source says.
+fn elements_of(bound: &Bound) -> Result<Option<usize>, QueryError> {
+    let mut own = bound.with.iter().rev();
+    let Some((_, value)) = own.find(|(key, _)| key == COMMIT_EVERY) else {
+        return Ok(None);
+    };
+    let elements = value
+        .as_long()
+        .and_then(|number| usize::try_from(number).ok());
+    match elements.filter(|elements| *elements > 0) {
+        Some(elements) => Ok(Some(elements)),
+        None => Err(QueryError::invalid(format!(
+            "{COMMIT_EVERY} is a number of changed elements, 1 or more, but got {value}"
+        ))),
+    }
 }
 
 fn invalid(error: ApiError) -> QueryError {

@@ -25,6 +25,7 @@ mod gremlin_edge_ids;
 mod gremlin_formats;
 mod gremlin_held;
 mod gremlin_jobs;
+mod gremlin_loads;
 mod gremlin_results;
 mod gremlin_scripts;
 mod gremlin_sessions;
