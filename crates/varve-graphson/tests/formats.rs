@@ -459,3 +459,17 @@ fn types_of_others_are_refused_by_name() {
         ))
     );
 }
+
+#[test]
+fn a_strategy_may_have_any_key() {
+    let strategy = Value::Strategy {
+        class: "ReadOnlyStrategy".into(),
+        configuration: vec![
+            ("@type".into(), Value::Map(Vec::new())),
+            ("a".into(), Value::Int(1)),
+        ],
+    };
+    let mut written = Vec::new();
+    graphson::write(&strategy, &mut written);
+    assert_eq!(graphson::read(&written), Ok(strategy));
+}

@@ -205,7 +205,7 @@ impl Display for Predicate {
                 match (name, arguments.as_slice()) {
                     (
                         PredicateName::Within | PredicateName::Without,
-                        [Argument::List(_) | Argument::Set(_)],
+                        [Argument::List(_) | Argument::Set(_) | Argument::Predicate(_)],
                     ) => write!(out, "{name}([{}])", arguments[0]),
                     _ => call(out, name.text(), arguments),
                 }
@@ -241,6 +241,14 @@ fn operand(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
         write!(out, "({argument})")
     } else {
         argument.fmt(out)
+    }
+}
+
+/// What a member, a call or an index is of. In parentheses a number keeps its sign to itself.
+fn receiver(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
+    match is_number(argument) {
+        true => write!(out, "({argument})"),
+        false => operand(out, argument),
     }
 }
 
@@ -280,18 +288,18 @@ impl Display for Computed {
                 arguments,
             } => {
                 if let Some(receiver) = receiver {
-                    operand(out, receiver)?;
+                    self::receiver(out, receiver)?;
                     out.write_char('.')?;
                 }
                 call(out, name, arguments)
             }
             ComputedKind::Member { receiver, name } => {
-                operand(out, receiver)?;
+                self::receiver(out, receiver)?;
                 out.write_char('.')?;
                 member(out, name)
             }
             ComputedKind::Index { receiver, index } => {
-                operand(out, receiver)?;
+                self::receiver(out, receiver)?;
                 write!(out, "[{index}]")
             }
             ComputedKind::Assign {
@@ -354,7 +362,10 @@ impl Display for Argument {
             Argument::Int(value) => value.fmt(out),
             Argument::Long(value) => write!(out, "{value}L"),
             Argument::BigInt(value) => write!(out, "{value}n"),
-            Argument::Float(value) if !value.is_finite() => float(out, f64::from(*value)),
+            Argument::Float(value) if value.is_nan() => out.write_str("NaN"),
+            // A literal that is too large is what it was read as.
+            Argument::Float(f32::INFINITY) => out.write_str("1e39f"),
+            Argument::Float(f32::NEG_INFINITY) => out.write_str("-1e39f"),
             Argument::Float(value) => write!(out, "{value:?}f"),
             Argument::Double(value) => float(out, *value),
             Argument::BigDecimal(value) => write!(out, "{}m", value.to_plain_string()),

@@ -69,6 +69,21 @@ fn what_real_clients_send_is_read_and_printed_to_the_same_tree() {
     }
 }
 
+/// Texts that fuzzing has found.
+#[test]
+fn what_is_printed_is_read_as_the_same_tree() {
+    for text in [
+        "g.inject(-(2).sa, -(-128b).x, (Infinity).i, (-Infinity).i, (-1)[0])",
+        "g.inject(5.7e95f, -5.7e95f).asNumber()",
+        "g.V().hasId(P.within([P.within([])])).count()",
+        "Xyz\n(a - b) > c",
+    ] {
+        let tree = parse_script(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        let printed = tree.to_string();
+        assert_eq!(parse_script(&printed), Ok(tree), "{printed}");
+    }
+}
+
 /// The script and the code of the error that refuses it.
 fn refused(text: &str, code: ErrorCode) -> String {
     match parse_script(text) {

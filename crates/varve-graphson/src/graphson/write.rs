@@ -315,7 +315,15 @@ fn write_strategy(class: &str, configuration: &[(Text, Value)], out: &mut Vec<u8
     open("g:", if plain { name } else { "TraversalStrategy" }, out);
     out.extend_from_slice(b"{\"fqcn\":");
     write_string(class, out);
-    out.extend_from_slice(b",\"conf\":{");
+    out.extend_from_slice(b",\"conf\":");
+    if configuration.iter().any(|(key, _)| key == "@type") {
+        // As a plain object it would be read as a value of a type.
+        let entry = |(key, value): &(Text, Value)| (Value::String(key.clone()), value.clone());
+        write(&Value::Map(configuration.iter().map(entry).collect()), out);
+        out.extend_from_slice(b"}}");
+        return;
+    }
+    out.push(b'{');
     array_body(configuration, out, |(key, value), out| {
         write_string(key, out);
         out.push(b':');

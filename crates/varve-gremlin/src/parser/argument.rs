@@ -451,7 +451,10 @@ impl<'s> Parser<'s> {
                 ErrorCode::Keyword,
                 format!("'{word}' is not supported in scripts"),
             ),
-            _ if word.as_bytes()[0].is_ascii_uppercase() && self.at(Kind::LeftParen) => {
+            _ if word.as_bytes()[0].is_ascii_uppercase()
+                && self.at(Kind::LeftParen)
+                && !self.current.newline =>
+            {
                 return Err(self.refused_static(token, word));
             }
             _ => return Ok(()),
