@@ -5,7 +5,7 @@
 //! an end that does not exist are left out. Neighbours come by the number of the other end.
 
 mod build;
-mod scanned;
+mod collect;
 mod table;
 mod vertices;
 

@@ -7,7 +7,10 @@ use varve_model::{
     TemporalScope, VertexId, VertexLabelId,
 };
 
-use crate::{Found, Meter, PastVersion, Place, ScanAsk, ViewError};
+use crate::{Elements, Found, Meter, PastVersion, Place, ScanAsk, ViewError};
+
+/// Edges in one piece of a scan of all.
+const PIECE: usize = 65_536;
 
 /// What a visitor answers: go on, or stop here.
 pub type Flow = ControlFlow<()>;
@@ -128,6 +131,39 @@ pub trait GraphView: Send + Sync {
         meter: &Meter,
         visit: &mut dyn FnMut(&Found<'_>) -> Flow,
     ) -> Result<Option<Place>, ViewError>;
+
+    /// Visits every edge once, in no order, by the vertex keys of its source and of its target,
+    /// until the visitor breaks. For copies of a graph's structure: what the edges contain is not
+    /// read.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn edge_ends(
+        &self,
+        meter: &Meter,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), ViewError> {
+        let ask = ScanAsk {
+            elements: Elements::Edges(&[]),
+            conditions: &[],
+            order: None,
+            properties: &[],
+        };
+        let (mut from, mut ended) = (None, false);
+        loop {
+            from = self.scan(&ask, from.as_ref(), PIECE, meter, &mut |found| {
+                let Found::Edge(edge) = found else {
+                    return Flow::Continue(());
+                };
+                let flow = visit(edge.source, edge.target);
+                ended = flow.is_break();
+                flow
+            })?;
+            if ended || from.is_none() {
+                return Ok(());
+            }
+        }
+    }
 
     /// About how many elements [`GraphView::scan`] would look at, counted up to `most`; `None` when
     /// no index serves it. Costs about as many rows.

@@ -6,6 +6,7 @@
 //!
 //! The position is the phase (1 byte), the length of the partition key (2), that key, and the clustering key.
 
+use varve_encoding::DecodeError;
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, decides_always};
 use varve_encoding::tables::{EVENT, VERTEX};
@@ -96,6 +97,25 @@ impl Run<'_> {
         })
     }
 
+    /// The ends of every edge. No position is kept: the walk is not continued.
+    pub(super) fn edge_ends(
+        &mut self,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<Flow, GraphError> {
+        let mut show = |partition: &[u8], clustering: &[u8]| {
+            let damaged = || DecodeError::new("an edge key", clustering, 0);
+            let (_, _, target) = key::edge_parts(clustering).ok_or_else(damaged)?;
+            Ok(visit(partition, target))
+        };
+        self.walk_all(key::is_out_edge, &[], &mut |run, _, batch| match batch {
+            Batch::Row(row) => show(row.partition, row.clustering),
+            Batch::Unresolved(keys) => run.elements(keys, &mut |_, at, _| {
+                let (partition, clustering) = &keys[at];
+                show(partition, clustering)
+            }),
+        })
+    }
+
     fn walk_all(
         &mut self,
         wanted: fn(&[u8]) -> bool,
@@ -104,11 +124,7 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let mut place = Place::parse(after);
         if place.phase == CURRENT {
-            let flow = if self.resolver.scope().is_now() && self.resolver.policy().is_none() {
-                self.current_rows(wanted, place.after.take(), take)?
-            } else {
-                self.current_elements(wanted, place.after.take(), take)?
-            };
+            let flow = self.current_rows(wanted, place.after.take(), take)?;
             if flow.is_break() || self.resolver.scope().is_now() {
                 return Ok(flow);
             }
@@ -116,94 +132,69 @@ impl Run<'_> {
         self.past_elements(wanted, place.after.take(), take)
     }
 
-    /// The present: rows that decide at any time are taken as they are, the few others are resolved one by one.
+    /// The elements that have a current row, each as it is at the point. Rows that decide there are
+    /// taken as they are, the others are resolved: one by one while they are few, together where
+    /// they come one after the other.
     fn current_rows(
         &mut self,
         wanted: fn(&[u8]) -> bool,
         mut after: Option<RowKey>,
         take: &mut TakeBatch<'_>,
     ) -> Result<Flow, GraphError> {
-        let reader = self.resolver.reader();
+        let resolver = self.resolver;
+        let is_now = resolver.scope().is_now();
+        // A policy is asked about each element.
+        let (may_decide, mut batch) = match resolver.policy() {
+            None => (true, 1),
+            Some(_) => (false, FETCH_MAX as usize),
+        };
+        let mut keys: Vec<RowKey> = Vec::new();
         loop {
-            let mut outcome = Ok(Flow::Continue(()));
-            let mut unsettled = None;
-            reader.scan_table(self.table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
-                if let Err(error) = self.step() {
-                    outcome = Err(error);
-                    return Flow::Break(());
-                }
+            let (mut outcome, mut taken) = (Ok(Flow::Continue(())), false);
+            keys.clear();
+            let mut look = |run: &mut Self, row: Row<'_>| -> Result<Flow, GraphError> {
+                run.step()?;
                 if !wanted(row.clustering) {
-                    return Flow::Continue(());
+                    return Ok(Flow::Continue(()));
                 }
-                if !decides_always(row.value) {
-                    unsettled = Some((row.partition.to_vec(), row.clustering.to_vec()));
-                    return Flow::Break(());
-                }
-                outcome = match Header::decode(row.value) {
-                    Ok((_, content)) => {
+                if keys.is_empty() && may_decide {
+                    let (header, content) = Header::decode(row.value)?;
+                    if (is_now && decides_always(row.value)) || resolver.decides(&header) {
+                        taken = true;
                         let row = FoundRow {
                             partition: row.partition,
                             clustering: row.clustering,
                             content,
                         };
-                        take(self, CURRENT, Batch::Row(row))
+                        return take(run, CURRENT, Batch::Row(row));
                     }
-                    Err(error) => Err(error.into()),
-                };
+                }
+                keys.push((row.partition.to_vec(), row.clustering.to_vec()));
+                Ok(match keys.len() < batch {
+                    true => Flow::Continue(()),
+                    false => Flow::Break(()),
+                })
+            };
+            let reader = resolver.reader();
+            reader.scan_table(self.table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
+                outcome = look(self, row);
                 flow_of(&outcome)
             })?;
             let flow = outcome?;
-            let Some(keys) = unsettled else {
+            let Some(last) = keys.last().cloned() else {
                 return Ok(flow);
             };
-            if take(
-                self,
-                CURRENT,
-                Batch::Unresolved(std::slice::from_ref(&keys)),
-            )?
-            .is_break()
-            {
-                return Ok(Flow::Break(()));
+            let resolved = self.unresolved(CURRENT, &keys, keys.len(), &last, take)?;
+            if resolved.is_break() {
+                return Ok(resolved);
             }
-            after = Some(keys);
-        }
-    }
-
-    /// The elements that have a current row, each as it was.
-    fn current_elements(
-        &mut self,
-        wanted: fn(&[u8]) -> bool,
-        mut after: Option<RowKey>,
-        take: &mut TakeBatch<'_>,
-    ) -> Result<Flow, GraphError> {
-        let reader = self.resolver.reader();
-        loop {
-            let mut keys: Vec<RowKey> = Vec::new();
-            let mut paused = Ok(());
-            reader.scan_table(self.table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
-                paused = self.step();
-                if paused.is_err() {
-                    return Flow::Break(());
-                }
-                if wanted(row.clustering) {
-                    keys.push((row.partition.to_vec(), row.clustering.to_vec()));
-                }
-                if keys.len() < FETCH_MAX as usize {
-                    Flow::Continue(())
+            after = Some(last);
+            if may_decide {
+                batch = if taken {
+                    1
                 } else {
-                    Flow::Break(())
-                }
-            })?;
-            paused?;
-            let Some(last) = keys.last() else {
-                return Ok(Flow::Continue(()));
-            };
-            after = Some(last.clone());
-            if self
-                .unresolved(CURRENT, &keys, keys.len(), last, take)?
-                .is_break()
-            {
-                return Ok(Flow::Break(()));
+                    (2 * batch).min(FETCH_MAX as usize)
+                };
             }
         }
     }

@@ -36,7 +36,7 @@ pub use filter::owned_value;
 pub(crate) use filter::pick;
 pub use resolver::{Resolver, RowKey};
 pub(crate) use run::FoundRow;
-pub(crate) use scan::{estimate, scan};
+pub(crate) use scan::{edge_ends, estimate, scan};
 
 use crate::GraphError;
 use crate::schema::Schema;

@@ -1,5 +1,6 @@
 //! What a query needs of the reader of elements.
 
+use varve_encoding::row::Header;
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::TemporalScope;
 use varve_view::ElementPolicy;
@@ -24,6 +25,12 @@ pub trait Resolver {
     /// may be shown only if [`Resolver::visit_elements`] shows its element.
     fn policy(&self) -> Option<&ElementPolicy> {
         None
+    }
+
+    /// Whether a current row with this head says what its element is at the point, whatever events
+    /// it has. Only a `true` must be right.
+    fn decides(&self, _header: &Header) -> bool {
+        false
     }
 
     /// Called now and then in long walks, while nothing is locked: may wait so that others go first.

@@ -62,6 +62,21 @@ pub(crate) fn scan(
     Ok(next.map(|bookmark| Place::new(bookmark.to_bytes())))
 }
 
+/// Hands the ends of every edge to `visit`, as [`varve_view::GraphView::edge_ends`] says.
+pub(crate) fn edge_ends(
+    resolver: &dyn Resolver,
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+) -> Result<(), GraphError> {
+    let mut run = Run {
+        resolver,
+        table: EDGE,
+        filter: Filter::new(&[]),
+        delivery: Delivery::piece(usize::MAX),
+        walked: 0,
+    };
+    run.edge_ends(visit).map(drop)
+}
+
 /// The walk over the whole table, where it serves all vertices of one label better than the label's
 /// index, which names each row to be looked up: much is asked for, and other labels have few
 /// vertices, and fewer than this one.

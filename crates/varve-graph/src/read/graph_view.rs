@@ -182,6 +182,16 @@ impl GraphView for View {
         metered.outcome(next)
     }
 
+    fn edge_ends(
+        &self,
+        meter: &Meter,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), ViewError> {
+        let metered = Metered::new(self, meter);
+        let walked = query::edge_ends(&metered, visit);
+        metered.outcome(walked)
+    }
+
     fn estimate(
         &self,
         ask: &ScanAsk<'_>,
@@ -456,6 +466,10 @@ impl Resolver for Metered<'_> {
                 "The query may read no more",
             )),
         }
+    }
+
+    fn decides(&self, header: &row::Header) -> bool {
+        self.view.decides(header)
     }
 
     fn visit_elements(

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use varve_encoding::key;
+use varve_encoding::row::Header;
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::{Direction, EdgeId, TemporalScope, VertexId};
@@ -28,6 +29,10 @@ impl Resolver for View {
 
     fn policy(&self) -> Option<&ElementPolicy> {
         self.access().map(|access| &access.read)
+    }
+
+    fn decides(&self, header: &Header) -> bool {
+        self.point().row_decides(header)
     }
 
     fn visit_elements(

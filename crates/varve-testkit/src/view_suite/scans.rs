@@ -53,7 +53,31 @@ pub(super) fn compare(
         };
         one(view, model, &ask, random)?;
     }
-    Ok(())
+    let ends = |view| edge_ends(view).map_err(|error| error.to_string());
+    same("the ends of all edges", ends(model)?, ends(view)?)
+}
+
+/// Both ends of every edge, as texts, in order.
+fn edge_ends(view: &dyn GraphView) -> Result<Vec<(String, String)>, ViewError> {
+    let (mut keys, meter) = (Vec::new(), Meter::unlimited());
+    view.edge_ends(&meter, &mut |source, target| {
+        keys.push((source.to_vec(), target.to_vec()));
+        Flow::Continue(())
+    })?;
+    assert!(meter.rows() >= keys.len() as u64, "rows are counted");
+    let mut shown = 0;
+    view.edge_ends(&meter, &mut |_, _| {
+        shown += 1;
+        Flow::Break(())
+    })?;
+    assert_eq!(shown, keys.len().min(1), "a visitor ends it");
+    let id = |key: &[u8]| Ok(view.vertex_id(key)?.to_string());
+    let each = keys
+        .iter()
+        .map(|(source, target)| Ok((id(source)?, id(target)?)));
+    let mut ends = each.collect::<Result<Vec<_>, ViewError>>()?;
+    ends.sort();
+    Ok(ends)
 }
 
 fn one(

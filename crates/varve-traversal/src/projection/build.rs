@@ -1,8 +1,10 @@
-//! Copying: vertices by a scan, edges of some labels by the neighbours of batches of vertices.
+//! Copying: vertices by a scan, the edges of all labels by another one, those of some labels by the
+//! neighbours of batches of vertices.
 
 use varve_model::{Direction, Properties, PropertyKeyId};
-use varve_view::{Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, ScanAsk, ViewError};
+use varve_view::{Elements, Expand, Flow, Found, GraphView, Meter, ScanAsk, ViewError};
 
+use super::collect::Collector;
 use super::table::Table;
 use super::vertices::Vertices;
 use super::{Adjacency, Node, Projection, ProjectionAsk};
@@ -11,10 +13,7 @@ use crate::TraversalError;
 /// Vertices whose edges are read together: enough that a cluster answers them in one round.
 const BATCH: usize = 1_024;
 /// Elements that are scanned in one piece.
-pub(super) const SCAN: usize = 65_536;
-/// What an edge takes in one direction, and its weight.
-pub(super) const EDGE_BYTES: usize = size_of::<Node>();
-pub(super) const WEIGHT_BYTES: usize = size_of::<f64>();
+const SCAN: usize = 65_536;
 
 pub(super) fn projection(
     view: &dyn GraphView,
@@ -24,13 +23,21 @@ pub(super) fn projection(
     let mut vertices = vertices(view, ask, meter)?;
     vertices.sort();
     let table = Table::new(&vertices, meter)?;
-    let direction = ask.direction.unwrap_or(Direction::Out);
-    let side = match ask.labels.is_empty() {
-        true => super::scanned::side(view, ask, &vertices, &table, direction, meter)?,
-        false => side(view, ask, &vertices, &table, direction, meter)?,
+    let numbers = (&vertices, &table);
+    let mut side = match ask.labels.is_empty() {
+        true => of_all_labels(view, ask, numbers, meter)?,
+        false => of_labels(view, ask, numbers, meter)?,
     };
     meter.release(table.bytes());
     drop(table);
+    // A scan shows edges from their sources.
+    if ask.labels.is_empty() && ask.direction == Some(Direction::In) {
+        let bytes = side.bytes();
+        side = transposed(&side, meter)?;
+        meter.release(bytes);
+    } else {
+        side.sort();
+    }
     let second = match ask.direction {
         Some(_) => None,
         None => Some(transposed(&side, meter)?),
@@ -85,119 +92,139 @@ fn vertices(
     }
 }
 
-/// The edges of all vertices in one direction.
-fn side(
+/// The edges of these labels, from the vertices that they are walked from, in the order in which
+/// the view shows them.
+fn of_labels(
     view: &dyn GraphView,
     ask: &ProjectionAsk<'_>,
-    vertices: &Vertices,
-    table: &Table,
-    direction: Direction,
+    (vertices, table): (&Vertices, &Table),
     meter: &Meter,
 ) -> Result<Adjacency, TraversalError> {
-    let properties = ask.weight.as_slice();
     let expand = Expand {
-        direction: Some(direction),
+        direction: Some(ask.direction.unwrap_or(Direction::Out)),
         labels: ask.labels,
-        properties,
+        properties: ask.weight.as_slice(),
     };
-    let mut copy = Copy {
-        side: Adjacency::with_vertices(vertices.len(), meter)?,
-        keys: Vec::new(),
-        ends: Vec::new(),
-        weights: Vec::new(),
-    };
+    let mut edges = Collector::new(vertices, table, meter);
     let nodes: Vec<Node> = vertices.numbers().collect();
     for batch in nodes.chunks(BATCH) {
         let keys: Vec<&[u8]> = batch.iter().map(|node| vertices.key(*node)).collect();
-        let mut failed = None;
-        let mut take = |at: usize, edge: &Neighbour<'_>| match copy.take(at, edge, ask) {
-            Ok(()) => Flow::Continue(()),
-            Err(error) => {
-                failed = Some(error);
-                Flow::Break(())
+        let mut outcome = Ok(());
+        view.neighbours(&keys, &expand, meter, &mut |at, edge| {
+            // A break ends the visits of one vertex only.
+            if outcome.is_err() {
+                return Flow::Break(());
             }
-        };
-        view.neighbours(&keys, &expand, meter, &mut take)?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        copy.settle(batch.len(), vertices, table, meter)?;
+            let weight = ask.weight.map(|key| weight(edge.properties, key));
+            outcome = match weight.transpose() {
+                Ok(weight) => edges
+                    .push(batch[at], edge.other, weight)
+                    .map_err(Into::into),
+                Err(error) => Err(error),
+            };
+            flow_of(&outcome)
+        })?;
+        outcome?;
     }
-    copy.side.others.shrink_to_fit();
-    copy.side.weights.shrink_to_fit();
-    Ok(copy.side)
+    Ok(edges.finish()?)
 }
 
-/// The copy of one direction, and the edges of a batch that are not numbered yet. To number them
-/// together lets the processor look several up at a time.
-struct Copy {
-    side: Adjacency,
-    /// The other ends' keys, and for each the position of its vertex and where it ends in `keys`.
-    keys: Vec<u8>,
-    ends: Vec<(u32, u32)>,
-    weights: Vec<f64>,
+/// The edges of all labels from their sources, by a scan: it costs rows, and no search for each
+/// vertex.
+fn of_all_labels(
+    view: &dyn GraphView,
+    ask: &ProjectionAsk<'_>,
+    (vertices, table): (&Vertices, &Table),
+    meter: &Meter,
+) -> Result<Adjacency, TraversalError> {
+    let mut edges = Collector::new(vertices, table, meter);
+    let mut sources = Sources::new(vertices, table);
+    let mut outcome: Result<(), TraversalError> = Ok(());
+    let Some(key) = ask.weight else {
+        view.edge_ends(meter, &mut |source, target| {
+            if let Some(from) = sources.number(source) {
+                outcome = edges.push(from, target, None).map_err(Into::into);
+            }
+            flow_of(&outcome)
+        })?;
+        outcome?;
+        return Ok(edges.finish()?);
+    };
+    let scan = ScanAsk {
+        elements: Elements::Edges(&[]),
+        conditions: &[],
+        order: None,
+        properties: &[key],
+    };
+    let mut from = None;
+    loop {
+        from = view.scan(&scan, from.as_ref(), SCAN, meter, &mut |found| {
+            let Found::Edge(edge) = found else {
+                return Flow::Continue(());
+            };
+            if let Some(node) = sources.number(edge.source) {
+                outcome = match weight(edge.properties, key) {
+                    Ok(weight) => edges
+                        .push(node, edge.target, Some(weight))
+                        .map_err(Into::into),
+                    Err(error) => Err(error),
+                };
+            }
+            flow_of(&outcome)
+        })?;
+        std::mem::replace(&mut outcome, Ok(()))?;
+        if from.is_none() {
+            return Ok(edges.finish()?);
+        }
+    }
 }
 
-impl Copy {
-    fn take(
-        &mut self,
-        at: usize,
-        edge: &Neighbour<'_>,
-        ask: &ProjectionAsk<'_>,
-    ) -> Result<(), TraversalError> {
-        self.keys.extend_from_slice(edge.other);
-        let full = || ViewError::Memory {
-            max: u64::from(u32::MAX),
-        };
-        let end = u32::try_from(self.keys.len()).map_err(|_| full())?;
-        self.ends.push((at as u32, end));
-        if let Some(key) = ask.weight {
-            self.weights.push(weight(edge.properties, key)?);
+fn flow_of(outcome: &Result<(), TraversalError>) -> Flow {
+    match outcome {
+        Ok(()) => Flow::Continue(()),
+        Err(_) => Flow::Break(()),
+    }
+}
+
+/// Numbers the sources of edges that are scanned: those of one vertex come together, and vertices
+/// mostly in the order of their keys.
+struct Sources<'a> {
+    vertices: &'a Vertices,
+    table: &'a Table,
+    /// The last one.
+    key: Vec<u8>,
+    node: Option<Node>,
+}
+
+impl<'a> Sources<'a> {
+    fn new(vertices: &'a Vertices, table: &'a Table) -> Self {
+        Self {
+            vertices,
+            table,
+            key: Vec::new(),
+            node: None,
         }
-        Ok(())
     }
 
-    /// Numbers the edges of a batch of so many vertices.
-    fn settle(
-        &mut self,
-        vertices_in_batch: usize,
-        vertices: &Vertices,
-        table: &Table,
-        meter: &Meter,
-    ) -> Result<(), ViewError> {
-        let is_weighted = !self.weights.is_empty();
-        let edge_bytes = EDGE_BYTES + if is_weighted { WEIGHT_BYTES } else { 0 };
-        meter.hold(edge_bytes * self.ends.len())?;
-        let mut dropped = 0;
-        let (mut from, mut next) = (0, 0);
-        for at in 0..vertices_in_batch {
-            let start = self.side.others.len();
-            while let Some((_, end)) = self.ends.get(next).filter(|(of, _)| *of as usize == at) {
-                let key = &self.keys[from..*end as usize];
-                match table.find(key, vertices) {
-                    Some(node) => {
-                        self.side.others.push(node);
-                        if is_weighted {
-                            self.side.weights.push(self.weights[next]);
-                        }
-                    }
-                    None => dropped += 1,
-                }
-                from = *end as usize;
-                next += 1;
-            }
-            self.side.close(start)?;
+    #[inline]
+    fn number(&mut self, key: &[u8]) -> Option<Node> {
+        if self.key == key {
+            return self.node;
         }
-        meter.release(edge_bytes * dropped);
-        self.keys.clear();
-        self.ends.clear();
-        self.weights.clear();
-        Ok(())
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        let next = self.node.map_or(0, |node| node + 1);
+        let is_next = (next as usize) < self.vertices.len() && self.vertices.key(next) == key;
+        self.node = match is_next {
+            true => Some(next),
+            false => self.table.find(key, self.vertices),
+        };
+        self.node
     }
 }
 
 /// The weight of an edge with these properties.
-pub(super) fn weight(properties: &Properties, key: PropertyKeyId) -> Result<f64, TraversalError> {
+fn weight(properties: &Properties, key: PropertyKeyId) -> Result<f64, TraversalError> {
     let Some(value) = properties.get(key) else {
         return Ok(1.0);
     };
@@ -205,53 +232,6 @@ pub(super) fn weight(properties: &Properties, key: PropertyKeyId) -> Result<f64,
     let wrong = || TraversalError::Weight(format!("{value:?}"));
     let usable = |weight: &f64| weight.is_finite() && *weight >= 0.0;
     number.filter(usable).ok_or_else(wrong)
-}
-
-impl Adjacency {
-    fn with_vertices(count: usize, meter: &Meter) -> Result<Self, ViewError> {
-        meter.hold((count + 1) * size_of::<u32>())?;
-        let mut starts = Vec::with_capacity(count + 1);
-        starts.push(0);
-        Ok(Self {
-            starts,
-            ..Self::default()
-        })
-    }
-
-    /// Ends the edges of a vertex that begin at `start`, and brings them into order.
-    fn close(&mut self, start: usize) -> Result<(), ViewError> {
-        let full = |_| ViewError::Memory {
-            max: u64::from(u32::MAX),
-        };
-        let end = u32::try_from(self.others.len()).map_err(full)?;
-        self.starts.push(end);
-        self.sort(start..self.others.len());
-        Ok(())
-    }
-
-    /// Brings the edges of one vertex into order.
-    pub(super) fn sort(&mut self, own: std::ops::Range<usize>) {
-        if self.others[own.clone()].is_sorted() {
-            return;
-        }
-        if self.weights.is_empty() {
-            self.others[own].sort_unstable();
-            return;
-        }
-        let others = self.others[own.clone()].iter().copied();
-        let weights = self.weights[own.clone()].iter().copied();
-        let mut pairs: Vec<(Node, f64)> = others.zip(weights).collect();
-        pairs.sort_by_key(|(other, _)| *other);
-        for (at, (other, weight)) in own.zip(pairs) {
-            self.others[at] = other;
-            self.weights[at] = weight;
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        let edges = self.others.len() * EDGE_BYTES + self.weights.len() * WEIGHT_BYTES;
-        edges + self.starts.len() * size_of::<u32>()
-    }
 }
 
 /// The same edges from their other ends. The neighbours of each come in ascending order.

@@ -1,5 +1,7 @@
 //! From vertex keys to numbers, while a projection is made.
 
+use std::ops::Range;
+
 use varve_view::{Meter, ViewError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -39,22 +41,118 @@ impl Table {
         self.slots.len() * size_of::<u64>()
     }
 
+    fn mask(&self) -> usize {
+        self.slots.len() - 1
+    }
+
+    fn hash(&self, key: &[u8]) -> u64 {
+        xxh3_64_with_seed(key, self.seed)
+    }
+
     /// The number of the vertex with this key.
-    #[inline]
     pub(super) fn find(&self, key: &[u8], vertices: &Vertices) -> Option<Node> {
-        let hash = xxh3_64_with_seed(key, self.seed);
-        let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
+        let hash = self.hash(key);
+        let mut at = hash as usize & self.mask();
         loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return None;
-            }
-            let node = slot as u32 - 1;
-            if slot >> 32 == hash >> 32 && vertices.key(node) == key {
+            let (slot, found) = self.candidate(hash, at);
+            let node = Self::node(slot)?;
+            if vertices.key(node) == key {
                 return Some(node);
             }
-            at = (at + 1) & mask;
+            at = (found + 1) & self.mask();
         }
+    }
+
+    /// The first slot from `at` on that may be of a key with this hash, or is empty, and its place.
+    #[inline]
+    fn candidate(&self, hash: u64, mut at: usize) -> (u64, usize) {
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 || slot >> 32 == hash >> 32 {
+                return (slot, at);
+            }
+            at = (at + 1) & self.mask();
+        }
+    }
+
+    fn node(slot: u64) -> Option<Node> {
+        (slot as u32).checked_sub(1)
+    }
+
+    /// Looks up many keys: see [`Batch`].
+    pub(super) fn find_each(&self, vertices: &Vertices, batch: &mut Batch) {
+        let Batch { keys, probes } = batch;
+        let mut from = 0;
+        for probe in &mut *probes {
+            let end = probe.end as usize;
+            probe.hash = self.hash(&keys[from..end]);
+            from = end;
+            probe.slot = self.slots[probe.hash as usize & self.mask()];
+        }
+        for probe in &mut *probes {
+            if probe.slot != 0 && probe.slot >> 32 != probe.hash >> 32 {
+                (probe.slot, _) = self.candidate(probe.hash, probe.hash as usize & self.mask());
+            }
+            probe.node = Self::node(probe.slot);
+            probe.key = probe.node.map_or(0..0, |node| vertices.place(node));
+        }
+        let mut from = 0;
+        for probe in &mut *probes {
+            let key = &keys[from..probe.end as usize];
+            from = probe.end as usize;
+            if probe.node.is_some() && vertices.at(&probe.key) != key {
+                probe.node = self.find(key, vertices);
+            }
+        }
+    }
+}
+
+/// Keys that are looked up together. Each step is done for all of them before the next one, so that
+/// the processor waits for the memory of many at a time.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// The keys, one behind the other.
+    keys: Vec<u8>,
+    probes: Vec<Probe>,
+}
+
+/// A key of a [`Batch`].
+#[derive(Debug)]
+struct Probe {
+    /// Where it ends in [`Batch::keys`].
+    end: u32,
+    hash: u64,
+    slot: u64,
+    /// Where the key of the vertex is that the slot names.
+    key: Range<usize>,
+    /// The vertex, once it was looked up.
+    node: Option<Node>,
+}
+
+impl Batch {
+    #[inline]
+    pub(super) fn push(&mut self, key: &[u8]) {
+        self.keys.extend_from_slice(key);
+        self.probes.push(Probe {
+            end: self.keys.len() as u32,
+            hash: 0,
+            slot: 0,
+            key: 0..0,
+            node: None,
+        });
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.probes.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.keys.clear();
+        self.probes.clear();
+    }
+
+    /// What [`Table::find_each`] has found, in the order of the keys.
+    pub(super) fn found(&self) -> impl Iterator<Item = Option<Node>> + '_ {
+        self.probes.iter().map(|probe| probe.node)
     }
 }

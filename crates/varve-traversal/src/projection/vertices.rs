@@ -1,6 +1,7 @@
 //! The keys of a projection's vertices.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use varve_model::VertexLabelId;
 use varve_view::{Meter, ViewError};
@@ -84,9 +85,19 @@ impl Vertices {
     /// The key of a vertex.
     #[must_use]
     pub fn key(&self, node: Node) -> &[u8] {
+        self.at(&self.place(node))
+    }
+
+    /// Where the key of a vertex is.
+    pub(super) fn place(&self, node: Node) -> Range<usize> {
         let at = node as usize;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start as usize..self.ends[at] as usize]
+        start as usize..self.ends[at] as usize
+    }
+
+    /// The key at a place.
+    pub(super) fn at(&self, place: &Range<usize>) -> &[u8] {
+        &self.bytes[place.clone()]
     }
 
     /// The label of a vertex.
