@@ -289,7 +289,7 @@ const GUARDS: &[&str] = &[
     // A task, which is submitted with rights on all elements.
     "src/hugegraph/algorithms.rs",
     // Only who may read everything follows a graph.
-    "src/explore/changes.rs",
+    "src/explore/changes/page.rs",
 ];
 
 #[test]
