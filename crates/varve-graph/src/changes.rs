@@ -363,7 +363,8 @@ fn effective(
         Ok(state)
     };
     let (before, after) = (state(Instant(at.0.saturating_sub(1)))?, state(at)?);
-    if before == after {
+    // What holds no longer when it is listed is not listed: the newer state is, by its own commit.
+    if before == after || after != state(version.instant())? {
         return Ok(None);
     }
     let element =

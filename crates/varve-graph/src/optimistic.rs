@@ -29,14 +29,13 @@ use varve_model::{
     CommitVersion, Datum, Direction, Edge, EdgeId, Element, ElementId, Properties, TemporalScope,
     Value, Vertex, VertexId,
 };
-use varve_view::Search;
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::read::View;
 use crate::schema::Schema;
-use crate::write::WritePeriod;
+use crate::write::{Absent, WritePeriod};
 use adjacent::EdgesByKey;
 pub use budget::{HeldBytes, HeldShare};
 use index::ChangeIndex;
@@ -110,7 +109,7 @@ struct State {
     bytes: usize,
     /// The share of `bytes` in what all transactions hold.
     share: Option<HeldShare>,
-    expected: Vec<(Vec<u8>, Arc<Search>)>,
+    expected: Vec<Absent>,
 }
 
 /// An element that was changed.

@@ -185,9 +185,18 @@ pub struct Expectations {
     /// For each mutation, the version of its element's row, `None` = it has none; the outer `None` =
     /// whatever it is. Empty: whatever all are.
     pub rows: Vec<Option<Option<CommitVersion>>>,
-    /// Searches that must find nothing, each with the name under which commits that depend on it
-    /// follow one another.
-    pub absent: Vec<(Vec<u8>, Arc<Search>)>,
+    /// Searches that must find nothing.
+    pub absent: Vec<Absent>,
+}
+
+/// A search that must find nothing.
+pub struct Absent {
+    /// Commits that depend on searches of one name follow one another.
+    pub name: Vec<u8>,
+    /// The search.
+    pub search: Arc<Search>,
+    /// Whether it finds what the client may not read, too.
+    pub finds_hidden: bool,
 }
 
 impl Expectations {

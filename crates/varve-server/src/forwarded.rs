@@ -43,7 +43,7 @@ impl Proxies {
             network.ok_or_else(|| ConfigError {
                 option: "trusted_proxies",
                 reason: format!(
-                    "must be addresses and networks of some bits, as in 10.0.0.7 or 10.1.0.0/16, but has '{text}'"
+                    "must be addresses, or networks with a prefix of at least 1 bit, as in 10.0.0.7 or 10.1.0.0/16, but has '{text}'"
                 ),
             })
         });
@@ -64,10 +64,13 @@ impl Proxies {
         };
         let mut client = connection;
         for line in headers.get_all(name).iter().rev() {
-            for named in read(line.to_str().unwrap_or_default()).into_iter().rev() {
-                // What a proxy says beyond an address that it does not know is of no use.
+            // What the client sent before it may be no text.
+            let line = String::from_utf8_lossy(line.as_bytes());
+            for named in read(&line).into_iter().rev() {
+                // What a proxy says beyond an address that it does not know is of no use. The client
+                // must not get the proxy's own address: it may be one that is let in.
                 let Some(address) = named else {
-                    return client;
+                    return IpAddr::V4(Ipv4Addr::UNSPECIFIED);
                 };
                 client = address;
                 if !self.trusts(address) {
@@ -190,10 +193,10 @@ mod tests {
             ("::1", &["[2001:db8::1]:80"], "2001:db8::1"),
             ("::1", &["2001:db8::1"], "2001:db8::1"),
             // What cannot be read ends it.
-            ("10.0.0.1", &["198.51.100.1, unknown"], "10.0.0.1"),
-            ("10.0.0.1", &["198.51.100.1, ,10.2.3.4"], "10.2.3.4"),
+            ("10.0.0.1", &["198.51.100.1, unknown"], "0.0.0.0"),
+            ("10.0.0.1", &["198.51.100.1, ,10.2.3.4"], "0.0.0.0"),
             ("10.0.0.1", &["10.9.9.9, 10.2.3.4"], "10.9.9.9"),
-            ("10.0.0.1", &[""], "10.0.0.1"),
+            ("10.0.0.1", &[""], "0.0.0.0"),
         ] {
             let found = client(ForwardedHeader::XForwardedFor, connection, lines);
             assert_eq!(found, wanted, "{connection} {lines:?}");
@@ -213,10 +216,10 @@ mod tests {
             ),
             (&["for=198.51.100.1;host=\"\\\"\""], "198.51.100.1"),
             // A quote that the client left open, a name in place of an address, and none or two.
-            (&["for=\", for=198.51.100.1"], "10.0.0.1"),
-            (&["for=_hidden"], "10.0.0.1"),
-            (&["proto=https"], "10.0.0.1"),
-            (&["for=1.1.1.1;for=2.2.2.2"], "10.0.0.1"),
+            (&["for=\", for=198.51.100.1"], "0.0.0.0"),
+            (&["for=_hidden"], "0.0.0.0"),
+            (&["proto=https"], "0.0.0.0"),
+            (&["for=1.1.1.1;for=2.2.2.2"], "0.0.0.0"),
         ] {
             let found = client(ForwardedHeader::Forwarded, "10.0.0.1", lines);
             assert_eq!(found, wanted, "{lines:?}");

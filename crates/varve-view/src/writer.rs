@@ -83,6 +83,15 @@ pub trait GraphWriter: GraphView + SchemaView {
     /// As [`GraphWriter::add_vertex`], and when an end does not exist.
     fn add_edge(&self, edge: &EdgeAddition<'_>, meter: &Meter) -> Result<EdgeId, ViewError>;
 
+    /// Says that an element is changed next: called before what it becomes is computed from what it
+    /// is. A writer that commits in between does so here, and then shows the newest state.
+    ///
+    /// # Errors
+    /// When what was changed before cannot be committed.
+    fn begin_change(&self, _element: &ElementId, _meter: &Meter) -> Result<(), ViewError> {
+        Ok(())
+    }
+
     /// Writes a property of an element.
     ///
     /// # Errors

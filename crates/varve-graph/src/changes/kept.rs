@@ -411,10 +411,6 @@ mod tests {
         let left = listed(&graph, oldest).expect("these are kept");
         assert_eq!(forget(&graph).expect("deleted"), 100 - left);
         assert_eq!((rows(&graph), listed(&graph, oldest)), (left, Some(left)));
-        // From now on as long as the server lives, by age.
-        store.commit(&graph, 10);
-        assert_eq!(forget(&graph).expect("deleted"), 10);
-        assert_eq!(rows(&graph), left);
     }
 
     #[test]
@@ -456,6 +452,6 @@ mod tests {
             (since, looks) = (next, looks + 1);
         }
         assert_eq!(seen, 4);
-        assert!(looks >= 4 && store.clock.now() > Instant(0));
+        assert!(looks >= 4);
     }
 }

@@ -52,8 +52,8 @@ impl OptimisticTransaction {
         };
         let state = self.state.write().take(&self.limits);
         let base = self.base();
-        store(&self.graph, &base, state, period)?;
-        self.state.write().has_committed = true;
+        let stored = store(&self.graph, &base, state, period)?.is_some();
+        self.state.write().has_committed |= stored;
         let scope = TemporalScope {
             valid: None,
             transaction: Some(CommitVersion::MAX),

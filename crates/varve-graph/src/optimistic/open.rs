@@ -11,8 +11,8 @@ use varve_model::{
     Vertex, VertexId,
 };
 use varve_view::{
-    EdgeAddition, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite, SchemaView,
-    VertexAddition, ViewError,
+    EdgeAddition, Flow, GraphView, Meter, Occurrence, PropertyWrite, SchemaView, VertexAddition,
+    ViewError,
 };
 
 use super::OptimisticTransaction;
@@ -21,6 +21,7 @@ use crate::element::{DEFAULT_VERTEX_LABEL, not_there, vertex_id};
 use crate::error::{ErrorKind, GraphError};
 use crate::read::View;
 use crate::schema::{FirstUse, LabelUse, Schema, has_all};
+use crate::write::Absent;
 
 impl OptimisticTransaction {
     /// Whether labels and keys are made on first use.
@@ -127,7 +128,11 @@ impl OptimisticTransaction {
             }
             Ok(())
         };
-        self.expect_absent(name, Arc::new(search));
+        self.expect(Absent {
+            name,
+            search: Arc::new(search),
+            finds_hidden: true,
+        });
         Ok(())
     }
 

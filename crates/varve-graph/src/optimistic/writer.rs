@@ -16,7 +16,7 @@ use crate::element::{
     check_link, not_there,
 };
 use crate::error::{ErrorKind, GraphError};
-use crate::write::Mutation;
+use crate::write::{Absent, Mutation};
 
 /// What is changed has a budget of its own (`gremlin.transaction_bytes_max`): it is no part of what
 /// the query holds, which the meter measures.
@@ -38,6 +38,10 @@ impl GraphWriter for OptimisticTransaction {
             self.claim_edge_id(id, meter)?;
         }
         meter.apart(|| self.add_one_edge(edge))
+    }
+
+    fn begin_change(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
+        meter.apart(|| Ok(self.commit_if_due(Some(element))?))
     }
 
     fn set_property(
@@ -112,13 +116,21 @@ impl GraphWriter for OptimisticTransaction {
     }
 
     fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>) {
-        let mut state = self.state.write();
-        state.bytes += SEARCH_BYTES + name.len();
-        state.expected.push((name, search));
+        self.expect(Absent {
+            name,
+            search,
+            finds_hidden: false,
+        });
     }
 }
 
 impl OptimisticTransaction {
+    pub(super) fn expect(&self, absent: Absent) {
+        let mut state = self.state.write();
+        state.bytes += SEARCH_BYTES + absent.name.len();
+        state.expected.push(absent);
+    }
+
     fn add_one_vertex(&self, vertex: &VertexAddition<'_>) -> Result<VertexId, ViewError> {
         if self.is_open() {
             return Ok(self.add_open_vertex(vertex)?);

@@ -124,15 +124,26 @@ fn is_most(
     if others.len() > OTHER_LABELS_MAX || others.iter().any(|other| !other.enable_label_index) {
         return Ok(false);
     }
-    let mut counted = 0;
+    let mut indexes = Vec::new();
     for other in others {
-        let left = OTHERS_MAX + 1 - counted;
-        counted += entries(resolver, IndexId::VertexLabel(other.id), left)?;
-        if counted > OTHERS_MAX {
+        let index = IndexId::VertexLabel(other.id);
+        if has_entries(resolver, index)? {
+            indexes.push(index);
+        }
+    }
+    if indexes.is_empty() {
+        return Ok(true);
+    }
+    // The others are counted up to as many as this one has.
+    let own = entries(resolver, IndexId::VertexLabel(label), OTHERS_MAX + 1)?;
+    let mut counted = 0;
+    for index in indexes {
+        counted += entries(resolver, index, own - counted)?;
+        if counted >= own {
             return Ok(false);
         }
     }
-    Ok(counted == 0 || entries(resolver, IndexId::VertexLabel(label), counted + 1)? > counted)
+    Ok(true)
 }
 
 /// About how many elements [`scan`] would look at, counted up to `most`.

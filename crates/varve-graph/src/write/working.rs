@@ -61,7 +61,7 @@ pub(crate) fn prepare(
         let mut latched = latches_of(&keys, request.mutations.len());
         latched.extend_from_slice(&found);
         let absent = &request.expected.absent;
-        latched.extend(absent.iter().map(|(name, _)| LatchKey::exclusive(name)));
+        latched.extend(absent.iter().map(|each| LatchKey::exclusive(&each.name)));
         let mut latches = match contention {
             Contention::Wait => graph.latches.acquire(latched)?,
             Contention::Refuse => match graph.latches.try_acquire(latched) {

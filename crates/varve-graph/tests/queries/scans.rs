@@ -273,22 +273,21 @@ fn the_only_label_with_vertices_is_read_without_its_index_where_much_is_asked_fo
         assert!(rows < PEOPLE + 10, "{rows} rows");
         assert_eq!(scan(next.min(1_000), next).0, PEOPLE);
     }
-    // The index is for labels among others.
-    let id = VertexId::Text("2:q".into());
-    let properties = [(NAME, text("q"))].into_iter().collect();
-    let vertex = Vertex {
-        id,
-        label: place,
-        properties,
+    // Beside a few of another label, too; the index is for a label among as many others.
+    let add = |n: u64| {
+        let vertex = Vertex {
+            id: VertexId::Text(format!("2:q{n}").into()),
+            label: place,
+            properties: [(NAME, text("q"))].into_iter().collect(),
+        };
+        let fresh = false;
+        world.write(Mutation::PutVertex { vertex, fresh }, None, None);
     };
-    world.write(
-        Mutation::PutVertex {
-            vertex,
-            fresh: false,
-        },
-        None,
-        None,
-    );
+    add(0);
+    let (found, rows) = scan(1_024, 1_024);
+    assert_eq!(found, PEOPLE);
+    assert!(rows < PEOPLE + 10, "{rows} rows");
+    (1..PEOPLE).for_each(add);
     let (found, rows) = scan(1_024, 1_024);
     assert_eq!(found, PEOPLE);
     assert!(rows > PEOPLE + 10, "{rows} rows");

@@ -49,6 +49,9 @@ fn every_step_sees_each_value_and_its_properties() {
     let graph = graph();
     for (text, wanted) in [
         ("g.V(1).values('name')", "marko mark marko"),
+        ("g.V().values('name')", "marko mark marko vadas"),
+        ("g.V().hasLabel('person').values('name').count()", "4"),
+        ("g.V().groupCount().by('name')", "{marko=1, vadas=1}"),
         ("g.V(1).properties('name').count()", "3"),
         ("g.V(1).properties('name').dedup().count()", "3"),
         ("g.V(1).properties('name').id()", "1>name 1>name>1 1>name>2"),

@@ -44,12 +44,14 @@ pub enum Fused {
         /// Whether the greatest comes first.
         descending: bool,
     },
-    /// A source that begins a query, and one value of each element that has it.
+    /// A source that begins a query, and values of each element that has some.
     Column {
         /// The source: [`Op::Source`](super::Op::Source).
         source: Box<super::Op>,
-        /// What of each element: a property with one value, or the label.
+        /// What of each element: a property, or the label.
         by: super::By,
+        /// Whether a property gives all its values, or the first one.
+        all: bool,
     },
     /// A loop along simple paths until vertices with given ids.
     Towards {

@@ -188,7 +188,7 @@ fn count_of_source(ops: &mut Vec<Op>) {
     }
 }
 
-/// `V().values(k)` and `V().groupCount().by(k)` need one value of each element, not the elements.
+/// `V().values(k)` and `V().groupCount().by(k)` need values of each element, not the elements.
 fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let Some(Op::Source { ids: None, .. }) = ops.first() else {
         return;
@@ -214,7 +214,8 @@ fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let read = usize::from(!matches!(ops[1], Op::GroupCount { .. }));
     let rest = ops.split_off(1 + read);
     let source = Box::new(ops.swap_remove(0));
-    *ops = vec![Op::Fused(Fused::Column { source, by })];
+    let all = read == 1;
+    *ops = vec![Op::Fused(Fused::Column { source, by, all })];
     ops.extend(rest);
 }
 

@@ -67,9 +67,9 @@ pub(crate) fn operator(
             key,
             descending,
         } => ordered(source, key, *descending, input, builder)?,
-        Fused::Column { source, by } => {
+        Fused::Column { source, by, all } => {
             let mut source = Source::of(source, input, builder);
-            source.column = Column::new(by, builder);
+            source.column = Column::new(by, *all, builder);
             Box::new(source)
         }
         Fused::Towards {

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use varve_model::many::values_of;
 use varve_model::{EdgeId, EdgeLabelId, VertexId, VertexLabelId};
 use varve_view::{
     Elements, Flow, Found, Place, ScanAsk, ScanOrder, ScannedEdge, SchemaView, ViewError,
@@ -144,33 +145,38 @@ impl Asked {
 
 /// What is wanted of an element.
 pub(crate) enum Column {
-    /// A property with one value.
-    Property(Key),
+    /// A property: all its values, or the first one.
+    Property(Key, bool),
     /// The label.
     Label,
 }
 
 impl Column {
-    pub(crate) fn new(by: &By, builder: &Builder<'_>) -> Option<Self> {
+    pub(crate) fn new(by: &By, all: bool, builder: &Builder<'_>) -> Option<Self> {
         match by {
-            By::Key(name) => Some(Self::Property(builder.key(name))),
+            By::Key(name) => Some(Self::Property(builder.key(name), all)),
             By::Token(Token::Label) => Some(Self::Label),
             _ => None,
         }
     }
 
-    /// The value of an element that a scan shows; `None` where it has none.
-    fn of(&self, cx: &Context<'_>, found: &Found<'_>) -> Option<Value> {
+    /// Gives the values of an element that a scan shows.
+    fn each(&self, cx: &Context<'_>, found: &Found<'_>, give: &mut dyn FnMut(Value)) {
         match self {
-            Self::Property(key) => {
-                let (id, data_type) = key.known()?;
+            Self::Property(key, all) => {
+                let Some((id, data_type)) = key.known() else {
+                    return;
+                };
                 let properties = match found {
                     Found::Vertex { vertex, .. } => vertex.properties,
                     Found::Edge(edge) => edge.properties,
                 };
-                Some(Value::of_property(properties.get(id)?, data_type))
+                let most = if *all { usize::MAX } else { 1 };
+                for one in values_of(properties.get(id)).take(most) {
+                    give(Value::of_property(one.value, data_type));
+                }
             }
-            Self::Label => Some(Value::text(match found {
+            Self::Label => give(Value::text(match found {
                 Found::Vertex { vertex, .. } => cx.vertex_label(vertex.label),
                 Found::Edge(edge) => cx.edge_label(edge.label),
             })),
@@ -306,20 +312,21 @@ impl Source {
         let mut rows = Vec::new();
         let mut failed = None;
         let (track, shared) = (cx.track, &*cx);
-        let value = |found: &Found<'_>| match &self.column {
-            Some(column) => Ok(column.of(shared, found)),
-            None => value_of(shared, found).map(Some),
+        let mut add = |found: &Found<'_>| {
+            let mut give = |value| rows.push(row.at(value, track));
+            match &self.column {
+                Some(column) => column.each(shared, found, &mut give),
+                None => give(value_of(shared, found)?),
+            }
+            Ok(())
         };
         let place = cx.view.scan(
             &ask,
             from,
             demand,
             cx.meter,
-            &mut |found| match value(found) {
-                Ok(value) => {
-                    rows.extend(value.map(|value| row.at(value, track)));
-                    Flow::Continue(())
-                }
+            &mut |found| match add(found) {
+                Ok(()) => Flow::Continue(()),
                 Err(error) => {
                     failed = Some(error);
                     Flow::Break(())

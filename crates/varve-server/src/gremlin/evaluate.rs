@@ -119,12 +119,8 @@ pub(super) fn evaluate(
         || context.check_deadline().is_ok(),
     )
     .map_err(|(failure, stored)| match (failure, stored) {
-        (Failure::Query(error), true) if transaction::is_conflict(&error) => {
-            Failure::Refused(ApiError::outcome_unknown_as(format!(
-                "What the script committed in between is stored, the rest is not: {error}"
-            )))
-        }
-        (failure, _) => failure,
+        (failure, true) => failure.after_part(),
+        (failure, false) => failure,
     })
 }
 
@@ -185,6 +181,20 @@ impl Done {
 }
 
 impl Failure {
+    /// This after a part was committed: no error may say that nothing has happened.
+    fn after_part(self) -> Self {
+        let reason = match self {
+            Self::Query(error) if transaction::may_run_again(&error) => error.to_string(),
+            Self::Refused(error) if error.status() == http::StatusCode::SERVICE_UNAVAILABLE => {
+                error.message().to_owned()
+            }
+            other => return other,
+        };
+        Self::Refused(ApiError::outcome_unknown_as(format!(
+            "What the script committed in between is stored, the rest is not: {reason}"
+        )))
+    }
+
     /// What the server, not the client, is to blame for.
     pub(super) fn server_error(&self) -> Option<&ApiError> {
         match self {

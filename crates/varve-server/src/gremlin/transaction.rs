@@ -365,6 +365,20 @@ pub(super) fn is_conflict(error: &QueryError) -> bool {
     error.is_some_and(|error| error.kind == ErrorKind::Conflict)
 }
 
+/// Whether an error says that the same may be asked again as if nothing had happened.
+pub(super) fn may_run_again(error: &QueryError) -> bool {
+    let QueryError::View(error) = error else {
+        return false;
+    };
+    match error {
+        ViewError::Deadline | ViewError::Cancelled => true,
+        ViewError::Store(error) => error
+            .downcast_ref::<GraphError>()
+            .is_some_and(|error| matches!(error.kind, ErrorKind::Conflict | ErrorKind::Busy)),
+        _ => false,
+    }
+}
+
 /// A wait that differs from that of others, so that they do not meet again.
 #[allow(clippy::cast_precision_loss, reason = "small")]
 fn wait(runs: u32) -> Duration {

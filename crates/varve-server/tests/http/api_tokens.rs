@@ -57,7 +57,8 @@ fn a_token_comes_in_by_each_way_until_it_is_revoked() {
         send_as(&server, None, "POST", "/auth/login", &body).status,
         401
     );
-    let damaged = format!("{}A", &token[..token.len() - 1]);
+    let last = if token.ends_with('A') { 'B' } else { 'A' };
+    let damaged = format!("{}{last}", &token[..token.len() - 1]);
     for wrong in [damaged.as_str(), "varve_", "varve_0_x"] {
         assert_eq!(
             get(&server, &bearer(wrong), vertices).status,

@@ -31,17 +31,18 @@ impl WorkingSet<'_> {
         if expected.absent.is_empty() {
             return Ok(());
         }
-        let view = self.graph.view(TemporalScope::NOW)?;
-        let view = view.guarded_by(self.access());
+        let all = self.graph.view(TemporalScope::NOW)?;
+        let shown = all.clone().guarded_by(self.access());
         let limits = MeterLimits {
             rows_max: REPEAT_ROWS_MAX,
             bytes_max: REPEAT_BYTES_MAX,
             deadline: deadline(),
         };
         let meter = Meter::new(limits, CancelToken::default());
-        for (_, search) in &expected.absent {
+        for absent in &expected.absent {
             let mut other = None;
-            let done = search((&view, self.schema), &meter, &mut |id| {
+            let view = if absent.finds_hidden { &all } else { &shown };
+            let done = (absent.search)((view, self.schema), &meter, &mut |id| {
                 if self.changes(id) {
                     return Flow::Continue(());
                 }

@@ -195,6 +195,7 @@ impl MergeParts {
             return Ok(());
         };
         for element in found {
+            property::begin(cx, writer, element)?;
             let at = row.at(element.clone(), cx.track);
             let map = part.of(cx, &at)?.unwrap_or_default();
             check_match(&map)?;

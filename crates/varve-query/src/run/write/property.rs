@@ -214,6 +214,7 @@ pub(super) fn set(
     properties: &mut [PropertyPart],
     row: &Row,
 ) -> Result<(), QueryError> {
+    begin(cx, writer, &row.value)?;
     let said = Said::of(cx, properties, row)?;
     if said.id.is_some() || said.label.is_some() {
         let token = if said.id.is_some() { "id" } else { "label" };
@@ -225,6 +226,21 @@ pub(super) fn set(
         put(cx, writer, &row.value, written)?;
     }
     Ok(())
+}
+
+/// Says that what a value belongs to is changed next.
+pub(super) fn begin(
+    cx: &Context<'_>,
+    writer: &dyn GraphWriter,
+    value: &Value,
+) -> Result<(), QueryError> {
+    let element = match value {
+        Value::Vertex(vertex) => ElementId::Vertex(vertex.id().clone()),
+        Value::Edge(edge, _) => ElementId::Edge(edge.id.clone()),
+        Value::VertexProperty(property) => ElementId::Vertex(property.vertex.id().clone()),
+        _ => return Ok(()),
+    };
+    Ok(writer.begin_change(&element, cx.meter)?)
 }
 
 /// Writes one property of an element, or of a property.

@@ -15,6 +15,8 @@ use crate::request::RequestContext;
 const LIMIT: i64 = 1_000;
 /// The most changes of one answer; a commit comes whole, whatever it has.
 const LIMIT_MAX: i64 = 100_000;
+/// What changes may be of.
+const TYPES: [&str; 3] = ["vertex", "edge", "schema"];
 /// The header with a reader's cursor.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The code of a cursor whose changes are not there any more.
@@ -59,7 +61,7 @@ impl Ask {
         let since = match last_event.or_else(|| query.get("since")) {
             None | Some("" | "now") => graph.published(),
             Some("earliest") => oldest,
-            Some(text) => scope_version(text.split('.').next().unwrap_or(text))?,
+            Some(text) => since(graph, text, oldest)?,
         };
         if since < oldest || since > graph.published().max(oldest) {
             return Err(gone(oldest, since));
@@ -80,6 +82,12 @@ impl Ask {
             given.collect::<Vec<String>>()
         };
         let types = list("types");
+        if let Some(unknown) = types.iter().find(|each| !TYPES.contains(&each.as_str())) {
+            return Err(ApiError::illegal_argument(format!(
+                "The types of changes must be among {}, but got '{unknown}'",
+                TYPES.join(", ")
+            )));
+        }
         let has = |kind: &str| types.is_empty() || types.iter().any(|each| each == kind);
         Ok(Self {
             since,
@@ -123,6 +131,19 @@ impl Ask {
             && (self.labels.is_empty()
                 || label.is_none_or(|name| self.labels.iter().any(|asked| asked == name)))
     }
+}
+
+/// A version, or the last of an instant. By an instant that has come nothing later than the newest
+/// commit is meant: a dump has the instant at which it was made.
+fn since(graph: &Graph, text: &str, oldest: CommitVersion) -> Result<CommitVersion, ApiError> {
+    let since = scope_version(text)?;
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    Ok(
+        match is_number || since > CommitVersion::last_at(graph.now()) {
+            true => since,
+            false => since.min(graph.published().max(oldest)),
+        },
+    )
 }
 
 /// 410 for a cursor that cannot be gone on from.

@@ -164,6 +164,10 @@ impl Followers {
         if state.is_stopping() || !is_served(state, graph) {
             return Arrival::Over;
         }
+        // First, so that commits of which nothing is for the reader do not keep it for ever.
+        if Instant::now() >= end {
+            return Arrival::TimeOver;
+        }
         if graph.published() > since {
             return Arrival::Changes;
         }

@@ -103,11 +103,7 @@ pub(super) fn look(
     form: Form,
     (end, cancel): (Instant, &CancelToken),
 ) -> Result<Page, ApiError> {
-    let mut schema = None;
-    let view = match ask.before {
-        true => Some(graph.view(TemporalScope::NOW)?),
-        false => None,
-    };
+    let (mut schema, mut view) = (None, None);
     let (mut text, mut changes) = (Vec::new(), 0);
     let (mut before, mut over, mut failed) = (ask.since, false, None);
     let mut goes_on = || {
@@ -123,6 +119,16 @@ pub(super) fn look(
         let schema: &Schema = schema.get_or_insert_with(|| graph.schema());
         let wanted = commit.changes.iter();
         let wanted: Vec<_> = wanted.filter(|change| ask.wants(schema, change)).collect();
+        // Opened here, so that it has what is read.
+        if ask.before && view.is_none() {
+            match graph.view(TemporalScope::NOW) {
+                Ok(opened) => view = Some(opened),
+                Err(error) => {
+                    failed = Some(error.into());
+                    return Flow::Break(());
+                }
+            }
+        }
         for (n, change) in wanted.iter().enumerate() {
             let place = (commit.version, n, wanted.len());
             let line = match line(schema, view.as_ref(), place, change) {
