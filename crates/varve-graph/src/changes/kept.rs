@@ -294,7 +294,7 @@ fn delete(graph: &Arc<Graph>, rows: &[(&[u8], &[u8])]) -> Result<(), GraphError>
 #[cfg(test)]
 mod tests {
     use varve_kv::MemoryEngine;
-    use varve_model::{Clock as _, TemporalScope};
+    use varve_model::TemporalScope;
     use varve_testkit::ManualClock;
 
     use super::*;
