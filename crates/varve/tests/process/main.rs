@@ -34,6 +34,8 @@ mod metadata_crash;
 mod metadata_suite;
 mod observed;
 mod open_copies;
+#[cfg(any(feature = "rocksdb", feature = "cassandra"))]
+mod open_graph;
 #[cfg(feature = "rocksdb")]
 mod private;
 mod promlint;
