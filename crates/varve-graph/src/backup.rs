@@ -213,7 +213,7 @@ pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
 
 /// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then open, and checks every
 /// byte on the way. Until all is there and on stable storage the folder has the mark
-/// [`RESTORE_INCOMPLETE`]; from then on it has a name of its own ([`restored`]).
+/// [`RESTORE_INCOMPLETE`]; then it gets a number of its own ([`restored`]).
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file cannot be written. After
@@ -232,14 +232,15 @@ pub fn restore_backup(source: &Path, graphs: &Path) -> Result<BackupManifest, Gr
     for name in &manifest.graphs {
         sync_folder(&graphs.join(name))?;
     }
-    name_copy(graphs)?;
+    number_copy(graphs)?;
     fs::remove_file(&mark).map_err(|error| failed(&mark, &error))?;
     sync_folder(graphs)?;
     Ok(manifest)
 }
 
-/// Names this copy of a backup, which no other has: the instant of its end, in microseconds.
-fn name_copy(graphs: &Path) -> Result<(), GraphError> {
+/// Stores the number of this copy of a backup, which no other copy has: the present instant in
+/// microseconds.
+fn number_copy(graphs: &Path) -> Result<(), GraphError> {
     let path = graphs.join(RESTORED);
     let number = SystemClock.now().0;
     let written = File::create(&path).and_then(|mut file| {
@@ -249,7 +250,7 @@ fn name_copy(graphs: &Path) -> Result<(), GraphError> {
     written.map_err(|error| failed(&path, &error))
 }
 
-/// Which restored copy of a backup the graphs in a folder are; 0: none. For
+/// The number of the restored copy of a backup in a folder, 0 if it is none: see
 /// [`crate::GraphOptions::restored`].
 ///
 /// # Errors

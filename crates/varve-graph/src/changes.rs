@@ -2,10 +2,10 @@
 //!
 //! Where a graph keeps changes ([`crate::GraphOptions::changes`]), each commit leaves rows in the
 //! table `change` that name the elements it touched. The events themselves stay where they are; a
-//! reader looks each up by element and version. The tidier's commits name the elements whose planned
-//! states are due, and a commit after each change of the schema names what that has changed. A commit
-//! is visible only when every smaller version is, so whoever asks for what comes after a version
-//! misses nothing and sees nothing twice.
+//! reader looks each up by element and version. The tidier's commits name the elements whose
+//! planned states are due; a commit after each change of the schema names the changed elements of
+//! the schema. A commit is visible only when every smaller version is, so a reader that asks for
+//! the changes after a version misses none and sees none twice.
 
 mod kept;
 mod schema;
@@ -28,7 +28,7 @@ use crate::write::decode_element;
 
 /// Bytes of one piece of a commit's list, about.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
-/// Bytes of lists that are read at once, about; the list of a commit is read whole.
+/// Bytes of lists that one read takes, about; the list of a commit is read whole.
 const READ_BYTES: usize = 1024 * 1024;
 
 /// What a commit touches, as its rows will say.
@@ -105,7 +105,7 @@ pub enum Change {
         at: Instant,
         /// The state until then.
         before: Option<Element>,
-        /// The state from then on, never the same.
+        /// The state from then on, different from `before`.
         after: Option<Element>,
     },
 }
@@ -153,10 +153,10 @@ impl Graph {
     }
 
     /// Shows the changes of all commits after `since` in order, commit by commit, until `visit`
-    /// breaks or `goes_on`, which is asked before each read but the first, says no. Returns the
-    /// version up to which all were shown: the newest one, unless it is to be called again from
-    /// there. `None` if changes after `since` are not kept any more, or `since` is a version that
-    /// the graph has not had yet.
+    /// breaks or `goes_on`, which is called before each read but the first, returns false. Returns
+    /// the version up to which all were shown; if that is not the newest, call it again from
+    /// there. `None` if changes after `since` are no longer kept, or `since` is newer than the
+    /// graph.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -180,7 +180,7 @@ impl Graph {
         let (mut after, mut is_first) = (since, true);
         while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
             if !is_first && !goes_on() {
-                // All before this partition was looked at.
+                // Everything before this partition is done.
                 let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
                 return Ok(Some(before.max(after)));
             }
@@ -213,7 +213,7 @@ impl Graph {
 type Piece = (CommitVersion, Vec<u8>);
 
 /// The next pieces of one partition after one version and up to another, in order, and whether
-/// these are all.
+/// they are the last ones.
 fn pieces(
     reader: &dyn Reader,
     partition: [u8; change::PARTITION_BYTES],
@@ -335,8 +335,8 @@ const fn table_of(keys: Keys<'_>) -> TableId {
     }
 }
 
-/// What becomes of an element at an instant that had passed by a commit; `None` if that is nothing,
-/// since other commits had come before.
+/// The change of an element at an instant that had passed when a commit listed it. `None` if its
+/// state did not change then, or no longer holds.
 fn effective(
     reader: &dyn Reader,
     id: &ElementId,
@@ -363,7 +363,7 @@ fn effective(
         Ok(state)
     };
     let (before, after) = (state(Instant(at.0.saturating_sub(1)))?, state(at)?);
-    // What holds no longer when it is listed is not listed: the newer state is, by its own commit.
+    // A state that no longer holds was replaced by a commit that is listed itself.
     if before == after || after != state(version.instant())? {
         return Ok(None);
     }

@@ -37,12 +37,12 @@ impl Notes {
     }
 }
 
-/// Has a batch keep a note.
+/// Adds a note to a batch.
 pub(crate) fn put_into(batch: &mut Batch, name: &str, content: &[u8]) {
     batch.put(META, PARTITION, name.as_bytes(), content);
 }
 
-/// Has a batch remove a note.
+/// Adds the removal of a note to a batch.
 pub(crate) fn remove_by(batch: &mut Batch, name: &str) {
     batch.delete(META, PARTITION, name.as_bytes());
 }

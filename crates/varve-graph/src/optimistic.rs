@@ -69,19 +69,19 @@ impl Default for OptimisticLimits {
     }
 }
 
-/// When a transaction stores what it has changed so far, and goes on with the state after that.
+/// When a transaction commits its changes so far and continues on the state after that commit.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitEvery {
-    /// After so many changed elements, at the next change of another one.
+    /// How many changed elements; it commits before another one is changed.
     pub elements: usize,
-    /// When what is changed is valid.
+    /// The valid time of the changes.
     pub period: WritePeriod,
 }
 
 /// Changes of a graph that are not committed yet, over one view of it.
 pub struct OptimisticTransaction {
     graph: Arc<Graph>,
-    /// What was committed when the transaction began, or when it last committed in between.
+    /// The committed state at the transaction's start, or after its last commit in between.
     base: ArcSwap<View>,
     schema: GrowingSchema,
     limits: OptimisticLimits,
@@ -98,7 +98,7 @@ struct State {
     /// What was changed, in the order of its first change.
     order: Vec<ElementId>,
     index: ChangeIndex,
-    /// The loaded edges that have ids which were given to them, by these ids.
+    /// The loaded edges with given ids, by these ids.
     given: IdMap<VertexId, Vec<EdgeId>>,
     changes: u64,
     /// [`State::changes`] at the last commit in between.
@@ -180,14 +180,13 @@ impl OptimisticTransaction {
         !self.state.read().order.is_empty()
     }
 
-    /// Says whether to commit in between from now on. A transaction commits in between when
-    /// [`OptimisticLimits::bytes_max`] is half used, too. One that fails afterwards leaves what it
-    /// has committed.
+    /// Sets whether to commit in between. A transaction that does so also commits when half of
+    /// [`OptimisticLimits::bytes_max`] is used. If it fails later, its commits stay.
     pub fn commit_every(&self, every: Option<CommitEvery>) {
         self.state.write().every = every;
     }
 
-    /// Whether a part of what was changed is stored.
+    /// Whether a part of the changes is committed.
     #[must_use]
     pub fn has_committed(&self) -> bool {
         self.state.read().has_committed

@@ -195,7 +195,7 @@ pub struct Absent {
     pub name: Vec<u8>,
     /// The search.
     pub search: Arc<Search>,
-    /// Whether it finds what the client may not read, too.
+    /// Whether it also finds elements that the client may not read.
     pub finds_hidden: bool,
 }
 

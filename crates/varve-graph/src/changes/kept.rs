@@ -1,4 +1,4 @@
-//! Which changes a graph keeps, and their end: by age, and where it keeps none any more.
+//! Which changes a graph keeps, and their deletion by age or after the option is switched off.
 //!
 //! A note says since when changes are kept, after which version they are all there, and whether
 //! rows that are not kept may still be stored. It is written before rows are deleted, so no reader
@@ -24,16 +24,16 @@ const NOTE: &str = "changes";
 /// Rows that are deleted, or looked at, in one step.
 const STEP_ROWS: usize = 2_000;
 
-/// Whether changes are kept, and which store a graph is opened in.
+/// Whether changes are kept, and in which copy of its store a graph is opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keeping {
-    /// `None`: as the graph has kept them so far, without an end.
+    /// `None`: as before; none of those that are kept are deleted.
     pub(crate) retention: Option<Retention>,
     /// Which restored copy of its store the graph is in; 0: in none.
     pub(crate) restored: u64,
 }
 
-/// What is stored about changes.
+/// The note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Note {
     /// The version at which keeping began; [`CommitVersion::MAX`]: none are kept.
@@ -76,7 +76,7 @@ impl Note {
     }
 }
 
-/// Since when a graph keeps changes, and which it still has.
+/// Since when a graph keeps changes, and which are there.
 #[derive(Debug)]
 pub(crate) struct KeptChanges {
     retention: Retention,
@@ -87,9 +87,8 @@ pub(crate) struct KeptChanges {
 }
 
 impl KeptChanges {
-    /// What a graph keeps that is being opened at `now`, whose newest version is `newest`. What was
-    /// kept before a time without, or before the store was restored from a backup, is not
-    /// continued: commits may be missing.
+    /// For a graph that is opened at `now`, whose newest version is `newest`. After a time without
+    /// changes, or a restore from a backup, keeping starts anew: commits may be missing.
     pub(crate) fn open(
         notes: &Notes,
         keeping: Keeping,
@@ -133,7 +132,7 @@ impl KeptChanges {
         })
     }
 
-    /// Whether commits leave what they touch.
+    /// Whether commits list what they touch.
     pub(crate) fn is_on(&self) -> bool {
         self.retention != Retention::None
     }
@@ -151,7 +150,7 @@ impl KeptChanges {
         self.has_rest.load(Ordering::Acquire)
     }
 
-    /// Stores after which version changes are there, and whether rows before it may be.
+    /// Stores after which version changes are there, and whether older rows may remain.
     fn put(&self, notes: &Notes, oldest: CommitVersion, has_rest: bool) -> Result<(), GraphError> {
         let note = Note {
             since: self.since,
@@ -168,7 +167,7 @@ impl KeptChanges {
         Ok(())
     }
 
-    /// The version before which changes are too old at `now`.
+    /// The version up to which changes are too old at `now`.
     fn horizon(&self, now: Instant) -> CommitVersion {
         match self.retention {
             Retention::For(micros) => {
@@ -179,8 +178,8 @@ impl KeptChanges {
     }
 }
 
-/// Deletes the rows of changes that are older than the graph keeps them, and those that an earlier
-/// deletion has left. Returns how many.
+/// Deletes the rows of changes that are too old, and those that an interrupted deletion left.
+/// Returns how many.
 ///
 /// # Errors
 /// When the store fails.
@@ -202,7 +201,7 @@ pub(crate) fn forget(graph: &Arc<Graph>) -> Result<usize, GraphError> {
 
 type RowKey = (Vec<u8>, Vec<u8>);
 
-/// Deletes all rows up to a version, wherever they are.
+/// Deletes all rows up to a version, in the whole table.
 fn forget_anywhere(graph: &Arc<Graph>, horizon: CommitVersion) -> Result<usize, GraphError> {
     let (mut after, mut forgotten): (Option<RowKey>, _) = (None, 0);
     loop {
@@ -245,10 +244,11 @@ fn forget_between(
     from: CommitVersion,
     horizon: CommitVersion,
 ) -> Result<usize, GraphError> {
-    let (mut partition, mut forgotten) = (Some(change::partition(from)), 0);
-    while let Some(at) = partition.filter(|at| change::first_of(*at) < horizon) {
+    let (mut partition, mut after) = (Some(change::partition(from)), Vec::new());
+    let mut forgotten = 0;
+    while let Some(at) = partition.filter(|at| change::first_of(*at) <= horizon) {
         let range = ClusteringRange {
-            from: Vec::new(),
+            from: std::mem::take(&mut after),
             to: Some(change::clustering(horizon.next(), 0).to_vec()),
         };
         let request = ScanRequest {
@@ -267,10 +267,15 @@ fn forget_between(
         })?;
         let rows: Vec<_> = keys.iter().map(|key| (&at[..], &key[..])).collect();
         delete(graph, &rows)?;
+        let is_full = keys.len() == STEP_ROWS;
         forgotten += keys.len();
-        // A full step may have left some.
-        if keys.len() < STEP_ROWS {
-            partition = change::next(at);
+        match keys.pop() {
+            // A full step may have left some: behind the rows that it has deleted.
+            Some(last) if is_full => {
+                after = last;
+                after.push(0);
+            }
+            _ => partition = change::next(at),
         }
     }
     Ok(forgotten)
@@ -329,7 +334,7 @@ mod tests {
             (graphs, graph)
         }
 
-        /// Makes commits, a minute after each other. Each change of the schema is listed by one.
+        /// Makes commits, one a minute: each change of the schema is listed by one.
         fn commit(&mut self, graph: &Graph, count: usize) {
             for _ in 0..count {
                 self.clock.step(60_000_000);
@@ -371,13 +376,13 @@ mod tests {
         assert_eq!(
             listed(&graph, since),
             Some(5),
-            "whoever only looks in keeps on"
+            "a tool that only opens the store changes nothing"
         );
         drop((graphs, graph));
         let (graphs, graph) = store.open(Some(Retention::None), 0);
         assert_eq!((listed(&graph, since), rows(&graph)), (None, 5));
         drop((graphs, graph));
-        // That they are to be deleted is not forgotten, whatever comes in between.
+        // The deletion is still due when keeping is switched on again before it.
         let (graphs, graph) = store.open(Some(Retention::All), 0);
         assert_eq!(listed(&graph, since), None, "keeping has begun anew");
         store.commit(&graph, 2);
@@ -411,6 +416,10 @@ mod tests {
         let left = listed(&graph, oldest).expect("these are kept");
         assert_eq!(forget(&graph).expect("deleted"), 100 - left);
         assert_eq!((rows(&graph), listed(&graph, oldest)), (left, Some(left)));
+        // From now on by age alone.
+        store.commit(&graph, 10);
+        assert_eq!(forget(&graph).expect("deleted"), 10);
+        assert_eq!(rows(&graph), left);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Changes of the schema in the list of changes.
 //!
-//! A change of the schema is no commit. So the batch that stores it keeps a note of what it changes,
-//! and a commit lists that and removes the note, before the change becomes visible: whoever follows
-//! hears of a label before it hears of its elements. After a crash in between the graph lists it
+//! A change of the schema is not a commit. The batch that stores it writes a note with what it
+//! changes; before the change becomes visible, a commit lists that and removes the note. So a
+//! follower sees a label before its elements. After a crash in between, the graph lists the change
 //! when it is opened.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const BYTES: usize = 5;
 /// An element of the schema.
 type Changed = (SchemaKind, u32);
 
-/// Has a batch keep a note of what it changes.
+/// Adds a note with changed elements to a batch.
 pub(crate) fn note_schema(batch: &mut Batch, changed: &[Changed]) {
     let mut note = Vec::with_capacity(changed.len() * BYTES);
     for (kind, id) in changed {
@@ -43,8 +43,8 @@ fn read_note(note: &[u8]) -> Vec<Changed> {
     each.collect()
 }
 
-/// Lists what a crash has left, and has the catalogue list all changes from now on, where the graph
-/// keeps changes.
+/// Where the graph keeps changes: lists those that a crash left, and all further ones as the
+/// catalogue makes them.
 ///
 /// # Errors
 /// When the store fails.
@@ -72,7 +72,7 @@ fn list(graph: &Arc<Graph>, changed: &[Changed]) -> Result<(), GraphError> {
         notes::remove_by(&mut emitter.batch, NOTE);
         Ok(())
     })?;
-    // Whether it is listed must be known, however little time the request has left.
+    // Waits past the request's deadline: whether it is listed must be known.
     patience::without_end(|| ticket.wait())?;
     Ok(())
 }

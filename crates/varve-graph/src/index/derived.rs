@@ -17,8 +17,8 @@ use crate::error::GraphError;
 /// The longest first value of a derived entry, in bytes.
 pub const DERIVED_FIRST_BYTES_MAX: usize = 255;
 
-/// The derived index that leads from the ids which writers gave to edges
-/// ([`varve_model::sortable::given_id`]) to those edges. Every graph has it; derivers have others.
+/// The derived index from given ids of edges ([`varve_model::sortable::given_id`]) to the edges.
+/// Every graph has it; derivers use other numbers.
 pub const GIVEN_EDGE_IDS: u32 = u32::MAX;
 
 /// Says which entries elements have.
@@ -164,8 +164,7 @@ pub(crate) fn may_have_derived(deriver: Option<&dyn Deriver>, id: &ElementId) ->
     deriver.is_some() || given_edge_id(id).is_some()
 }
 
-/// The entries that `deriver` makes of an element's state, and that of the id which the writer of
-/// an edge gave.
+/// The entries that `deriver` makes of an element's state, and the one of an edge's given id.
 pub(crate) fn derived_entries(
     deriver: Option<&dyn Deriver>,
     id: &ElementId,
@@ -186,8 +185,8 @@ pub(crate) fn derived_entries(
     Ok(entries)
 }
 
-/// The id that the writer of an edge gave. A sort value of a declared label that looks like one
-/// has an entry that nobody needs.
+/// The given id of an edge. A sort value of a declared label that looks like one gets a useless
+/// entry.
 fn given_edge_id(id: &ElementId) -> Option<VertexId> {
     match id {
         ElementId::Edge(edge) => given_id(&edge.sort_values),
@@ -195,7 +194,7 @@ fn given_edge_id(id: &ElementId) -> Option<VertexId> {
     }
 }
 
-/// The first value of [`GIVEN_EDGE_IDS`] for an id. Long ids that begin alike share one.
+/// The first value of [`GIVEN_EDGE_IDS`] for an id. Long ids with a common prefix share one.
 pub(crate) fn given_first(id: &VertexId) -> Vec<u8> {
     let mut first = key::vertex_id(id);
     first.truncate(DERIVED_FIRST_BYTES_MAX);

@@ -188,7 +188,7 @@ fn look_after(
     if sweeping && let Err(error) = sweep(graph) {
         failed(error);
     }
-    // In the first round too: what an earlier process has left to delete may be much.
+    // In the first round too, for rows that an earlier process left.
     if (sweeping || first)
         && let Err(error) = crate::changes::forget(graph)
     {

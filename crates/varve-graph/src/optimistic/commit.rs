@@ -43,8 +43,8 @@ impl OptimisticTransaction {
         )
     }
 
-    /// Commits in between, where that is due. Not if `next`, which is changed next, is changed
-    /// already: what is done to one element at once stays together.
+    /// Commits in between, where that is due: not if `next`, the element that is changed next, is
+    /// changed already, as the changes of one step to an element stay in one commit.
     pub(super) fn commit_if_due(&self, next: Option<&ElementId>) -> Result<(), GraphError> {
         let due = self.state.read().due(next, &self.limits);
         let Some(period) = due else {
@@ -78,7 +78,7 @@ impl State {
         (is_full && !is_changed && !self.order.is_empty()).then_some(every.period)
     }
 
-    /// What was done so far, which is forgotten here.
+    /// Takes the changes so far; an empty state stays.
     fn take(&mut self, limits: &OptimisticLimits) -> Self {
         let next = Self {
             changes: self.changes,

@@ -93,7 +93,7 @@ impl OptimisticTransaction {
         Ok(id)
     }
 
-    /// Refuses an id that an edge has, and makes the commit depend on that no other edge gets it.
+    /// Refuses an id that an edge has, and makes the commit fail if another edge gets it before.
     pub(super) fn claim_edge_id(&self, id: &Value, meter: &Meter) -> Result<(), ViewError> {
         let id = open_id(id)?;
         if let VertexId::Text(text) = &id
@@ -105,7 +105,7 @@ impl OptimisticTransaction {
             ))
             .into());
         }
-        // Also those that the client may not see.
+        // Including edges that the client may not read.
         let stored = View::clone(&self.base()).guarded_by(None);
         let mut is_there = with_given_id(&stored, &id, meter)?;
         is_there.retain(|edge| !self.state.read().edges.contains_key(edge));
@@ -308,7 +308,7 @@ impl OptimisticTransaction {
     }
 }
 
-/// The edges of a view that were given an id.
+/// The edges of a view with a given id.
 fn with_given_id(
     view: &dyn GraphView,
     id: &VertexId,

@@ -110,8 +110,8 @@ impl GraphWriter for OptimisticTransaction {
             ElementId::Vertex(id) => state.vertices.get(id).map(|changed| changed.last),
             ElementId::Edge(id) => state.edges.get(id).map(|changed| changed.last),
         };
-        // What was changed before a commit in between is not known any more, and others may have
-        // changed the rest by then.
+        // Which elements were changed before a commit in between is no longer known, and others may
+        // have changed any.
         last.unwrap_or(0).max(state.committed)
     }
 

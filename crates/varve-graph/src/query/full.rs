@@ -132,9 +132,9 @@ impl Run<'_> {
         self.past_elements(wanted, place.after.take(), take)
     }
 
-    /// The elements that have a current row, each as it is at the point. Rows that decide there are
-    /// taken as they are, the others are resolved: one by one while they are few, together where
-    /// they come one after the other.
+    /// The elements that have a current row, each with its state at the point. Rows that decide
+    /// the state are used directly, the others are resolved, in batches that grow while no row
+    /// decides.
     fn current_rows(
         &mut self,
         wanted: fn(&[u8]) -> bool,
@@ -143,7 +143,7 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let resolver = self.resolver;
         let is_now = resolver.scope().is_now();
-        // A policy is asked about each element.
+        // A policy needs every element resolved.
         let (may_decide, mut batch) = match resolver.policy() {
             None => (true, 1),
             Some(_) => (false, FETCH_MAX as usize),

@@ -27,8 +27,8 @@ pub trait Resolver {
         None
     }
 
-    /// Whether a current row with this head says what its element is at the point, whatever events
-    /// it has. Only a `true` must be right.
+    /// Whether a current row with this header decides the state of its element at the point,
+    /// whatever events there are. May be false although it does.
     fn decides(&self, _header: &Header) -> bool {
         false
     }

@@ -78,9 +78,8 @@ pub(crate) fn edge_ends(
 }
 
 /// The walk over the whole table, where it serves all vertices of one label better than the label's
-/// index, which names each row to be looked up: much is asked for, and other labels have few
-/// vertices, and fewer than this one.
-/// A scan that has begun so goes on so.
+/// index, which names each row to be looked up: much is asked for, and the other labels have few
+/// vertices, fewer than this one. A scan that has started so continues so.
 fn whole_table(
     resolver: &dyn Resolver,
     schema: &Schema,
@@ -103,14 +102,14 @@ fn whole_table(
             let own = fingerprint(std::slice::from_ref(&leg), &[], resolver.scope());
             bookmark.plan == own
         }
-        None => demand >= WHOLE_TABLE_DEMAND && is_most(resolver, schema, *label)?,
+        None => demand >= WHOLE_TABLE_DEMAND && has_most_vertices(resolver, schema, *label)?,
     };
     Ok(serves.then_some(leg))
 }
 
-/// Whether a label is there and its index is on, and it has more vertices than all others together,
-/// which have few, as far as the indexes say.
-fn is_most(
+/// Whether a label has more vertices than all others together, and those are few, by the label
+/// indexes. False where a label has no index.
+fn has_most_vertices(
     resolver: &dyn Resolver,
     schema: &Schema,
     label: VertexLabelId,

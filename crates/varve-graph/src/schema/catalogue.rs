@@ -63,7 +63,7 @@ pub struct Catalogue {
     mode: Mutex<GraphMode>,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
-    /// What lists changes, where the graph keeps them.
+    /// Lists changes, where the graph keeps them.
     lister: OnceLock<Box<Lister>>,
     /// Changed elements that could not be listed yet.
     unlisted: Mutex<Vec<(SchemaKind, u32)>>,
@@ -211,7 +211,7 @@ impl Catalogue {
         self.space.write(&draft.batch, Durability::Sync)?;
         fail_point::SCHEMA_STORED.pass();
         if let Some(list) = lister {
-            // What could not be listed the note has, and the next change lists it too.
+            // Changes that could not be listed stay in the note; the next change lists them too.
             *unlisted = match list(&draft.changed) {
                 true => Vec::new(),
                 false => std::mem::take(&mut draft.changed),

@@ -29,7 +29,8 @@ pub(crate) fn commit_internal(
     commit_latched(graph, latches, build)
 }
 
-/// [`commit_internal`] of what touches no element, under no latch: for who may hold some.
+/// [`commit_internal`] of rows that belong to no element, without latches, for callers that may
+/// hold some.
 ///
 /// # Errors
 /// As [`commit_internal`].

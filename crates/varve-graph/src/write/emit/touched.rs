@@ -49,7 +49,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Notes that the commit is to be listed as a change of an element of the schema.
+    /// Notes that the commit lists a change of an element of the schema.
     pub(crate) fn touch_schema(&mut self, kind: u8, id: u32) {
         if let Some(touches) = &mut self.touches {
             touches.add(&Touched::Schema(kind, id));
