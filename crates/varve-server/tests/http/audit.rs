@@ -195,3 +195,51 @@ fn a_user_has_no_more_requests_than_its_limits_allow() {
         200
     );
 }
+
+#[test]
+fn the_audit_trail_says_who_was_refused_and_who_changed_rights_and_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.ndjson");
+    let server = server_with(AuthConfig {
+        audit_file: path.clone(),
+        ..AuthConfig::default()
+    });
+    send(
+        &server,
+        "reader",
+        "DELETE",
+        "/graphs/g/clear?confirm_message=x",
+        &json!({}),
+    );
+    send(&server, "reader", "GET", "/graphs", &json!({}));
+    send_as(
+        &server,
+        Some(&basic("admin", "a wrong secret")),
+        "GET",
+        "/graphs",
+        &json!({}),
+    );
+    let lines = lines(&path);
+    let refused = lines.iter().find(|line| line["status"] == 403).unwrap();
+    assert_eq!(refused["user"], "reader");
+    assert_eq!(
+        (&refused["graph"], &refused["route"]),
+        (&json!("g"), &json!("graphs/{graph}/clear"))
+    );
+    let failed = lines.iter().find(|line| line["status"] == 401).unwrap();
+    assert_eq!(
+        (&failed["user"], &failed["login"], &failed["address"]),
+        (&Value::Null, &json!("admin"), &json!("127.0.0.1"))
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["route"] == "auth/{kind}" && line["user"] == "admin")
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["route"] != "graphs" || line["status"] == 401),
+        "reads are not in it"
+    );
+}

@@ -241,7 +241,7 @@ fn a_cursor_of_another_time_or_graph_is_refused() {
 #[test]
 fn a_look_for_what_is_rare_ends_in_time_and_says_where_it_is() {
     let mut config = ServerConfig::default();
-    config.changes.look_ms = 0;
+    config.changes.read_ms = 0;
     let fixture = keeping_with(config);
     let (_, start) = read(&fixture, "since=now");
     for age in 0..5 {

@@ -249,7 +249,7 @@ fn received_element(value: wire::Value) -> Result<Value, String> {
                 end.ok_or_else(|| "an edge without an end".to_owned())
             });
             let (source, target) = (source?, target?);
-            // An id that the server has made names the ends, one that was given to the edge does not.
+            // An id that the server made contains the ends, a given one does not.
             let own = received(edge.id)?;
             let made = match &own {
                 Value::Text(text) => EdgeId::parse(text).ok(),
