@@ -236,7 +236,7 @@ impl Auth {
         (now.version == principal.version).then(|| Arc::clone(now))
     }
 
-    /// The user with this name, for who has said so in a way that this does not look at.
+    /// The user with this name. The caller has verified who the client is, as by a certificate.
     #[must_use]
     pub fn user(&self, name: &str) -> Option<Arc<Principal>> {
         let state = self.state.load();

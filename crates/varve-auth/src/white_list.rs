@@ -46,7 +46,7 @@ impl Network {
         Some(Self { address, bits })
     }
 
-    /// Whether all addresses of its family begin so.
+    /// Whether it contains every address of its family.
     #[must_use]
     pub const fn is_everywhere(self) -> bool {
         self.bits == 0

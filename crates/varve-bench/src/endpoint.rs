@@ -20,15 +20,15 @@ const TOKEN: &str = "VARVE_TOKEN";
 const USER: &str = "VARVE_USER";
 const PASSWORD: &str = "VARVE_PASSWORD";
 
-/// What a client trusts, and says of itself.
+/// The authorities that a client trusts, and its own certificate.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Trust {
     /// With an address of https: a PEM file with the certificates of the authorities that are
     /// trusted
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// With an address of https: a PEM file with a certificate that says who the client is, and
-    /// after it those of the authorities between it and one that the server trusts
+    /// With an address of https: a PEM file with the client's certificate, followed by those of
+    /// the authorities between it and one that the server trusts
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub(crate) client_cert: Option<PathBuf>,
     /// A PEM file with the key of that certificate, not encrypted

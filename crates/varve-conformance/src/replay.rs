@@ -213,8 +213,8 @@ fn await_task(
     }
 }
 
-/// Waits until the tasks have ended here, too, that the recorded answer shows as ended: whether
-/// a job is done by the next request depends on the machine. What goes wrong shows in the answer.
+/// Waits for the tasks that the recorded answer shows as ended: whether a job is done by the next
+/// request depends on the machine. An error shows in the answer that follows.
 fn await_ended_tasks(server: &Server, plan: &Plan, exchange: &Exchange, ids: &Identities) {
     let shown = &exchange.response;
     let tasks = match shown.get("tasks").and_then(Json::as_array) {

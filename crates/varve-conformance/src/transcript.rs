@@ -74,7 +74,7 @@ pub fn parse(text: &str) -> Result<Vec<Exchange>, String> {
         .collect()
 }
 
-/// What 1.7 says in another way than 1.5, and how 1.5 does: ids have the numbers of hidden labels,
+/// Texts of 1.7 and the same in 1.5: ids have the numbers of hidden labels,
 /// which depend on the version; refusals name the graph space; errors have a trace by default.
 const TERMS_OF_1_7: [(&str, &str); 14] = [
     ("-31:", "-30:"),

@@ -1,9 +1,9 @@
-//! Rows of the table `change`: which elements a commit has given events, or purged, of which
-//! planned states are due, and which elements of the schema it has changed.
+//! Rows of the table `change`: which elements a commit wrote or purged, which have planned states
+//! that are due, and which elements of the schema it changed.
 //!
 //! The partition is ten seconds of transaction time, the clustering key the commit's last version
 //! and the number of the piece. A value begins with how many versions the commit has (one byte,
-//! less one); then comes what it has touched, each with a byte that says what follows.
+//! less one); entries follow, each with a byte for its kind.
 
 use varve_model::{CommitVersion, Instant};
 
@@ -77,14 +77,14 @@ pub struct Keys<'a> {
     pub clustering: &'a [u8],
 }
 
-/// What a commit has touched.
+/// An entry of a commit's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Touched<'a> {
-    /// An element that it has given events.
+    /// An element that it wrote.
     Element(Keys<'a>),
-    /// An element that it has purged.
+    /// An element that it purged.
     Purged(Keys<'a>),
-    /// An element of which a state begins or ends at an instant, which had passed by then.
+    /// An element with a state that begins or ends at an instant that has passed.
     Due(Keys<'a>, Instant),
     /// An element of the schema, by its kind and its id.
     Schema(u8, u32),
@@ -122,7 +122,7 @@ impl<'a> Keys<'a> {
         out.extend_from_slice(self.clustering);
     }
 
-    /// The keys of an element of this kind, and what comes after them.
+    /// The keys of an element of this kind, and the bytes after them.
     fn split(kind: u8, keys: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (partition, behind) = keys.split_at_checked(key::vertex_id_len(keys)?)?;
         let (clustering, behind) = match kind {
@@ -142,7 +142,7 @@ impl<'a> Keys<'a> {
 }
 
 impl<'a> Touched<'a> {
-    /// What a value begins with, and what comes after it.
+    /// The first entry of a value, and the bytes after it.
     fn split(value: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (kind, rest) = value.split_first()?;
         if *kind == SCHEMA {
@@ -163,8 +163,7 @@ impl<'a> Touched<'a> {
     }
 }
 
-/// What a value names, in the order in which it was touched. Returns how many versions the commit
-/// has.
+/// Visits the entries of a value in order. Returns how many versions the commit has.
 ///
 /// # Errors
 /// When the value is damaged.

@@ -147,8 +147,8 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         self.inner.seek(from);
     }
 
-    /// Steps to the first row from `from` on; false when it is not near. All rows before the present
-    /// one lie before `from`.
+    /// Steps to the first row at or after `from`; false when it is not near. The rows before the
+    /// present one are before `from`.
     fn step_to(&mut self, from: &[u8]) -> bool {
         for _ in 0..NEAR_ROWS {
             match self.inner.key() {

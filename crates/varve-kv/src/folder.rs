@@ -9,8 +9,8 @@ use std::path::Path;
 /// that has it.
 pub const RESTORE_INCOMPLETE: &str = "RESTORE-INCOMPLETE";
 
-/// A file in the folder of an embedded engine's spaces that names this restored copy of a backup, as
-/// a decimal number. A folder that was not restored has none.
+/// A file in the folder of an embedded engine's spaces with the decimal number of this restored
+/// copy of a backup. A folder that was not restored has none.
 pub const RESTORED: &str = "RESTORED";
 
 /// As [`fs::create_dir_all`], and every folder that was made is on stable storage.

@@ -32,12 +32,12 @@ section! {
         /// names may change things; pages of other sites are answered 403. Where several servers
         /// serve one cluster, each has the same names.
         public_names: Vec<String> = Vec::new(),
-        /// Proxies that may say for which client a request is: addresses and networks, as in
-        /// `10.0.0.7` or `10.1.0.0/16`. That client's address counts then for failed logins, the
-        /// white list and the audit trail. Other clients' headers are not looked at.
+        /// Proxies whose header with the client's address is trusted: addresses and networks, as in
+        /// `10.0.0.7` or `10.1.0.0/16`. That address is used for the throttle of failed logins, the
+        /// white list and the audit trail. The header of other clients is ignored.
         trusted_proxies: Vec<String> = Vec::new(),
-        /// The header in which they say so, and to which each of them appends: `x-forwarded-for` or
-        /// `forwarded` (RFC 7239). The other one is not looked at.
+        /// The header to which these proxies append the client's address: `x-forwarded-for` or
+        /// `forwarded` (RFC 7239). The other one is ignored.
         forwarded_header: ForwardedHeader = ForwardedHeader::XForwardedFor,
         /// Serving threads, each with its own listener and runtime; 0 means one for each core.
         threads: usize = 0,

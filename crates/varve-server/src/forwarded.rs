@@ -1,8 +1,8 @@
-//! Where a request comes from: the address of its connection, or what a proxy says of its client.
+//! The address of a client: that of its connection, or the one in the header of a trusted proxy.
 //!
-//! Anybody can send these headers, so only those of connections from named proxies are read, and
-//! from the right, where the nearest proxy wrote: the first address that is no such proxy is the
-//! client.
+//! Any client can send such a header, so it is read only on connections from trusted proxies, and
+//! from the right, where the nearest proxy appends: the first address that is not a trusted proxy
+//! is the client's.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -15,7 +15,7 @@ use crate::config::{ConfigError, ServerConfig};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The header in which proxies name their clients.
+/// The header with the client's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForwardedHeader {
@@ -26,14 +26,14 @@ pub enum ForwardedHeader {
     Forwarded,
 }
 
-/// The proxies whose word counts.
+/// The trusted proxies.
 #[derive(Debug)]
 pub(crate) struct Proxies {
     trusted: Vec<Network>,
     header: ForwardedHeader,
 }
 
-/// Reads the addresses of a header's line; `None` for what is none.
+/// Reads the addresses of a header's line; `None` for an entry that is not an address.
 type Reading = fn(&str) -> Vec<Option<IpAddr>>;
 
 impl Proxies {
@@ -53,7 +53,7 @@ impl Proxies {
         })
     }
 
-    /// The address of the client that sends this head over a connection from `connection`.
+    /// The client's address of a request with these headers over a connection from `connection`.
     pub(crate) fn client(&self, connection: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.trusts(connection) {
             return connection;
@@ -64,11 +64,11 @@ impl Proxies {
         };
         let mut client = connection;
         for line in headers.get_all(name).iter().rev() {
-            // What the client sent before it may be no text.
+            // The part that the client sent may be no UTF-8.
             let line = String::from_utf8_lossy(line.as_bytes());
             for named in read(&line).into_iter().rev() {
-                // What a proxy says beyond an address that it does not know is of no use. The client
-                // must not get the proxy's own address: it may be one that is let in.
+                // Left of an entry without an address nothing is trustworthy. Not the proxy's own
+                // address: it may be on the white list.
                 let Some(address) = named else {
                     return IpAddr::V4(Ipv4Addr::UNSPECIFIED);
                 };
@@ -86,12 +86,12 @@ impl Proxies {
     }
 }
 
-/// The addresses of a line of `X-Forwarded-For`; `None` for what is none.
+/// The addresses of a line of `X-Forwarded-For`; `None` for an entry that is not an address.
 fn addresses_with_commas(line: &str) -> Vec<Option<IpAddr>> {
     line.split(',').map(|text| address(text.trim())).collect()
 }
 
-/// The addresses of a line of `Forwarded`; `None` for what is none.
+/// The addresses of a line of `Forwarded`; `None` for an entry without exactly one.
 fn forwarded_for(line: &str) -> Vec<Option<IpAddr>> {
     let elements = split(line, ',');
     let each = elements.into_iter().map(|element| {
@@ -113,8 +113,8 @@ fn forwarded_for(line: &str) -> Vec<Option<IpAddr>> {
     each.collect()
 }
 
-/// The parts of a text between these marks, but for marks in quotes: a proxy may quote what its
-/// client sent. After a quote that is not closed everything is one part, which names nobody.
+/// The parts of a text between these marks, except marks in quotes. After a quote that is not
+/// closed the rest is one part, which has no address.
 fn split(text: &str, mark: char) -> Vec<&str> {
     let (mut parts, mut from, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, char) in text.char_indices() {

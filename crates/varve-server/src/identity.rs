@@ -25,7 +25,7 @@ pub(crate) enum Identity {
     Unknown,
     /// A user.
     User(Arc<Principal>),
-    /// A user that its client's certificate names.
+    /// A user, by the client's certificate.
     Certified(Arc<Principal>, Arc<ClientCertificate>),
 }
 
@@ -58,7 +58,7 @@ impl Identity {
         self.has(|rights| rights.reaches_somewhere(Permission::Execute, ResourceType::Gremlin))
     }
 
-    /// Whether it is anybody, or a user with these rights.
+    /// Whether authentication is off, or the user has these rights.
     fn has(&self, wanted: impl FnOnce(&Rights) -> bool) -> bool {
         match self {
             Self::Anybody => true,
@@ -215,7 +215,7 @@ pub(crate) fn unsaid(state: &AppState) -> Identity {
     }
 }
 
-/// The user that a client's certificate names, if it counts and there is such a user.
+/// The user of a client's certificate, if the certificate is valid and there is such a user.
 pub(crate) fn certified(
     state: &AppState,
     certificate: Option<&Arc<ClientCertificate>>,
@@ -226,8 +226,7 @@ pub(crate) fn certified(
     Some(Identity::Certified(principal, Arc::clone(certificate)))
 }
 
-/// Who sends this head over a connection with this certificate of its client. The head counts, if
-/// it says something.
+/// The identity of a request: by its `Authorization` header, else by the client's certificate.
 pub(crate) fn claimed(
     state: &AppState,
     headers: &HeaderMap,

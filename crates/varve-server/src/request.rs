@@ -139,8 +139,8 @@ impl RequestContext {
         )
     }
 
-    /// For an answer that is made in pieces, all on the view that the client had at first: 401 or
-    /// 403 if it counts no more, or has not all the rights that it had then.
+    /// For answers that are streamed from one view: 401 or 403 if the identity is no longer valid,
+    /// or has lost rights since the request began.
     pub(crate) fn check_still_allowed(&self) -> Result<(), ApiError> {
         let (state, route) = (self.state(), self.route());
         let now = identity::renewed(state, &self.headers, &self.identity)?;

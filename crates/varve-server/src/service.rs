@@ -302,9 +302,9 @@ enum Lookup {
 struct Exchange {
     started: Instant,
     version: Version,
-    /// Where it comes from.
+    /// The client's address.
     address: IpAddr,
-    /// The certificate of its client.
+    /// The client's certificate.
     certificate: Option<Arc<ClientCertificate>>,
     /// The route's index, or the number of routes while none is found.
     route: usize,

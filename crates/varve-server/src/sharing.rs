@@ -95,7 +95,7 @@ pub(crate) async fn work(
                     leader.address
                 )));
             }
-            // An answer is handed on whole, and this one has no end.
+            // Answers are forwarded whole, and this one has no end.
             Ok(Place::There(leader)) if is_stream(&context) => {
                 return redirected(&context, &leader);
             }
@@ -125,7 +125,7 @@ pub(crate) async fn work(
     }
 }
 
-/// Sends the client of a stream to the leader.
+/// Redirects the client of a stream to the leader.
 fn redirected(context: &RequestContext, leader: &Leader) -> HandlerResult {
     let path = context.uri.path_and_query();
     let path = path.map_or("/", |path| path.as_str());

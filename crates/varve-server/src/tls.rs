@@ -35,15 +35,15 @@ section! {
         certificate_file: PathBuf = PathBuf::new(),
         /// A PEM file with the key of that certificate, not encrypted.
         key_file: PathBuf = PathBuf::new(),
-        /// A PEM file with the authorities that sign certificates for clients. A client that shows
-        /// such a certificate is the user that it names, where authentication is on. Empty: clients
-        /// are not asked for certificates.
+        /// A PEM file with the authorities that sign certificates of clients. Where authentication
+        /// is on, a client with such a certificate is the user that the certificate names. Empty:
+        /// clients are not asked for certificates.
         client_ca_file: PathBuf = PathBuf::new(),
-        /// A PEM file with the revocation lists of those authorities, of each that has signed
-        /// something. Empty: there are none.
+        /// A PEM file with the revocation lists of these authorities, one of each that signs
+        /// certificates. Empty: no certificate is revoked.
         client_crl_file: PathBuf = PathBuf::new(),
-        /// What of a client's certificate is its user's name: `common_name`, or of the alternative
-        /// names `dns`, `email` or `uri`. A certificate with none or several of them names nobody.
+        /// Where a client's certificate has the user's name: `common_name`, or the alternative name
+        /// `dns`, `email` or `uri`. A certificate with none or several of these has no user.
         client_name: ClientName = ClientName::CommonName,
         /// Whether the handshake of a client without a certificate fails.
         client_certificate_required: bool = false,
@@ -137,7 +137,7 @@ struct Files {
     clients: Option<ClientFiles>,
 }
 
-/// What connections are served with.
+/// The certificate and the verifier of new connections.
 #[derive(Debug)]
 struct Serving {
     config: Arc<rustls::ServerConfig>,
@@ -238,7 +238,7 @@ impl Tls {
         ClientCertificate::new(connection.peer_certificates()?, self.config.client_name)
     }
 
-    /// The user that a client's certificate names, if it counts.
+    /// The user of a client's certificate, if the certificate is valid.
     pub(crate) fn user_of<'c>(&self, certificate: &'c ClientCertificate) -> Option<&'c str> {
         certificate.user(&self.serving.load_full())
     }

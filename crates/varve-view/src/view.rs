@@ -190,9 +190,8 @@ pub trait GraphView: Send + Sync {
         found: &mut dyn FnMut(usize, EdgeFound<'_>),
     ) -> Result<(), ViewError>;
 
-    /// Calls `found` for edges whose writers gave them this id ([`varve_model::sortable::given_id`]):
-    /// for all that this view shows, and perhaps for others, which [`GraphView::edges`] does not
-    /// find.
+    /// Calls `found` for the edges with this given id ([`varve_model::sortable::given_id`]): for
+    /// all that this view shows, and perhaps for others, which [`GraphView::edges`] does not find.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].

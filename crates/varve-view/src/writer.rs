@@ -83,11 +83,11 @@ pub trait GraphWriter: GraphView + SchemaView {
     /// As [`GraphWriter::add_vertex`], and when an end does not exist.
     fn add_edge(&self, edge: &EdgeAddition<'_>, meter: &Meter) -> Result<EdgeId, ViewError>;
 
-    /// Says that an element is changed next: called before what it becomes is computed from what it
-    /// is. A writer that commits in between does so here, and then shows the newest state.
+    /// Called before an element is read in order to change it. A writer that commits in between
+    /// does so here, and then shows the newest state.
     ///
     /// # Errors
-    /// When what was changed before cannot be committed.
+    /// When the changes so far cannot be committed.
     fn begin_change(&self, _element: &ElementId, _meter: &Meter) -> Result<(), ViewError> {
         Ok(())
     }

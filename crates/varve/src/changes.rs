@@ -1,8 +1,9 @@
 //! `varve changes`: prints what commits change in a graph, through the REST API.
 //!
 //! Each change is a line of JSON on standard output. The cursor is stored after the lines of whole
-//! commits were written, so nothing is lost and what was printed just before a crash may come
-//! again: who needs each change exactly once stores a commit's `version` with what it made of it.
+//! commits were written, so none is lost, and lines printed just before a crash may be printed
+//! again. A program that needs each change exactly once stores a commit's `version` with the
+//! effect of its changes.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -18,10 +19,10 @@ use crate::rest::{GraphClient, RestError, encode};
 
 /// How long one request waits for the first change.
 const WAIT: &str = "30s";
-/// The pause before a server that is away is asked again.
+/// The pause before a server that was not reachable is asked again.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Where to go on, and in which graph.
+/// The cursor, and the graph that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
     graph_id: String,
@@ -42,7 +43,7 @@ struct End {
 
 /// Prints what the arguments ask for.
 pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError> {
-    let client = GraphClient::new(&arguments.server, &arguments.graph, &arguments.trust)?;
+    let client = GraphClient::of(&arguments.target)?;
     let mut cursor = match &arguments.cursor {
         Some(file) => read_cursor(file)?,
         None => None,
@@ -110,7 +111,7 @@ fn path(arguments: &ChangesArguments, cursor: Option<&Cursor>) -> String {
     path
 }
 
-/// The lines of the changes, and where to go on; `None` if the answer has another form.
+/// The lines of the changes, and the cursor after them; `None` if the answer has another form.
 fn parts(text: &str) -> Option<(&str, Cursor)> {
     let (head, rest) = text.split_once('\n')?;
     let end = rest.trim_end().rfind('\n').map_or(0, |at| at + 1);

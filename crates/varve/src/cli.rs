@@ -32,7 +32,8 @@ pub(crate) enum Command {
     Load(LoadArguments),
     /// Load a small graph to look around in, with six years of moves, corrections and a plan
     Sample(SampleArguments),
-    /// Write a graph of a running server as JSON Lines that `varve load` reads back
+    /// Write a graph as JSON Lines that `varve load` reads back: of a running server, or with
+    /// --data-dir of a folder that no server uses
     Dump(DumpArguments),
     /// Print what commits change in a graph of a running server, a line of JSON each
     Changes(ChangesArguments),
@@ -88,20 +89,33 @@ pub(crate) struct ServeArguments {
     options: OptionArguments,
 }
 
-/// What the tools that work against a running server trust, and say of themselves.
+/// The authorities that a tool trusts, and its own certificate.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Trust {
     /// With an address of https: a PEM file with the certificates of the authorities that are
     /// trusted, in place of those that the system trusts
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// With an address of https: a PEM file with a certificate that says who the client is, and
-    /// after it those of the authorities between it and one that the server trusts
+    /// With an address of https: a PEM file with the client's certificate, followed by those of
+    /// the authorities between it and one that the server trusts
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub(crate) client_cert: Option<PathBuf>,
     /// A PEM file with the key of that certificate, not encrypted
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub(crate) client_key: Option<PathBuf>,
+}
+
+/// A graph of a running server.
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// Address of the server
+    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+    /// Name of the graph
+    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
+    pub(crate) graph: String,
 }
 
 /// `varve load`
@@ -114,14 +128,8 @@ pub(crate) struct LoadArguments {
     /// into the current folder
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "input")]
     pub(crate) infer: Vec<PathBuf>,
-    /// Address of the server
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
-    pub(crate) server: String,
     #[command(flatten)]
-    pub(crate) trust: Trust,
-    /// Name of the graph
-    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
-    pub(crate) graph: String,
+    pub(crate) target: Target,
     /// JSON file of schema elements to create first, in the form of `GET …/schema`
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
@@ -154,14 +162,8 @@ pub(crate) struct SampleArguments {
     /// What to do
     #[arg(value_enum)]
     pub(crate) action: SampleAction,
-    /// Address of the server
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
-    pub(crate) server: String,
-    /// Name of the graph
-    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
-    pub(crate) graph: String,
     #[command(flatten)]
-    pub(crate) trust: Trust,
+    pub(crate) target: Target,
 }
 
 /// What `varve sample` does.
@@ -176,14 +178,8 @@ pub(crate) enum SampleAction {
 pub(crate) struct DumpArguments {
     /// File to write; it must not exist
     pub(crate) output: PathBuf,
-    /// Address of the server; with --data-dir the data folder is opened instead, which no server may use
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
-    pub(crate) server: String,
     #[command(flatten)]
-    pub(crate) trust: Trust,
-    /// Name of the graph
-    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
-    pub(crate) graph: String,
+    pub(crate) target: Target,
     /// Write all versions of each element, also of deleted ones, with their valid times
     #[arg(long)]
     pub(crate) history: bool,
@@ -197,13 +193,13 @@ pub(crate) struct DumpArguments {
 /// `varve changes`
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArguments {
-    /// Go on when all are printed: wait for more, also while the server is away
+    /// Wait for further changes, also while the server is not reachable
     #[arg(long)]
     pub(crate) follow: bool,
-    /// File that keeps where to go on: written after what is printed, read at the start
+    /// File with the cursor: read at the start, replaced after each page is printed
     #[arg(long, value_name = "FILE")]
     pub(crate) cursor: Option<PathBuf>,
-    /// Where to begin without a cursor: a commit version, an instant, `earliest` or `now`
+    /// Where to start without a cursor: a commit version, an instant, `earliest` or `now`
     #[arg(long, default_value = "earliest", value_name = "WHEN")]
     pub(crate) since: String,
     /// Only changes of these labels, with commas between
@@ -212,23 +208,17 @@ pub(crate) struct ChangesArguments {
     /// Only these: vertex, edge or schema, with commas between
     #[arg(long, value_name = "TYPES")]
     pub(crate) types: Option<String>,
-    /// Print the state before each change, too
+    /// Also print the state before each change
     #[arg(long)]
     pub(crate) before: bool,
-    /// Print, too, where planned states have begun or ended
+    /// Also print when planned states begin or end
     #[arg(long)]
     pub(crate) effective: bool,
-    /// Changes of one request
+    /// Changes per request
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub(crate) batch: usize,
-    /// Address of the server
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
-    pub(crate) server: String,
     #[command(flatten)]
-    pub(crate) trust: Trust,
-    /// Name of the graph
-    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
-    pub(crate) graph: String,
+    pub(crate) target: Target,
 }
 
 /// `varve verify`

@@ -67,7 +67,7 @@ pub(crate) fn open_stored(config: &Config) -> Result<Arc<Registry>, CommandError
         "cassandra" => open_cassandra(config, None, Absent::Refuse)?,
         _ => open_rocksdb(config, Absent::Refuse)?,
     };
-    // What changes are kept the servers decide.
+    // Which changes are kept is decided by servers only.
     open_all(config, engine, None, None)
 }
 

@@ -78,7 +78,7 @@ struct Version {
 /// Dumps what the arguments name.
 pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
     if !arguments.options.names_data() {
-        return dump(arguments, &arguments.server);
+        return dump(arguments, &arguments.target.server);
     }
     // The same way out for both: a server of this process, on a port of its own, over the data folder.
     let mut config = arguments.options.load()?;
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
 }
 
 fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandError> {
-    let client = GraphClient::new(server, &arguments.graph, &arguments.trust)?;
+    let client = GraphClient::new(server, &arguments.target.graph, &arguments.target.trust)?;
     let output = &arguments.output;
     let failed = |error: std::io::Error| format!("{}: {error}", output.display());
     if output.symlink_metadata().is_ok() {
@@ -163,7 +163,7 @@ impl Dump {
     }
 
     fn schema(&mut self, arguments: &DumpArguments) -> Result<(), CommandError> {
-        let (graph, as_of, history) = (&arguments.graph, &self.as_of, arguments.history);
+        let (graph, as_of, history) = (&arguments.target.graph, &self.as_of, arguments.history);
         let mut head =
             json!({ "varve_dump": 1, "graph": graph, "as_of": as_of, "history": history });
         if self.client.is_open()? {

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
         infer::run(&arguments.infer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let client = GraphClient::new(&arguments.server, &arguments.graph, &arguments.trust)?;
+    let client = GraphClient::of(&arguments.target)?;
     let is_dump = arguments
         .input()
         .extension()
@@ -157,7 +157,10 @@ impl Plan {
                 .len();
             inputs.push((path.clone(), length));
         }
-        let target = format!("{}/graphs/{}", arguments.server, arguments.graph);
+        let target = format!(
+            "{}/graphs/{}",
+            arguments.target.server, arguments.target.graph
+        );
         Ok(Subject {
             target,
             mapping: self.fingerprint.clone(),

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use ureq::http::Request;
 use ureq::tls::{Certificate, ClientCert, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use crate::cli::Trust;
+use crate::cli::{Target, Trust};
 
 /// The variables that have a token, or the name and the password, for a server with authentication.
 const TOKEN: &str = "VARVE_TOKEN";
@@ -100,7 +100,7 @@ fn trusted(trust: &Trust) -> Result<RootCerts, RestError> {
     Ok(RootCerts::new_with_certs(&certificates(file)?))
 }
 
-/// The certificate that says who the client is.
+/// The client's certificate.
 fn own_certificate(trust: &Trust) -> Result<Option<ClientCert>, RestError> {
     let (Some(certificate), Some(key)) = (&trust.client_cert, &trust.client_key) else {
         return Ok(None);
@@ -128,7 +128,7 @@ fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, RestError> {
     }
 }
 
-/// What a PEM file has.
+/// The items of a PEM file.
 fn items(file: &Path) -> Result<Vec<PemItem<'static>>, RestError> {
     let text = std::fs::read(file).map_err(|error| unusable(file, &error))?;
     let items: Result<Vec<_>, _> = parse_pem(&text).collect();
@@ -149,10 +149,18 @@ struct ErrorBody {
 }
 
 impl GraphClient {
+    /// A client of the graph that a tool's arguments name.
+    ///
+    /// # Errors
+    /// As [`GraphClient::new`].
+    pub(crate) fn of(target: &Target) -> Result<Self, RestError> {
+        Self::new(&target.server, &target.graph, &target.trust)
+    }
+
     /// A client of `graph` on `server` (`http://host:port` or `https://…`). Nothing is sent yet.
     ///
     /// # Errors
-    /// When the file of what is trusted cannot be used.
+    /// When a file of certificates or a key cannot be used.
     pub(crate) fn new(server: &str, graph: &str, trust: &Trust) -> Result<Self, RestError> {
         let tls = TlsConfig::builder()
             .root_certs(trusted(trust)?)

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<ExitCode, CommandError>
 }
 
 fn load(arguments: &SampleArguments) -> Result<ExitCode, CommandError> {
-    let client = GraphClient::new(&arguments.server, &arguments.graph, &arguments.trust)?;
+    let client = GraphClient::of(&arguments.target)?;
     let path = client.of_graph("explore/load_sample");
     let answer = client.send("POST", &path, "{}")?;
     let loaded: Loaded = serde_json::from_str(&answer)?;
@@ -42,7 +42,7 @@ fn load(arguments: &SampleArguments) -> Result<ExitCode, CommandError> {
     writeln!(
         out,
         "{}: {vertices} vertices and {edges} edges of the sample",
-        arguments.graph
+        arguments.target.graph
     )?;
     for step in loaded.tour {
         let times = [("as_of", step.as_of), ("as_of_tx", step.as_of_tx)];

@@ -1,4 +1,4 @@
-//! The directory of a moment, and what is made of it once and looked at with each request.
+//! A version of the directory, with what each request needs of it, derived once.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -65,7 +65,7 @@ impl State {
         }
     }
 
-    /// The user with this id, if it can come in.
+    /// The user with this id, if it can log in.
     pub(super) fn principal(&self, id: &Id) -> Option<&Arc<Principal>> {
         let made = self.principals.get(id)?.get_or_init(|| {
             let user = self.directory.user(id)?;
@@ -82,7 +82,7 @@ impl State {
         made.as_ref()
     }
 
-    /// The user of the API token with this id, if it counts.
+    /// The user of the API token with this id, if the token is valid.
     pub(super) fn principal_of_token(&self, id: &str) -> Option<&Arc<Principal>> {
         let now = unix_milliseconds();
         let token = self.directory.api_token(id)?;

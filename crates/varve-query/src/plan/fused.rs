@@ -44,13 +44,13 @@ pub enum Fused {
         /// Whether the greatest comes first.
         descending: bool,
     },
-    /// A source that begins a query, and values of each element that has some.
+    /// A source that begins a query, and one property or the label of each element.
     Column {
         /// The source: [`Op::Source`](super::Op::Source).
         source: Box<super::Op>,
-        /// What of each element: a property, or the label.
+        /// The property or the label.
         by: super::By,
-        /// Whether a property gives all its values, or the first one.
+        /// Whether all values of a property come, or the first one.
         all: bool,
     },
     /// A loop along simple paths until vertices with given ids.

@@ -188,7 +188,7 @@ fn count_of_source(ops: &mut Vec<Op>) {
     }
 }
 
-/// `V().values(k)` and `V().groupCount().by(k)` need values of each element, not the elements.
+/// `V().values(k)` and `V().groupCount().by(k)` read a property of each element, not the elements.
 fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let Some(Op::Source { ids: None, .. }) = ops.first() else {
         return;
@@ -210,7 +210,7 @@ fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
         },
         _ => return,
     };
-    // What reads a value of each is done; what counts them stays.
+    // The fused step replaces `values` and `label`; `groupCount` stays and counts its values.
     let read = usize::from(!matches!(ops[1], Op::GroupCount { .. }));
     let rest = ops.split_off(1 + read);
     let source = Box::new(ops.swap_remove(0));

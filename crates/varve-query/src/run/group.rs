@@ -13,7 +13,7 @@ use crate::plan::{By, Op, Ordering, Plan, Reduce, Scope};
 use crate::value::ValueMap;
 use crate::{QueryError, Value};
 
-/// Rows that are counted together where counting reads elements.
+/// Rows that are counted together where the key must be read from elements.
 const COUNTED_TOGETHER: usize = 65_536;
 /// Bytes of a group and its size, without the heap of its key.
 const GROUP_BYTES: usize = 2 * size_of::<(Value, u64, u64)>();
@@ -242,7 +242,7 @@ pub(crate) fn group_count(
     Ok(counts.into_map())
 }
 
-/// The sizes of groups, counted while rows come: no row is kept.
+/// The sizes of groups. Rows are counted as they come, and not kept.
 pub(crate) struct GroupCount {
     pub(crate) input: BoxedOperator,
     pub(crate) key: Reader,
@@ -251,8 +251,8 @@ pub(crate) struct GroupCount {
 }
 
 impl GroupCount {
-    /// The next rows to count. Where counting reads elements many come together, as each of them is
-    /// read once then.
+    /// The next rows to count: many together where the key must be read from elements, so that
+    /// each element is read once.
     fn take(&mut self, cx: &mut Context<'_>) -> Result<Option<Vec<Row>>, QueryError> {
         let Some(mut rows) = self.input.next(cx, BATCH_MAX)? else {
             return Ok(None);

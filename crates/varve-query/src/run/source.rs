@@ -143,7 +143,7 @@ impl Asked {
     }
 }
 
-/// What is wanted of an element.
+/// A property or the label, read in place of the element.
 pub(crate) enum Column {
     /// A property: all its values, or the first one.
     Property(Key, bool),
@@ -160,7 +160,7 @@ impl Column {
         }
     }
 
-    /// Gives the values of an element that a scan shows.
+    /// Calls `give` with the values of a scanned element.
     fn each(&self, cx: &Context<'_>, found: &Found<'_>, give: &mut dyn FnMut(Value)) {
         match self {
             Self::Property(key, all) => {
@@ -187,7 +187,7 @@ impl Column {
 /// Elements, for each row that comes in.
 pub(crate) struct Source {
     input: BoxedOperator,
-    /// What is given in place of the elements.
+    /// If set, its values come in place of the elements.
     pub(crate) column: Option<Column>,
     asked: Asked,
     wanted: Wanted,
@@ -409,7 +409,7 @@ fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, Query
     })
 }
 
-/// The edges that were given these ids when they were made.
+/// The edges with these given ids.
 fn edges_given(cx: &Context<'_>, given: &[VertexId]) -> Result<Vec<Value>, QueryError> {
     let mut ids = Vec::new();
     for id in given {

@@ -6,9 +6,9 @@
 //!  "valid_from":"…","valid_to":null,"element":{…},"before":{…}}
 //! {"caught_up_to":"459609792938234900"}
 //! ```
-//! Who stores the cursor (`version` of a commit whose `n` have all come, or `caught_up_to`)
-//! together with what it made of the changes has each exactly once. A reader that waits has a place
-//! among the followers, and neither a thread nor a snapshot.
+//! A client that stores the cursor (`caught_up_to`, or the `version` of a commit that has come
+//! whole) in one transaction with the effect of the changes has each exactly once. A reader that
+//! waits counts as a follower, and holds neither a thread nor a snapshot.
 
 mod ask;
 mod config;
@@ -27,7 +27,7 @@ use varve_graph::Graph;
 use self::ask::Ask;
 pub use self::config::ChangesConfig;
 pub(crate) use self::followers::Followers;
-use self::followers::{Arrival, Place};
+use self::followers::{Place, WaitEnd};
 use self::page::{Form, Page};
 use crate::blocking::Turn;
 use crate::errors::{ApiError, HandlerResult};
@@ -40,7 +40,7 @@ pub(super) const CATEGORY: &str = "changes";
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// How long a reader may wait at most.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// The pause of a waiting reader after commits of which nothing was for it.
+/// The pause of a waiting reader after commits without a change that it asks for.
 const EMPTY_PAUSE: Duration = Duration::from_millis(250);
 
 /// Whether a request is answered by a stream of events.
@@ -67,14 +67,14 @@ pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
     };
     let end = Instant::now() + wait;
     loop {
-        let arrival = match wait.is_zero() {
-            true => Arrival::TimeOver,
+        let wait_end = match wait.is_zero() {
+            true => WaitEnd::TimeOver,
             false => state.followers().wait(&state, &graph, ask.since, end).await,
         };
         context.renew_identity()?;
-        let page = look(&context, &graph, &ask, Form::Lines).await?;
+        let page = read(&context, &graph, &ask, Form::Lines).await?;
         ask.since = page.next;
-        if page.changes > 0 || arrival != Arrival::Changes || ask.since >= ask.until {
+        if page.changes > 0 || wait_end != WaitEnd::Commit || ask.since >= ask.until {
             text.extend_from_slice(&page.text);
             break;
         }
@@ -86,8 +86,8 @@ pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
     Ok(Response::new(StatusCode::OK, content, text))
 }
 
-/// Looks for changes on the pool, well within the request's time.
-fn look(
+/// Reads a page of changes on the pool, well within the request's deadline.
+fn read(
     context: &RequestContext,
     graph: &Arc<Graph>,
     ask: &Ask,
@@ -96,11 +96,11 @@ fn look(
     let (state, route) = (context.shared_state(), context.route());
     let (graph, ask) = (Arc::clone(graph), ask.clone());
     let (deadline, cancel) = (context.deadline(), context.cancel_token());
-    let looks = Duration::from_millis(state.config().changes.look_ms);
+    let most = Duration::from_millis(state.config().changes.read_ms);
     let work = move || {
         let now = Instant::now();
         let left = deadline.saturating_duration_since(now) / 2;
-        page::look(&graph, &ask, form, (now + looks.min(left), &cancel))
+        page::read(&graph, &ask, form, (now + most.min(left), &cancel))
     };
     async move {
         let turn = Turn::until(deadline);
@@ -138,8 +138,8 @@ struct Following {
     _place: Place,
 }
 
-/// A stream of events that goes on until the client goes, takes too little or may not read any
-/// more, the server stops or the graph is gone.
+/// A stream of events. It ends when the client closes the connection, reads too slowly or loses
+/// its rights, when the server stops or the graph is dropped.
 fn events(context: &RequestContext, graph: Arc<Graph>, ask: Ask) -> HandlerResult {
     let place = context.state().followers().enter(context)?;
     let following = Box::new(Following {
@@ -160,7 +160,7 @@ fn events(context: &RequestContext, graph: Arc<Graph>, ask: Ask) -> HandlerResul
 type Piece = (Result<Bytes, Cut>, Option<Box<Following>>);
 
 impl Following {
-    /// The next events, once there are some, or a sign of life.
+    /// The next events, once there are some, or a keep-alive comment.
     async fn next(mut self: Box<Self>) -> Option<Piece> {
         let state = self.reader.shared_state();
         let (end, told) = (Instant::now() + ALIVE_EVERY, self.ask.since);
@@ -169,21 +169,21 @@ impl Following {
                 return None;
             }
             let followers = state.followers();
-            let arrival = followers
+            let wait_end = followers
                 .wait(&state, &self.graph, self.ask.since, end)
                 .await;
-            if arrival == Arrival::Over {
+            if wait_end == WaitEnd::Gone {
                 return None;
             }
             self.reader.renew_identity().ok()?;
             self.reader.deadline = Instant::now() + state.config().request_timeout();
-            let page = match look(&self.reader, &self.graph, &self.ask, Form::Events).await {
+            let page = match read(&self.reader, &self.graph, &self.ask, Form::Events).await {
                 Ok(page) => page,
                 Err(error) => return Some((Err(Cut(error.message().to_owned())), None)),
             };
             self.ask.since = page.next;
             let (changes, mut text) = (page.changes, page.text);
-            if changes > 0 || arrival == Arrival::TimeOver {
+            if changes > 0 || wait_end == WaitEnd::TimeOver {
                 page::put_event_of_end(&mut text, (self.ask.since > told).then_some(page.next));
                 return Some((Ok(Bytes::from(text)), Some(self)));
             }

@@ -1,8 +1,8 @@
 //! `…/explore/export`: all elements of one state, or of a label, streamed.
 //!
 //! The answer is made in pieces while it is sent, each on the pool, all on one view. What goes
-//! wrong on the way cuts the connection, so that nobody takes a part for the whole. So does a
-//! change of the client's rights after which it may see less than that view shows.
+//! wrong on the way cuts the connection, so that a part is not taken for the whole. So does a
+//! change of the client's rights after which it may read less than the view shows.
 
 mod format;
 

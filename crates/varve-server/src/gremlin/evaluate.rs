@@ -181,7 +181,7 @@ impl Done {
 }
 
 impl Failure {
-    /// This after a part was committed: no error may say that nothing has happened.
+    /// The error where a part is committed: it must not invite the client to send the script again.
     fn after_part(self) -> Self {
         let reason = match self {
             Self::Query(error) if transaction::may_run_again(&error) => error.to_string(),

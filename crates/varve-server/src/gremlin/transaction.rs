@@ -204,7 +204,7 @@ impl Work {
         changes.commit_every(every);
         self.changes = Some(changes);
         if every.is_some() {
-            // It keeps the past in memory, and the transaction goes on with newer ones.
+            // The view would keep old versions in memory; the transaction has newer views.
             self.view = None;
         }
         Ok(())
@@ -302,10 +302,10 @@ fn period_of(bound: &Bound) -> Result<WritePeriod, QueryError> {
     Ok(period)
 }
 
-/// The option of a source that says after how many changed elements to commit.
+/// The option of a source: after how many changed elements to commit.
 pub(super) const COMMIT_EVERY: &str = "commit_every";
 
-/// After how many changed elements a traversal commits what it has changed, as its source says.
+/// The value of [`COMMIT_EVERY`] in a traversal's source.
 fn elements_of(bound: &Bound) -> Result<Option<usize>, QueryError> {
     let mut own = bound.with.iter().rev();
     let Some((_, value)) = own.find(|(key, _)| key == COMMIT_EVERY) else {
@@ -365,7 +365,7 @@ pub(super) fn is_conflict(error: &QueryError) -> bool {
     error.is_some_and(|error| error.kind == ErrorKind::Conflict)
 }
 
-/// Whether an error says that the same may be asked again as if nothing had happened.
+/// Whether an error tells the client that nothing was stored and the request may be repeated.
 pub(super) fn may_run_again(error: &QueryError) -> bool {
     let QueryError::View(error) = error else {
         return false;

@@ -41,7 +41,7 @@ pub struct Body {
 /// The pieces of a body that are not there yet.
 struct More {
     pieces: Mutex<Pin<Box<Pieces>>>,
-    /// Who sends them: the connection counts as in work until the last one is sent.
+    /// The connection that sends them, which is not idle until the last one is sent.
     sender: Mutex<Option<Sender>>,
 }
 
@@ -49,7 +49,7 @@ struct More {
 type Sender = (Arc<WorkerHandle>, Arc<ConnectionState>);
 
 impl More {
-    /// A piece with its share of the budget of answers: the client must take each in time.
+    /// A piece, charged to the budget of answers: the client must read each in time.
     fn counted(&self, piece: Bytes) -> Result<Body, Cut> {
         let size = piece.len();
         let mut body = Body::from(piece);
@@ -107,8 +107,7 @@ impl Body {
         self.more.is_some()
     }
 
-    /// Names who sends the pieces that are not there yet. The connection does not count as idle
-    /// while they are made.
+    /// Sets the connection that sends the pieces. It is not idle while they are made.
     pub(crate) fn sent_by(&self, worker: &Arc<WorkerHandle>, connection: &Arc<ConnectionState>) {
         if let Some(more) = &self.more {
             connection.request_started();

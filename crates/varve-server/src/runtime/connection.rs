@@ -65,9 +65,9 @@ pub(crate) struct ConnectionState {
     late: AtomicBool,
     stop: AtomicBool,
     cut: AtomicBool,
-    /// Where it comes from.
+    /// The peer's address.
     address: OnceLock<IpAddr>,
-    /// The certificate that its client has shown; looked at only where authentication is on.
+    /// The client's certificate, where authentication is on.
     certificate: OnceLock<Arc<ClientCertificate>>,
     /// Whether it has become a WebSocket; the marks of requests are those of its messages then.
     is_socket: AtomicBool,
@@ -166,7 +166,7 @@ impl TimeLimits {
 }
 
 impl ConnectionState {
-    /// The client's address.
+    /// The peer's address.
     pub(crate) fn address(&self) -> IpAddr {
         let address = self.address.get().copied();
         address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))

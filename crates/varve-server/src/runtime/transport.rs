@@ -42,7 +42,7 @@ impl Transport {
         matches!(self, Self::Secure(_))
     }
 
-    /// The certificate that the client has shown.
+    /// The client's certificate, if it has sent one.
     pub(super) fn certificate(&self, tls: &Tls) -> Option<ClientCertificate> {
         match self {
             Self::Plain(_) => None,

@@ -1,4 +1,4 @@
-//! Certificates of clients: which of them count, and which user each names.
+//! Certificates of clients: their verification, and their users.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use x509_parser::prelude::FromDer;
 
 use super::{Serving, TlsConfig, TlsError};
 
-/// How long a certificate that counts is not verified again on its connection.
+/// Interval after which the certificate of an open connection is verified again.
 const VERIFIED_FOR: Duration = Duration::from_secs(60);
 
-/// What of a client's certificate is the name of its user.
+/// Where a client's certificate has the user's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientName {
@@ -62,13 +62,13 @@ impl ClientName {
     }
 }
 
-/// The certificate with which a client has opened its connection.
+/// The certificate of a connection's client.
 #[derive(Debug)]
 pub(crate) struct ClientCertificate {
-    /// The user that it names, if it names one.
+    /// The name of its user, if it has one.
     user: Option<String>,
     chain: Vec<CertificateDer<'static>>,
-    /// With what it was verified last, and when.
+    /// The settings with which it was verified last, and when.
     verified: Mutex<Option<(Arc<Serving>, Instant)>>,
 }
 
@@ -81,8 +81,8 @@ impl ClientCertificate {
         })
     }
 
-    /// The user that it names, if it counts: an open connection must not outlive its certificate,
-    /// nor the authority that has signed it.
+    /// The name of its user, if it is still valid: an open connection must not outlive its
+    /// certificate or the authority that signed it.
     pub(super) fn user(&self, serving: &Arc<Serving>) -> Option<&str> {
         let user = self.user.as_deref()?;
         let mut verified = self.verified.lock();
@@ -95,7 +95,7 @@ impl ClientCertificate {
             let clients = serving.clients.as_ref()?;
             let found = clients.verify_client_cert(own, others, UnixTime::now());
             if let Err(error) = found {
-                tracing::debug!(%error, user, "a client's certificate counts no more");
+                tracing::debug!(%error, user, "a client's certificate is no longer valid");
                 return None;
             }
             *verified = Some((Arc::clone(serving), Instant::now()));
@@ -104,7 +104,7 @@ impl ClientCertificate {
     }
 }
 
-/// The files with which certificates of clients are verified.
+/// The files that the verification of clients needs.
 #[derive(PartialEq, Eq)]
 pub(super) struct ClientFiles {
     authorities: Vec<u8>,
@@ -127,7 +127,7 @@ impl ClientFiles {
         }))
     }
 
-    /// What verifies the certificates of clients.
+    /// Makes the verifier of clients.
     pub(super) fn verifier(
         &self,
         config: &TlsConfig,

@@ -50,7 +50,7 @@ impl Seen {
         }
     }
 
-    /// Takes a line; `true` once it was the last one. `began`: when each write did, in microseconds.
+    /// Takes a line; true if it was the last one. `began`: the start of each write in microseconds.
     fn take(&mut self, line: &Json, (began, clock): (&[AtomicU64], Instant)) -> bool {
         let Some(version) = line["version"].as_str() else {
             return false;

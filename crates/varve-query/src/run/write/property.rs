@@ -228,7 +228,7 @@ pub(super) fn set(
     Ok(())
 }
 
-/// Says that what a value belongs to is changed next.
+/// Calls [`GraphWriter::begin_change`] for the element that a value is or belongs to.
 pub(super) fn begin(
     cx: &Context<'_>,
     writer: &dyn GraphWriter,

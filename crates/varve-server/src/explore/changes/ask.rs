@@ -1,4 +1,4 @@
-//! What a reader of changes asks for.
+//! The parameters of a reader of changes.
 
 use http::StatusCode;
 use http::header::HeaderName;
@@ -11,18 +11,18 @@ use crate::errors::ApiError;
 use crate::hugegraph::scope_version;
 use crate::request::RequestContext;
 
-/// Changes of one answer unless another number is asked for.
+/// Changes of one answer by default.
 const LIMIT: i64 = 1_000;
 /// The most changes of one answer; a commit comes whole, whatever it has.
 const LIMIT_MAX: i64 = 100_000;
-/// What changes may be of.
+/// The values of `types`.
 const TYPES: [&str; 3] = ["vertex", "edge", "schema"];
 /// The header with a reader's cursor.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// The code of a cursor whose changes are not there any more.
+/// The code of a cursor whose changes are no longer kept.
 const GONE: &str = "VRV-CHANGES-GONE";
 
-/// What a reader asks for.
+/// The parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
     /// Changes after this version.
@@ -102,7 +102,7 @@ impl Ask {
         })
     }
 
-    /// Whether a change is for this reader.
+    /// Whether a reader asks for a change.
     pub(super) fn wants(&self, schema: &Schema, change: &CommitChange) -> bool {
         match change {
             CommitChange::Schema { .. } => self.schema,
@@ -124,7 +124,7 @@ impl Ask {
         let label = match (&change.id, element) {
             (ElementId::Edge(id), _) => Some(schema.edge_label_name(id.label)),
             (_, Some(Element::Vertex(vertex))) => Some(schema.vertex_label_name(vertex.label)),
-            // The label of a vertex that is gone is not known: it comes to everybody.
+            // The label of a deleted vertex is not known: the change comes to all readers.
             _ => None,
         };
         of_type
@@ -133,8 +133,8 @@ impl Ask {
     }
 }
 
-/// A version, or the last of an instant. By an instant that has come nothing later than the newest
-/// commit is meant: a dump has the instant at which it was made.
+/// A version, or the last version of an instant, at most the newest one: `as_of` of a dump is an
+/// instant after the last commit.
 fn since(graph: &Graph, text: &str, oldest: CommitVersion) -> Result<CommitVersion, ApiError> {
     let since = scope_version(text)?;
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -146,7 +146,7 @@ fn since(graph: &Graph, text: &str, oldest: CommitVersion) -> Result<CommitVersi
     )
 }
 
-/// 410 for a cursor that cannot be gone on from.
+/// 410 for a cursor that cannot be continued.
 pub(super) fn gone(oldest: CommitVersion, since: CommitVersion) -> ApiError {
     ApiError::new(
         StatusCode::GONE,
@@ -159,15 +159,16 @@ pub(super) fn gone(oldest: CommitVersion, since: CommitVersion) -> ApiError {
     .with_cause(GONE)
 }
 
-/// Since when a graph keeps changes, and the oldest version after which they are there; 400 where it
-/// keeps none.
+/// Since when a graph keeps changes, and the version after which all are there; 400 where it keeps
+/// none.
 pub(super) fn kept(graph: &Graph) -> Result<(CommitVersion, CommitVersion), ApiError> {
     graph.changes_kept().ok_or_else(|| {
         ApiError::illegal_argument("The graph keeps no changes: see the option graph.changes")
     })
 }
 
-/// The name of what a graph keeps: another after it was cleared, restored, or has kept none for a time.
+/// The name of a graph's list of changes. A graph that was cleared or restored, or has kept no
+/// changes for a time, has another one.
 pub(super) fn graph_id(began: CommitVersion) -> String {
     format!("{:016x}", began.0)
 }

@@ -1,19 +1,18 @@
-//! The options of those who follow changes.
+//! The section `changes` of the configuration.
 
 use crate::section;
 
 section! {
     /// The options of `GET …/changes`.
     pub struct ChangesConfig {
-        /// Readers that may follow changes at once, over all graphs: streams of events, and calls
-        /// that wait. One more is answered 503.
+        /// Followers of all graphs together: streams of events, and calls that wait. One more is
+        /// answered 503.
         followers_max: usize = 4_000,
-        /// The same of one user or, without authentication, of one address (of IPv6: of one /64
-        /// network). One more is answered 429. 0 is no limit; this machine's own addresses have
-        /// none.
+        /// Followers of one user or, without authentication, of one address (of IPv6: of one /64
+        /// network). One more is answered 429. 0: no limit; loopback addresses have none.
         followers_per_client_max: usize = 100,
-        /// Milliseconds that one look for changes may take, and at most half of what is left of the
-        /// request's time. Then the answer has what was found, and where to go on.
-        look_ms: u64 = 2_000,
+        /// Milliseconds that one read of changes may take, at most half of the time to the
+        /// request's deadline. Then the answer has the changes so far and a cursor.
+        read_ms: u64 = 2_000,
     }
 }

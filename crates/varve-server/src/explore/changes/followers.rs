@@ -1,7 +1,6 @@
-//! Those who wait for changes: how many there are, and what wakes them.
+//! Followers: readers that wait for changes. How many there are, and what wakes them.
 //!
-//! One task for each graph that is followed looks whether there is a newer version, however many
-//! wait for it.
+//! One task per followed graph polls its version for all its followers.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,10 +20,10 @@ use crate::request::RequestContext;
 use crate::runtime::counted_as;
 use crate::state::AppState;
 
-/// How often it is looked whether a graph that is followed has a newer version.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Interval of that poll.
+const POLL_EVERY: Duration = Duration::from_millis(10);
 
-/// Whose followers are counted together.
+/// The client to which a follower is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Client {
     User(Id),
@@ -32,7 +31,7 @@ enum Client {
 }
 
 impl Client {
-    /// `None`: this machine itself.
+    /// `None` for loopback addresses, which have no limit.
     fn of(context: &RequestContext) -> Option<Self> {
         if let Some(user) = context.identity().user() {
             return Some(Self::User(user.id.clone()));
@@ -42,7 +41,7 @@ impl Client {
     }
 }
 
-/// How many follow.
+/// Numbers of followers.
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
@@ -57,7 +56,7 @@ pub(crate) struct Followers {
     /// 0 is no limit.
     per_client_max: usize,
     retry_after_seconds: u32,
-    /// What tells the version of each graph that is followed.
+    /// The versions of the followed graphs.
     watched: Arc<Mutex<Vec<Watched>>>,
 }
 
@@ -93,13 +92,13 @@ impl Drop for Place {
 
 /// Why a wait has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum WaitEnd {
     /// There is a newer version.
-    Changes,
+    Commit,
     /// The time was over.
     TimeOver,
-    /// The server stops, or the graph is served here no more.
-    Over,
+    /// The server stops, or no longer serves the graph.
+    Gone,
 }
 
 impl Followers {
@@ -118,8 +117,8 @@ impl Followers {
         self.counts.lock().all
     }
 
-    /// A place for the reader of a request. 503 when all are taken, 429 when its client has as many
-    /// as it may.
+    /// Counts the reader of a request. 503 when there are too many, 429 when its client has too
+    /// many.
     pub(super) fn enter(&self, context: &RequestContext) -> Result<Place, ApiError> {
         self.enter_as(Client::of(context))
     }
@@ -160,27 +159,27 @@ impl Followers {
         graph: &Arc<Graph>,
         since: CommitVersion,
         end: Instant,
-    ) -> Arrival {
+    ) -> WaitEnd {
         if state.is_stopping() || !is_served(state, graph) {
-            return Arrival::Over;
+            return WaitEnd::Gone;
         }
-        // First, so that commits of which nothing is for the reader do not keep it for ever.
+        // First, so that a wait ends under commits without a change that the reader asks for.
         if Instant::now() >= end {
-            return Arrival::TimeOver;
+            return WaitEnd::TimeOver;
         }
         if graph.published() > since {
-            return Arrival::Changes;
+            return WaitEnd::Commit;
         }
         let mut version = self.watch(state, graph);
         let newer = version.wait_for(|version| *version > since);
         match tokio::time::timeout_at(end.into(), newer).await {
-            Ok(Ok(_)) => Arrival::Changes,
-            Ok(Err(_)) => Arrival::Over,
-            Err(_) => Arrival::TimeOver,
+            Ok(Ok(_)) => WaitEnd::Commit,
+            Ok(Err(_)) => WaitEnd::Gone,
+            Err(_) => WaitEnd::TimeOver,
         }
     }
 
-    /// What tells a graph's version.
+    /// The channel with a graph's version.
     fn watch(&self, state: &Arc<AppState>, graph: &Arc<Graph>) -> watch::Receiver<CommitVersion> {
         let mut watched = self.watched.lock();
         // A sender ends with its serving thread.
@@ -207,7 +206,7 @@ fn is_served(state: &AppState, graph: &Arc<Graph>) -> bool {
     now.is_ok_and(|now| Arc::ptr_eq(&now, graph))
 }
 
-/// Tells a graph's version until nobody waits for it any more.
+/// Sends a graph's version until it has no followers.
 async fn tell(
     state: Arc<AppState>,
     graph: Weak<Graph>,
@@ -215,7 +214,7 @@ async fn tell(
     watched: Arc<Mutex<Vec<Watched>>>,
 ) {
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_EVERY).await;
         let Some(graph) = graph.upgrade() else {
             return;
         };
@@ -224,7 +223,7 @@ async fn tell(
         }
         let now = graph.published();
         sender.send_if_modified(|version| std::mem::replace(version, now) != now);
-        // Nobody takes a receiver meanwhile.
+        // Under the lock no receiver is taken.
         let mut watched = watched.lock();
         if sender.receiver_count() == 1 {
             watched.retain(|each| !std::ptr::eq(each.graph.as_ptr(), Arc::as_ptr(&graph)));

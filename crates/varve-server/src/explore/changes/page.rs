@@ -40,7 +40,7 @@ impl Form {
         }
     }
 
-    /// Appends a change; `id`: where to go on if nothing comes after it.
+    /// Appends a change; `id`: the cursor after it.
     fn put(self, text: &mut Vec<u8>, line: &[u8], id: CommitVersion) {
         match self {
             Self::Lines => {
@@ -62,7 +62,7 @@ pub(super) struct Page {
     pub(super) text: Vec<u8>,
     /// How many.
     pub(super) changes: usize,
-    /// Where to go on.
+    /// The cursor after it.
     pub(super) next: CommitVersion,
 }
 
@@ -78,13 +78,13 @@ pub(super) fn head(graph: &Graph, ask: &Ask) -> Result<Vec<u8>, ApiError> {
     Ok(text)
 }
 
-/// Appends the last line, which says where to go on.
+/// Appends the last line, which has the cursor.
 pub(super) fn put_end(text: &mut Vec<u8>, next: CommitVersion) {
     let line = format!("{{\"caught_up_to\":\"{next}\"}}\n");
     text.extend_from_slice(line.as_bytes());
 }
 
-/// Appends the event that says where to go on, or a comment if that is where the reader is.
+/// Appends the event with the cursor, or a comment if the reader has that cursor.
 pub(super) fn put_event_of_end(text: &mut Vec<u8>, next: Option<CommitVersion>) {
     let line = match next {
         None => ": alive\n\n".to_owned(),
@@ -95,9 +95,9 @@ pub(super) fn put_event_of_end(text: &mut Vec<u8>, next: Option<CommitVersion>) 
     text.extend_from_slice(line.as_bytes());
 }
 
-/// The changes after `ask.since`, whole commits only, until there are enough, the time is over or
-/// the reader has gone.
-pub(super) fn look(
+/// Reads the changes after `ask.since`, whole commits only, until there are enough, the time is
+/// over or the request is cancelled.
+pub(super) fn read(
     graph: &Arc<Graph>,
     ask: &Ask,
     form: Form,
@@ -115,11 +115,11 @@ pub(super) fn look(
             over = true;
             return Flow::Break(());
         }
-        // Taken after what is read: it has all labels of that.
+        // Loaded after the changes are read: it has all their labels.
         let schema: &Schema = schema.get_or_insert_with(|| graph.schema());
         let wanted = commit.changes.iter();
         let wanted: Vec<_> = wanted.filter(|change| ask.wants(schema, change)).collect();
-        // Opened here, so that it has what is read.
+        // Opened after the changes are read: it has all their commits.
         if ask.before && view.is_none() {
             match graph.view(TemporalScope::NOW) {
                 Ok(opened) => view = Some(opened),
@@ -138,7 +138,7 @@ pub(super) fn look(
                     return Flow::Break(());
                 }
             };
-            // A reader that ends within a commit begins with it again.
+            // A reader that stops within a commit gets it again.
             let id = match n + 1 == wanted.len() {
                 true => commit.version,
                 false => before,
@@ -170,7 +170,8 @@ pub(super) fn look(
     })
 }
 
-/// A change as an object; `place`: its commit, which of the commit's changes it is, and of how many.
+/// A change as an object; `place`: the version of its commit, its number in it, and how many there
+/// are.
 fn line(
     schema: &Schema,
     view: Option<&View>,
