@@ -22,8 +22,10 @@ static ROUTES: &[Route] = &[
     Route::post("bare/{a}/graph/vertices/batch", Handler::Inline(answer))
         .writes(Scope::Server)
         .batch(),
+    // The scenario without the check of ends has a parameter.
     Route::post("bare/{a}/graph/edges/batch", Handler::Inline(answer))
         .writes(Scope::Server)
+        .any_query()
         .batch(),
 ];
 
