@@ -45,11 +45,19 @@ pub(super) const POST: Handler = Handler::Brief {
     full: super::post,
 };
 
+/// Whether a text has what begins the names of writing steps. To parse it here would be in vain
+/// then, and a tenth of the work of a small write; that it only reads after all costs a handover.
+fn seems_to_write(script: &str) -> bool {
+    [".add", ".merge", ".drop(", ".property("]
+        .iter()
+        .any(|name| script.contains(name))
+}
+
 fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerResult> {
     if super::http::wanted(context).is_some() {
         return None;
     }
-    if request.script.len() > TEXT_BYTES {
+    if request.script.len() > TEXT_BYTES || seems_to_write(&request.script) {
         return None;
     }
     let traversal = parse_traversal(&request.script).ok()?;
