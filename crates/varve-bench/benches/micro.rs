@@ -176,6 +176,34 @@ const CASES: &[Case] = &[
             })
         },
     },
+    Case {
+        name: "gremlin_vertex",
+        about: "Gremlin: a vertex by id, bound",
+        operations: (200, 2_200),
+        elements: 1,
+        run: |count| requests(count, |at| gremlin("g.V(x)", &id(at % VERTICES))),
+    },
+    Case {
+        name: "gremlin_out",
+        about: "Gremlin: the names of 100 neighbours",
+        operations: (20, 120),
+        elements: LISTED,
+        run: |count| {
+            requests(count, |_| {
+                gremlin("g.V(x).out('knows').values('name')", &id(0))
+            })
+        },
+    },
+    Case {
+        name: "gremlin_merge",
+        about: "Gremlin: a vertex merged that is there, with another age",
+        operations: (100, 1_100),
+        elements: 1,
+        run: |count| {
+            let script = "g.mergeV([(T.label):'person',(T.id):x]).option(onMatch,[age:7])";
+            requests(count, |at| gremlin(script, &id(at % VERTICES)))
+        },
+    },
 ];
 
 fn main() -> ExitCode {
@@ -407,6 +435,19 @@ fn get(path: &str) -> Vec<u8> {
 fn post(path: &str, body: &str) -> Vec<u8> {
     format!(
         "POST /graphs/hugegraph/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// A script with a binding `x`.
+fn gremlin(script: &str, x: &str) -> Vec<u8> {
+    let body = format!(
+        r#"{{"gremlin":"{script}","bindings":{{"x":"{x}"}},"aliases":{{"g":"__g_hugegraph"}}}}"#
+    );
+    format!(
+        "POST /gremlin HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
