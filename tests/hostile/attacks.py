@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 
+import explorer
 import gremlin
 from client import connect, frame, head, http2, http2_headers, literal, once, request
 
@@ -227,6 +228,7 @@ def prepare():
 
 
 GREMLIN = gremlin.attacks(together, again, complaints)
+EXPLORER = explorer.attacks(together, again, complaints)
 #: The attacks by name.
 ALL_ATTACKS = [
     gzip_batches,
@@ -242,5 +244,6 @@ ALL_ATTACKS = [
     large_listings,
     traversals,
     *GREMLIN,
+    *EXPLORER,
 ]
 
