@@ -16,8 +16,8 @@ use varve_omrs::graph_store::InstanceDerivers;
 
 use varve_server::ServerJobs;
 
-use crate::CommandError;
 use crate::config::{Config, Durability};
+use crate::{CommandError, logging};
 
 /// The folder of the engine within a data folder.
 const GRAPHS: &str = "graphs";
@@ -51,12 +51,13 @@ pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, Com
     }
 }
 
-/// Opens all graphs that are stored, for a command that works on them beside servers. Creates
-/// neither a store nor a graph.
+/// Opens all graphs that are stored, for a command that works on them beside servers, and starts
+/// its log. Creates neither a store nor a graph.
 ///
 /// # Errors
 /// [`KvError::Missing`] where there is no data; else as [`open_server_engine`] and [`open_graphs`].
 pub(crate) fn open_stored(config: &Config) -> Result<Arc<Registry>, CommandError> {
+    logging::start_for_command(&config.log);
     let engine = match config.storage.engine.as_str() {
         "memory" => {
             return Err(Box::new(KvError::Missing {

@@ -8,7 +8,20 @@ use crate::config::{LogConfig, LogFormat};
 
 /// Starts logging as the options say. Only the first call of a process counts.
 pub(crate) fn start(config: &LogConfig) {
-    let level = config.level.parse().unwrap_or(Level::INFO);
+    start_at(config, level(config));
+}
+
+/// Starts logging of warnings and errors, for a command that opens a data folder: what opening it
+/// drops or leaves out must not go unseen.
+pub(crate) fn start_for_command(config: &LogConfig) {
+    start_at(config, level(config).min(Level::WARN));
+}
+
+fn level(config: &LogConfig) -> Level {
+    config.level.parse().unwrap_or(Level::INFO)
+}
+
+fn start_at(config: &LogConfig, level: Level) {
     let lines = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)

@@ -12,18 +12,14 @@ pub(crate) fn run(arguments: &RecoverLogArguments) -> Result<ExitCode, CommandEr
     use varve_kv::Engine as _;
     use varve_kv_rocksdb::{LogRecovery, RocksEngine};
 
-    use crate::data;
+    use crate::{data, logging};
 
     let config = arguments.options.load()?;
     if config.storage.engine != "rocksdb" {
         return Err(format!("engine {} has no such log", config.storage.engine).into());
     }
-    let folder = data::graphs_folder(&config.storage.data_dir);
-    if !folder.is_dir() {
-        let data_dir = config.storage.data_dir.display();
-        return Err(format!("{data_dir}: not a data folder of varve").into());
-    }
-    let engine = RocksEngine::open(&data::rocksdb_options(&config))?;
+    logging::start_for_command(&config.log);
+    let engine = RocksEngine::open_existing(&data::rocksdb_options(&config))?;
     let (mut is_known, mut failed) = (false, 0_usize);
     for space in engine.spaces()? {
         let graph = graph_of_space(&space).unwrap_or(&space);

@@ -60,9 +60,9 @@ fn commands_without_a_server_create_nothing_where_there_is_no_data() {
     let before = inside(dir.path());
     let target = dir.path().join("target");
     for data in [&missing, &other] {
-        for command in ["verify", "backup", "dump"] {
+        for command in ["verify", "recover-log", "backup", "dump"] {
             let mut arguments = vec![command, "--data-dir", shown(data)];
-            if command != "verify" {
+            if ["backup", "dump"].contains(&command) {
                 arguments.push(shown(&target));
             }
             let (code, text) = run(&arguments);

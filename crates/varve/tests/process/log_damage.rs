@@ -264,6 +264,28 @@ fn what_a_start_drops_of_a_log_is_told() {
 }
 
 #[test]
+fn what_a_command_drops_of_a_log_is_told() {
+    let dir = killed("none");
+    let (path, mut content, end) = last_segment(dir.path(), "hugegraph");
+    content[end..end + 100].fill(0xA5);
+    fs::write(&path, &content).expect("it can be written");
+    for command in ["verify", "dump", "backup"] {
+        let image = tempfile::tempdir().expect("a temporary folder");
+        let (data, target) = (image.path().join("data"), image.path().join("target"));
+        copy(dir.path(), &data);
+        let mut arguments = vec![command, "--data-dir", shown(&data)];
+        if command != "verify" {
+            arguments.push(shown(&target));
+        }
+        let (code, said) = run(&arguments);
+        assert_eq!(code, 0, "{command}: {said}");
+        let told = said.lines().find(|line| line.contains("WARN"));
+        let told = told.unwrap_or_else(|| panic!("{command}: {said}"));
+        assert!(told.contains("100 bytes behind"), "{command}: {told}");
+    }
+}
+
+#[test]
 fn recovering_logs_goes_on_after_one_that_cannot_be_recovered() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path();
