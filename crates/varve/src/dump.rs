@@ -12,8 +12,8 @@
 //! `{"INT":29}`.
 //!
 //! With history each version of every element is a line, oldest first, with `valid_from` and `valid_to`, also of what
-//! does not exist any more; a version that ended it is `{"delete_vertex":<id>,…}` or `{"delete_edge":<id>,…}`. Versions
-//! of labels that are removed are left out, for the schema does not have them.
+//! does not exist any more; a version that ended it is `{"delete_vertex":<id>,"label":…}` or
+//! `{"delete_edge":<id>,"label":…}`. Versions of labels that are removed are left out, for the schema does not have them.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -257,44 +257,64 @@ impl Dump {
         id: &Json,
         first: Option<HistoryPage>,
     ) -> Result<(), CommandError> {
-        let (shown, at) = (encode(&id_in_path(id, kind == "edge")), encode(&self.as_of));
-        let path =
-            format!("graph/{what}/{shown}/history?stored=true&limit={HISTORY_PAGE}&as_of_tx={at}");
-        let path = self.client.of_graph(&path);
-        let ask = |client: &GraphClient, page: &str| {
-            client.get::<HistoryPage>(&format!("{path}&page={}", encode(page)))
-        };
         let mut answer = match first {
             Some(answer) => answer,
-            None => match ask(&self.client, "") {
+            None => match self.history_page(what, kind, id, "") {
                 // It came into being after the instant that is dumped.
                 Err(RestError::Refused { status: 404, .. }) => return Ok(()),
                 answer => answer?,
             },
         };
-        let mut lines = Vec::new();
-        loop {
-            for version in &answer.versions {
-                lines.extend(self.version(kind, id, version)?);
-            }
-            match answer.page.filter(|page| !page.is_empty()) {
-                Some(next) => answer = ask(&self.client, &next)?,
-                None => break,
+        let mut versions = answer.versions;
+        while let Some(next) = answer.page.filter(|page| !page.is_empty()) {
+            answer = self.history_page(what, kind, id, &next)?;
+            versions.append(&mut answer.versions);
+        }
+        let labels = &self.labels[usize::from(kind == "edge")];
+        let mut label = None;
+        for element in versions
+            .iter()
+            .filter_map(|version| version.element.as_ref())
+        {
+            let of_state: Labelled = serde_json::from_str(element.get())?;
+            if labels.contains(&of_state.label) {
+                label = Some(of_state.label);
+                break;
             }
         }
-        let any_state = lines.iter().any(|line| !line.starts_with("{\"delete_"));
-        if any_state {
+        if let Some(label) = label {
             self.count += 1;
-            lines.iter().rev().try_for_each(|line| self.line(line))?;
+            for version in versions.iter().rev() {
+                if let Some(line) = self.version(kind, (id, &label), version)? {
+                    self.line(&line)?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// The line of a version; `None` if its label is removed.
+    /// A page of the versions of an element, newest first.
+    fn history_page(
+        &self,
+        what: &str,
+        kind: &str,
+        id: &Json,
+        page: &str,
+    ) -> Result<HistoryPage, RestError> {
+        let shown = encode(&id_in_path(id, kind == "edge"));
+        let (page, at) = (encode(page), encode(&self.as_of));
+        let path = format!(
+            "graph/{what}/{shown}/history?stored=true&limit={HISTORY_PAGE}&as_of_tx={at}&page={page}"
+        );
+        self.client.get(&self.client.of_graph(&path))
+    }
+
+    /// The line of a version, of an element with this id and label; `None` if its own label is
+    /// removed.
     fn version(
         &self,
         kind: &str,
-        id: &Json,
+        (id, label): (&Json, &str),
         version: &Version,
     ) -> Result<Option<String>, CommandError> {
         let labels = &self.labels[usize::from(kind == "edge")];
@@ -306,7 +326,7 @@ impl Dump {
                 }
                 format!("{{\"{kind}\":{}", element.get())
             }
-            None => format!("{{\"delete_{kind}\":{id}"),
+            None => format!("{{\"delete_{kind}\":{id},\"label\":{}", Json::from(label)),
         };
         for (name, instant) in [
             ("valid_from", &version.valid_from),

@@ -106,7 +106,11 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
     } else {
         arguments.threads.max(1)
     };
-    let result = load(arguments, threads, &client, &plan, &catalogue);
+    let work = Work {
+        threads,
+        check_vertices: !arguments.skip_vertex_check && !in_order,
+    };
+    let result = load(arguments, &work, &client, &plan, &catalogue);
     if let Some(restoring) = restored {
         restoring.end(&client)?;
     }
@@ -175,20 +179,27 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// How rows are sent.
+struct Work {
+    threads: usize,
+    /// Whether an edge is refused whose vertices do not exist at the start of its period.
+    check_vertices: bool,
+}
+
 fn load(
     arguments: &LoadArguments,
-    threads: usize,
+    work: &Work,
     client: &GraphClient,
     plan: &Plan,
     catalogue: &Catalogue,
 ) -> Result<ExitCode, CommandError> {
-    let (sender, done) = prepare(arguments, client, plan)?;
+    let (sender, done) = prepare(arguments, client, plan, work.check_vertices)?;
     let started = Instant::now();
     let before = sender.tally.lock().stored;
     let result = [Kind::Vertices, Kind::Edges]
         .into_iter()
         .try_for_each(|kind| {
-            sender.run(kind, threads, |channels| {
+            sender.run(kind, work.threads, |channels| {
                 let inputs = plan.inputs.iter().enumerate();
                 for (number, input) in inputs.filter(|(_, input)| input.kind == kind) {
                     let reader = Reader {
@@ -231,6 +242,7 @@ fn prepare<'a>(
     arguments: &LoadArguments,
     client: &'a GraphClient,
     plan: &Plan,
+    check_vertices: bool,
 ) -> Result<(Sender<'a>, Vec<Done>), CommandError> {
     let subject = plan.subject(arguments)?;
     let journal_path = beside(arguments.input(), ".journal");
@@ -259,7 +271,7 @@ fn prepare<'a>(
     let names = names.map(|input| input.source.file.display().to_string());
     let sender = Sender {
         client,
-        check_vertices: !arguments.skip_vertex_check,
+        check_vertices,
         dry_run: arguments.dry_run,
         skip_unchanged: plan.skip_unchanged,
         max_errors: arguments.max_errors,

@@ -26,7 +26,8 @@ const EDGE_KEYS: &[&str] = &[
 
 /// A graph that was put into the mode that takes ids with schema elements.
 pub(super) struct Restoring {
-    /// Whether the dump holds histories, whose versions must be stored in their order.
+    /// Whether the dump holds histories, whose versions must be stored in their order. When an
+    /// edge was recorded its vertices existed; that they do so in the end is not to be expected.
     pub(super) history: bool,
 }
 
@@ -107,6 +108,32 @@ pub(super) fn restore_schema(
     Ok(Some(restoring))
 }
 
+/// What is added to the path of all elements to delete one. Dumps of earlier builds name no label.
+fn deletion(id: &Json, label: Option<&str>, kind: Kind, period: &Period) -> String {
+    let shown = id_in_path(id, kind == Kind::Edges);
+    let mut path = format!("/{}", encode(&shown));
+    // With its label the server deletes an element in the whole period, whether or not it exists
+    // at the start.
+    let parameters = [
+        ("label", label),
+        ("valid_from", period.from.as_deref()),
+        ("valid_to", period.to.as_deref()),
+    ];
+    let given = parameters
+        .iter()
+        .filter_map(|(name, value)| Some((name, (*value)?)));
+    for (at, (name, value)) in given.enumerate() {
+        path.push(if at == 0 { '?' } else { '&' });
+        path.push_str(&format!("{name}={}", encode(value)));
+    }
+    path
+}
+
+/// What the rows of an element are known by: UUIDs are texts in some and have their type in others.
+fn known_by(id: &Json) -> u64 {
+    identity(&[id.get("UUID").unwrap_or(id)])
+}
+
 /// The element of a row, if the row is one of `kind`.
 pub(super) fn element(
     mut row: Map<String, Json>,
@@ -124,27 +151,18 @@ pub(super) fn element(
         to: instant("valid_to"),
     };
     if let Some(id) = row.get(&format!("delete_{key}")) {
-        let shown = id_in_path(id, kind == Kind::Edges);
-        let mut path = format!("/{}", encode(&shown));
-        let bounds = [("valid_from", &period.from), ("valid_to", &period.to)];
-        let given = bounds
-            .iter()
-            .filter_map(|(name, instant)| Some((name, instant.as_deref()?)));
-        for (at, (name, instant)) in given.enumerate() {
-            path.push(if at == 0 { '?' } else { '&' });
-            path.push_str(&format!("{name}={}", encode(instant)));
-        }
+        let label = row.get("label").and_then(Json::as_str);
         return Ok(Some(Element {
             action: Action::Delete,
-            json: path,
-            identity: Some(identity(&[id])),
+            json: deletion(id, label, kind, &period),
+            identity: Some(known_by(id)),
             period,
         }));
     }
     let Some(Json::Object(mut element)) = row.remove(key) else {
         return Ok(None);
     };
-    let identity = element.get("id").map(|id| identity(&[id]));
+    let identity = element.get("id").map(known_by);
     if kind == Kind::Edges {
         let label = element.get("label").and_then(Json::as_str);
         // The id has the hidden sort value; of other labels it follows from the rest.

@@ -10,6 +10,7 @@ mod chores;
 mod cluster;
 #[cfg(feature = "rocksdb")]
 mod crash;
+mod dumps;
 #[cfg(feature = "rocksdb")]
 mod fail_points;
 #[cfg(feature = "rocksdb")]

@@ -10,6 +10,7 @@
 //! what to ask for next, null at the end. With `as_of` only versions whose period covers that instant are listed: all that
 //! was ever said about it. `vertices/history` and `edges/history` list the ids of all that has a history, also of what does
 //! not exist any more; with `versions=true` each with its versions, so that a dump takes a request for a page of elements.
+//! With `stored=true` the list has UUIDs as `{"UUID":"…"}`, which tells them from texts.
 
 use varve_graph::GraphError;
 use varve_graph::read::{EverPage, Version, VersionKind, View};
@@ -22,7 +23,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::submit::Target;
-use super::{output, time};
+use super::{output, time, typed_values};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::{Query, RequestContext};
@@ -89,11 +90,13 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     };
     let found = ever(&view, after.transpose()?.as_deref(), limit, &mut looked)?;
     late?;
+    let is_stored = query.boolean("stored", false)?;
     let mut answer = Growing::with_capacity(context, 32 * found.ids.len() + 64);
     answer.json.set_detail(time::detail(query, &target.schema)?);
     answer.json.begin_object().key("ids").begin_array();
     for id in &found.ids {
         match id {
+            ElementId::Vertex(id) if is_stored => typed_values::vertex_id(&mut answer.json, id),
             ElementId::Vertex(id) => output::vertex_id(&mut answer.json, id),
             ElementId::Edge(id) => output::edge_id(&mut answer.json, id),
         }
