@@ -15,6 +15,8 @@ use super::mapping::{Format, Source};
 const LINE_BYTES_MAX: usize = 64 << 20;
 /// How far the line ends before a CSV record are counted; more empty lines than this in a row make line numbers too small.
 const LINE_ENDS_AHEAD: usize = 64;
+/// The most that a CSV record without quotation marks takes beside its cells and delimiters: its line end.
+const LINE_END_BYTES: u64 = 2;
 /// Bytes read from a file at once.
 const READ_BYTES: usize = 1 << 20;
 
@@ -98,6 +100,9 @@ impl Iterator for Rows {
 /// The rows of a CSV file.
 pub(crate) struct CsvRows {
     reader: csv::Reader<BufReader<File>>,
+    delimiter: u8,
+    /// Bytes of the file.
+    length: u64,
     header: Vec<String>,
     null: Vec<String>,
     record: csv::StringRecord,
@@ -105,8 +110,10 @@ pub(crate) struct CsvRows {
 
 impl CsvRows {
     fn open(file: File, source: &Source) -> Result<Self, csv::Error> {
+        let delimiter = u8::try_from(source.delimiter).unwrap_or(b',');
+        let length = file.metadata()?.len();
         let mut reader = csv::ReaderBuilder::new()
-            .delimiter(u8::try_from(source.delimiter).unwrap_or(b','))
+            .delimiter(delimiter)
             .has_headers(source.header.is_none())
             .flexible(true)
             .from_reader(BufReader::with_capacity(READ_BYTES, file));
@@ -121,6 +128,8 @@ impl CsvRows {
         };
         Ok(Self {
             reader,
+            delimiter,
+            length,
             header,
             null: source.null.clone(),
             record: csv::StringRecord::new(),
@@ -145,7 +154,10 @@ impl CsvRows {
         at.line() + ends.filter(|byte| **byte == b'\n').count() as u64
     }
 
-    fn columns(&self) -> Result<Map<String, Value>, String> {
+    fn columns(&self, bytes: &Range<u64>) -> Result<Map<String, Value>, String> {
+        if let Some(fault) = self.misquoted(bytes) {
+            return Err(fault);
+        }
         let (found, expected) = (self.record.len(), self.header.len());
         if found != expected {
             return Err(format!("{found} columns, but the header names {expected}"));
@@ -157,6 +169,21 @@ impl CsvRows {
             .collect())
     }
 
+    /// What is wrong with the quotation marks of the record just read. The reader takes what it
+    /// finds, so that one mark too many would make the rows after it a part of this one.
+    fn misquoted(&self, bytes: &Range<u64>) -> Option<String> {
+        let length = bytes.end - bytes.start;
+        let delimiters = self.record.len().saturating_sub(1);
+        let needed = (self.record.as_slice().len() + delimiters) as u64;
+        if bytes.end < self.length && length <= needed + LINE_END_BYTES {
+            return None;
+        }
+        let mut raw = vec![0; usize::try_from(length).ok()?];
+        let file = self.reader.get_ref().get_ref();
+        file.read_exact_at(&mut raw, bytes.start).ok()?;
+        quoting_fault(&raw, self.delimiter)
+    }
+
     fn next(&mut self) -> Option<Result<Row, String>> {
         let start = self.reader.position().byte();
         let read = self.reader.read_record(&mut self.record);
@@ -166,9 +193,9 @@ impl CsvRows {
         match read {
             Ok(true) => Some(Ok(Row {
                 line,
-                bytes,
                 next_line,
-                columns: self.columns(),
+                columns: self.columns(&bytes),
+                bytes,
             })),
             Ok(false) => None,
             Err(error) => match error.kind() {
@@ -187,6 +214,39 @@ impl CsvRows {
             },
         }
     }
+}
+
+/// What is wrong with the quotation marks of a record, by RFC 4180: a cell that begins with one ends
+/// with one, and those within are doubled.
+fn quoting_fault(record: &[u8], delimiter: u8) -> Option<String> {
+    #[derive(PartialEq)]
+    enum At {
+        Start,
+        Plain,
+        Quoted,
+        Closed,
+    }
+    let mut at = At::Start;
+    for byte in record {
+        at = match (at, *byte) {
+            (At::Quoted, b'"') => At::Closed,
+            (At::Quoted, _) | (At::Start | At::Closed, b'"') => At::Quoted,
+            (_, byte) if byte == delimiter || matches!(byte, b'\r' | b'\n') => At::Start,
+            (At::Closed, _) => {
+                let fault = "a cell goes on behind its closing quotation mark; marks within a cell are doubled";
+                return Some(fault.to_owned());
+            }
+            (At::Start | At::Plain, _) => At::Plain,
+        };
+    }
+    if at != At::Quoted {
+        return None;
+    }
+    let lines = record.trim_ascii().iter().filter(|byte| **byte == b'\n');
+    Some(format!(
+        "a quotation mark is not closed: the rest of the file, {} more lines, is in one cell",
+        lines.count()
+    ))
 }
 
 /// The rows of a file with one JSON object a line. Empty lines are passed over.
@@ -322,6 +382,31 @@ mod tests {
         );
         assert_eq!(rows[1].line, 3);
         assert_eq!(rows[2].columns.as_ref().unwrap()["id"], "3");
+    }
+
+    /// What is said of each row, or its first cell.
+    fn told(text: &str) -> Vec<String> {
+        let rows = rows("a.csv", text.as_bytes(), "").into_iter();
+        rows.map(|row| match row.columns {
+            Ok(columns) => columns["id"].as_str().expect("a text").to_owned(),
+            Err(reason) => reason.split(':').next().unwrap_or_default().to_owned(),
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_quotation_mark_too_many_spoils_a_row_and_says_so() {
+        const OPEN: &str = "a quotation mark is not closed";
+        const BEHIND: &str =
+            "a cell goes on behind its closing quotation mark; marks within a cell are doubled";
+        assert_eq!(told("id,n\n1,a\n2,\"b\n3,c\n"), ["1", OPEN]);
+        assert_eq!(told("id,n\n1,a\n2,\""), ["1", OPEN]);
+        assert_eq!(told("id,n\n1,\"b\n2,\"c\n3,d\n"), [BEHIND, "3"]);
+        assert_eq!(told("id,n\n\"1\" ,b\n2,c"), [BEHIND, "2"]);
+        let sound = "id,n\r\n1,\"b\r\n\r\n\"\"c\"\"\"\r\n\r\n\"2\",\"\"\r\n3,5\" wide\r\n4,\"d,e\"";
+        assert_eq!(told(sound), ["1", "2", "3", "4"]);
+        let lines = quoting_fault(b"2,\"b\n3,c\n4,d\n", b',');
+        assert!(lines.is_some_and(|fault| fault.contains("2 more lines")));
     }
 
     #[test]
