@@ -143,6 +143,8 @@ fn the_error_page_names_every_code() {
 const PAGE_FOLDERS: &[&str] = &["docs", "tests", "notebooks", "examples", "bench"];
 /// What the README may have at most: lines, and words as `wc -w` counts them.
 const README_MAX: (usize, usize) = (120, 800);
+/// Lines that the page on the architecture may have at most.
+const ARCHITECTURE_LINES_MAX: usize = 200;
 /// Bytes that a report in `docs/bench` may have at most; `scripts/shorten-report.py` makes it shorter.
 const REPORT_BYTES_MAX: u64 = 200_000;
 
@@ -223,6 +225,16 @@ fn the_readme_is_read_in_two_minutes() {
     assert!(
         size.0 <= README_MAX.0 && size.1 <= README_MAX.1,
         "README.md has {size:?} lines and words, at most {README_MAX:?} are allowed"
+    );
+}
+
+#[test]
+fn the_architecture_is_one_short_page() {
+    let text = fs::read_to_string(page("architecture.md")).expect("architecture.md");
+    let lines = text.lines().count();
+    assert!(
+        lines <= ARCHITECTURE_LINES_MAX,
+        "architecture.md has {lines} lines, at most {ARCHITECTURE_LINES_MAX} are allowed"
     );
 }
 
