@@ -100,6 +100,8 @@ pub(crate) fn rocksdb_options(config: &Config) -> varve_kv_rocksdb::RocksConfig 
     use varve_kv_rocksdb::{FrontTable, RocksConfig};
 
     let folder = graphs_folder(&config.storage.data_dir);
+    // Answers cut the folders off absolute paths, and log lines say where the files are.
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
     let mut options = RocksConfig::new(&folder);
     options.memory_bytes = memory_bytes(config);
     options.front = match config.storage.front_table_bytes {

@@ -101,3 +101,42 @@ fn a_server_that_others_reach_starts_without_authentication_only_where_the_optio
     ]));
     assert!(!warns(&["--listen=127.0.0.1:0"]));
 }
+
+#[test]
+fn answers_about_damaged_files_do_not_say_where_they_are() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let serve = || {
+        let mut command = Command::new(VARVE);
+        // As most do, with a folder named from where the server is started.
+        command.current_dir(dir.path());
+        Server::try_start(command.args(["serve", "--data-dir", "data"]))
+    };
+    let server = serve().expect("a server");
+    let schema = "/graphs/hugegraph/schema";
+    let key = r#"{"name":"a","data_type":"INT"}"#;
+    server.must("POST", &format!("{schema}/propertykeys"), key);
+    let label = r#"{"name":"v","id_strategy":"CUSTOMIZE_STRING","properties":["a"]}"#;
+    server.must("POST", &format!("{schema}/vertexlabels"), label);
+    let vertex = r#"{"label":"v","id":"x","properties":{"a":1}}"#;
+    let vertices = "/graphs/hugegraph/graph/vertices";
+    server.must("POST", vertices, vertex);
+    assert!(server.terminate().0.success());
+    let files = std::fs::read_dir(dir.path().join("data/graphs/hugegraph")).expect("a folder");
+    let files = files.map(|entry| entry.expect("an entry").path());
+    let mut named = 0;
+    // One table has the vertex; without others the graph is not opened.
+    for path in files.filter(|path| path.extension().is_some_and(|end| end == "sst")) {
+        let sound = std::fs::read(&path).expect("a file");
+        let mut content = sound.clone();
+        content[20] ^= 0xFF;
+        std::fs::write(&path, content).expect("written");
+        if let Ok(server) = serve() {
+            let (_, answer) = server.ask("GET", &format!("{vertices}?limit=10"), "");
+            let said = answer.to_string();
+            assert!(!said.contains("graphs/"), "{said}");
+            named += usize::from(said.contains(".sst"));
+        }
+        std::fs::write(&path, sound).expect("written");
+    }
+    assert!(named > 0, "an answer names a file");
+}
