@@ -1,0 +1,433 @@
+//! From a request's head to its route and client, and from a result to the answer that is sent.
+
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::header::{self, HeaderValue};
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, Uri, Version};
+use varve_auth::Principal;
+
+use super::{ConnectionService, Counted, HttpResponse};
+use crate::access;
+use crate::admission::BodyShare;
+use crate::audit::{self, Entry};
+use crate::errors::{ApiError, HandlerResult};
+use crate::global::wadl;
+use crate::identity::{self, Claimed, Identity};
+use crate::negotiate;
+use crate::parameters;
+use crate::queries::Slow;
+use crate::request::RequestContext;
+use crate::respond::Response;
+use crate::rights::Needs;
+use crate::route::{Route, Scope};
+use crate::router::{Captures, Found, PathForm};
+use crate::runtime::ConnectionState;
+use crate::state::{AppState, WorkerHandle};
+use crate::tls::ClientCertificate;
+use crate::upgrade;
+use crate::user_limits::UserTurn;
+
+/// Answers up to this size are compressed in place; larger ones on the pool.
+pub(super) const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
+
+/// Answers up to this size are not counted, but for those of HTTP/2, of which one connection may
+/// have many.
+const SMALL_ANSWER_BYTES: usize = 16 * 1024;
+
+/// The route that a request's head names, and how.
+pub(super) struct FoundRoute {
+    pub(super) route: &'static Route,
+    captures: Captures,
+    form: PathForm,
+}
+
+impl FoundRoute {
+    /// The first parameter in the path, which is the graph's name where a route is about a graph.
+    pub(super) fn graph<'a>(&'a self, uri: &'a Uri) -> Option<&'a str> {
+        let first = self.captures.first();
+        first.map(|segment| segment.text(uri.path()))
+    }
+}
+
+/// What a request's head leads to.
+pub(super) enum Lookup {
+    Found(FoundRoute, Claimed),
+    /// The answer is known without a handler.
+    Decided(Box<HandlerResult>),
+}
+
+/// What is needed to end and count a request.
+pub(super) struct Exchange {
+    started: Instant,
+    version: Version,
+    /// The client's address.
+    address: IpAddr,
+    /// The client's certificate.
+    certificate: Option<Arc<ClientCertificate>>,
+    /// The route's index, or the number of routes while none is found.
+    route: usize,
+    /// Whether the answer may be compressed.
+    gzip: bool,
+    /// Why the request is not done, once its client is known.
+    pub(super) refused: Option<ApiError>,
+    /// What the audit trail tells, where there is one.
+    who: Option<Box<Who>>,
+    /// The client, where authentication is on.
+    user: Option<Arc<Principal>>,
+    /// The user's place, where users have limits.
+    pub(super) turn: Option<UserTurn>,
+}
+
+/// Who sends a request, and about which graph.
+#[derive(Default)]
+struct Who {
+    user: Option<Arc<Principal>>,
+    graph: Option<String>,
+    request: Option<String>,
+    /// The name of a login.
+    login: Arc<OnceLock<String>>,
+    /// What was refused in an answer with another status.
+    refused: OnceLock<StatusCode>,
+}
+
+impl Exchange {
+    pub(super) fn start(state: &AppState, parts: &Parts, connection: &ConnectionState) -> Self {
+        Self {
+            started: Instant::now(),
+            version: parts.version,
+            address: state.proxies.client(connection.address(), &parts.headers),
+            certificate: connection.certificate().map(Arc::clone),
+            route: state.router().routes().len(),
+            gzip: false,
+            refused: None,
+            user: None,
+            who: state.audit().map(|_| {
+                Box::new(Who {
+                    request: audit::request_id(&parts.headers).map(str::to_owned),
+                    ..Who::default()
+                })
+            }),
+            turn: None,
+        }
+    }
+
+    /// Finds the route and checks the head.
+    pub(super) fn find(&mut self, worker: &WorkerHandle, parts: &Parts, has_body: bool) -> Lookup {
+        let state = &*worker.state;
+        match state.router().find(&parts.method, parts.uri.path()) {
+            Err(error) => {
+                let client = (self.address, self.certificate.as_ref());
+                let claimed = identity::claimed(state, &parts.headers, client);
+                Lookup::Decided(Box::new(Err(claimed.err().unwrap_or(error))))
+            }
+            Ok(Found::Options { allow }) => Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow)))),
+            Ok(Found::Route {
+                index,
+                captures,
+                form,
+            }) => {
+                self.route = index;
+                let route = state.router().routes()[index];
+                self.gzip = route.gzip && negotiate::accepts_gzip(&parts.headers);
+                let found = FoundRoute {
+                    route,
+                    captures,
+                    form,
+                };
+                self.check(worker, parts, found, has_body)
+            }
+        }
+    }
+
+    /// Checks the head of a request whose route is found: its client first.
+    fn check(
+        &mut self,
+        worker: &WorkerHandle,
+        parts: &Parts,
+        found: FoundRoute,
+        has_body: bool,
+    ) -> Lookup {
+        let (state, route) = (&*worker.state, found.route);
+        let graph = found.graph(&parts.uri);
+        if let Err(error) = access::check_address(state, route, self.address) {
+            return Lookup::Decided(Box::new(Err(error)));
+        }
+        let claimed = match self.claimed(state, parts, (route, graph)) {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                if self.who.as_ref().is_some_and(|who| who.user.is_none())
+                    && let Some(name) = identity::name_in(&parts.headers)
+                {
+                    self.note_login(&name);
+                }
+                return Lookup::Decided(Box::new(Err(error)));
+            }
+        };
+        let checked = access::check(state, worker.door, route, parts, graph)
+            .and_then(|()| negotiate::check_types(route, &parts.headers, has_body))
+            .and_then(|()| {
+                let query = parts.uri.query();
+                query.map_or(Ok(()), |query| parameters::check(route, query))
+            });
+        match checked {
+            Ok(()) => Lookup::Found(found, claimed),
+            // Who is not known yet is not told more than that.
+            Err(error) if matches!(claimed, Claimed::Pending(_)) => {
+                self.refused = Some(error);
+                Lookup::Found(found, claimed)
+            }
+            Err(error) => Lookup::Decided(Box::new(Err(error))),
+        }
+    }
+
+    /// Who the client says that it is; one that is known already may do what it asks for.
+    fn claimed(
+        &mut self,
+        state: &AppState,
+        parts: &Parts,
+        (route, graph): (&Route, Option<&str>),
+    ) -> Result<Claimed, ApiError> {
+        let certificate = self.certificate.clone();
+        let client = (self.address, certificate.as_ref());
+        let says_later = route.socket.is_some()
+            && upgrade::is_asked_for(parts)
+            && !parts.headers.contains_key(header::AUTHORIZATION)
+            && identity::certified(state, client.1).is_none();
+        if let (Some(who), Some(graph)) = (&mut self.who, graph) {
+            let is_graph = route.access.scope == Scope::Graph;
+            who.graph = is_graph.then(|| graph.to_owned());
+        }
+        let claimed = match route.needs {
+            Needs::Nothing => Claimed::Known(identity::unsaid(state)),
+            _ if says_later => Claimed::Known(identity::unsaid(state)),
+            _ => identity::claimed(state, &parts.headers, client)?,
+        };
+        if let Claimed::Known(identity) = &claimed {
+            self.note(identity);
+            if !says_later {
+                access::check_identity(state, route, identity, graph)?;
+            }
+            self.turn = state.user_limits.enter(identity)?;
+        }
+        Ok(claimed)
+    }
+
+    /// Notes who the client is.
+    pub(super) fn note(&mut self, identity: &Identity) {
+        self.user = identity.user().map(Arc::clone);
+        if let Some(who) = &mut self.who {
+            who.user = identity.user().map(Arc::clone);
+        }
+    }
+
+    /// Notes with which name a client tries to come in.
+    pub(super) fn note_login(&self, name: &str) {
+        if let Some(who) = &self.who {
+            let _ = who.login.set(audit::login_name(name));
+        }
+    }
+
+    /// Writes the line of the audit trail.
+    fn audit(&self, state: &AppState, method: &Method, status: StatusCode) {
+        let (Some(audit), Some(who)) = (state.audit(), &self.who) else {
+            return;
+        };
+        let route = state.router().routes().get(self.route).copied();
+        audit.note(&Entry {
+            user: who.user.as_ref().map(|user| user.name.as_str()),
+            login: who.login.get().map(String::as_str),
+            request: who.request.as_deref(),
+            address: self.address,
+            method: method.as_str(),
+            route,
+            action: route.map(|route| route.access.action),
+            graph: who.graph.as_deref(),
+            status: who.refused.get().copied().unwrap_or(status),
+        });
+    }
+
+    pub(super) fn context(
+        &self,
+        service: &ConnectionService,
+        parts: Parts,
+        found: FoundRoute,
+        identity: Identity,
+    ) -> RequestContext {
+        let worker = &service.worker;
+        RequestContext {
+            worker: Arc::clone(worker),
+            route: self.route,
+            captures: found.captures,
+            form: found.form,
+            method: parts.method,
+            uri: parts.uri,
+            headers: parts.headers,
+            body: Bytes::new(),
+            query: std::cell::OnceCell::new(),
+            deadline: self.started
+                + worker
+                    .state
+                    .time_limit(worker.state.router().routes()[self.route]),
+            turn: None,
+            cancel: None,
+            running: None,
+            is_http2: self.version == Version::HTTP_2,
+            identity,
+            address: self.address,
+            login: self.who.as_ref().map(|who| Arc::clone(&who.login)),
+            body_share: BodyShare::default(),
+            work_share: None,
+        }
+    }
+
+    pub(super) fn wants_gzip(&self, state: &AppState, response: &Response) -> bool {
+        self.gzip
+            && response.status.is_success()
+            && !response.gzipped
+            && !response.verbatim
+            && !response.body.is_streamed()
+            && response.body.len() >= state.config().gzip_min_bytes
+    }
+
+    async fn compress(&self, state: &AppState, response: Response) -> Response {
+        if !self.wants_gzip(state, &response) {
+            return response;
+        }
+        if response.body.len() <= COMPRESS_INLINE_BYTES {
+            return compress_small(state, response);
+        }
+        compress_large(state, response).await
+    }
+
+    pub(super) fn render(&self, state: &AppState, uri: &Uri, result: HandlerResult) -> Response {
+        result.unwrap_or_else(|error| {
+            state.note_error(&error, uri);
+            let refusal = state.router().routes().get(self.route);
+            match refusal.and_then(|route| route.refusal) {
+                // Who may not come in is told so by HTTP, whatever the contract of the resource.
+                Some(refusal) if error.status() != StatusCode::UNAUTHORIZED => {
+                    if let Some(who) = &self.who {
+                        let _ = who.refused.set(error.status());
+                    }
+                    let body = (refusal.encode)(state, refusal.method, &error);
+                    error.to_response(false).replaced_by(body)
+                }
+                _ => error.to_response(state.trace()),
+            }
+        })
+    }
+
+    /// The answer with its share of the budget of answers, or a 503 in its place.
+    fn counted(
+        &self,
+        worker: &WorkerHandle,
+        connection: &Arc<ConnectionState>,
+        uri: &Uri,
+        mut response: Response,
+    ) -> Response {
+        let state = &*worker.state;
+        let size = response.body.len();
+        let is_small = size <= SMALL_ANSWER_BYTES && self.version != Version::HTTP_2;
+        if size == 0 || (is_small && response.share.is_none()) {
+            return response;
+        }
+        let is_write = || {
+            let route = state.router().routes().get(self.route);
+            route.is_some_and(|route| route.access.action.may_change())
+        };
+        let share = response.share.take();
+        let mut share = share.unwrap_or_else(|| state.answers().share(is_write()));
+        if !share.reach(size) {
+            return self.render(state, uri, Err(state.too_many_answers()));
+        }
+        response
+            .body
+            .count_in(worker.underway.add(share, connection));
+        response
+    }
+
+    /// Ends a request that was waited for.
+    pub(super) async fn end_later(
+        &self,
+        worker: &Arc<WorkerHandle>,
+        counted: &Counted,
+        line: (Method, Uri),
+        result: HandlerResult,
+    ) -> HttpResponse {
+        let response = self.render(&worker.state, &line.1, result);
+        let response = self.compress(&worker.state, response).await;
+        let line = (&line.0, &line.1);
+        self.end(
+            worker,
+            &counted.connection,
+            line,
+            response,
+            HeaderMap::new(),
+        )
+    }
+
+    /// Counts, logs what was slow, and hands the answer over to the connection; `headers` gives the
+    /// room for its headers.
+    pub(super) fn end(
+        &self,
+        worker: &Arc<WorkerHandle>,
+        connection: &Arc<ConnectionState>,
+        (method, uri): (&Method, &Uri),
+        response: Response,
+        headers: HeaderMap,
+    ) -> HttpResponse {
+        let response = self.counted(worker, connection, uri, response);
+        response.body.sent_by(worker, connection);
+        let elapsed = self.started.elapsed();
+        let state = &*worker.state;
+        self.audit(state, method, response.status);
+        state
+            .metrics()
+            .record(worker.index, self.route, response.status, elapsed);
+        let slow_ms = state.config().slow_request_ms;
+        if slow_ms > 0 && elapsed.as_millis() >= u128::from(slow_ms) {
+            let status = response.status;
+            tracing::warn!(%method, %uri, %status, ms = elapsed.as_millis() as u64, "slow request");
+            state.slow_requests().note(Slow {
+                method: method.clone(),
+                uri: uri.clone(),
+                user: self.user.clone(),
+                status,
+                elapsed,
+            });
+        }
+        let mut response = response.into_http(headers);
+        if self.version == Version::HTTP_2 {
+            response.headers_mut().remove(header::CONNECTION);
+        } else if state.is_stopping() || state.is_waiting() {
+            // Whoever asks a server that waits comes again when another one may serve the same
+            // address.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
+        response
+    }
+}
+
+pub(super) fn compress_small(state: &AppState, mut response: Response) -> Response {
+    response.body = negotiate::gzip(&response.body, state.config().gzip_level).into();
+    response.gzipped = true;
+    response
+}
+
+pub(super) async fn compress_large(state: &AppState, mut response: Response) -> Response {
+    let (plain, level) = (response.body.clone(), state.config().gzip_level);
+    // When the pool is full the answer goes out uncompressed.
+    if let Ok(packed) = state
+        .run_blocking(move || negotiate::gzip(&plain, level))
+        .await
+    {
+        response.body = packed.into();
+        response.gzipped = true;
+    }
+    response
+}
