@@ -101,3 +101,12 @@ def legend(page: Page) -> dict[str, int]:
     rows = page.locator(".legend-row").all_inner_texts()
     parts = [row.split() for row in rows]
     return {name: int(count.replace(",", "")) for name, count in parts}
+
+
+def write(page: Page, text: str) -> None:
+    """Puts a text into the editor in place of what is there."""
+    page.locator(".editor .cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+    page.keyboard.press("Escape")

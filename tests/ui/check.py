@@ -4,13 +4,15 @@ import collections
 import contextlib
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
 import traceback
+from xml.etree import ElementTree
 
 import screens
-from browser import Browser, Server, field, legend, set_time, settle, slider
+from browser import Browser, Server, field, legend, set_time, settle, slider, write
 
 TESTS = []
 
@@ -219,6 +221,61 @@ def the_graph_is_exported(browser: Browser, server: Server):
 
 
 @test
+def the_canvas_is_saved_as_a_picture(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    set_time(page, "valid", "2023-01-01")
+    shown = legend(page)
+    people = [each["label"] for each in server.explore("summary")["vertices"]]
+    files = {}
+    for kind in ("SVG", "PNG"):
+        page.get_by_role("button", name="Export the graph").click()
+        with page.expect_download() as download:
+            page.locator(".export-pictures .preset", has_text=kind).click()
+        files[kind] = download.value.path().read_bytes()
+    picture = ElementTree.fromstring(files["SVG"])
+    named = "{http://www.w3.org/2000/svg}"
+    inner = picture.find(f"{named}svg")
+    assert len(inner.findall(f"{named}circle")) == sum(count for label, count in shown.items() if label in people)
+    assert len(inner.findall(f"{named}line")) > 0
+    assert "2023-01-01" in picture.find(f"{named}title").text
+    legend_texts = [each.text for each in picture.findall(f"{named}text")]
+    assert set(shown) & set(people) <= set(legend_texts), legend_texts
+    assert files["PNG"].startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", files["PNG"][16:24])
+    assert (width, height) == tuple(round(2 * float(picture.get(side))) for side in ("width", "height"))
+    bare = page.evaluate("document.querySelector('.canvas').clientWidth")
+    assert width == 2 * bare, (width, bare)
+
+
+@test
+def labels_get_styles_that_are_kept(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    page.locator("[data-style=person]").click()
+    page.get_by_role("radio", name="Colour 4").click()
+    page.locator(".dialog select[name=size]").select_option("large")
+    page.locator(".dialog select[name=caption]").select_option("~id")
+    page.keyboard.press("Escape")
+    swatch = "document.querySelector('.legend-item:has([data-style=person]) circle').getAttribute('fill')"
+    assert page.evaluate(swatch) == "#b0659a"
+    page.reload()
+    page.locator(".label-card", has_text="person").click()
+    settle(page)
+    assert page.evaluate(swatch) == "#b0659a"
+    page.get_by_role("button", name="Export the graph").click()
+    with page.expect_download() as download:
+        page.locator(".export-pictures .preset", has_text="SVG").click()
+    picture = download.value.path().read_text()
+    assert 'fill="#b0659a"' in picture
+    page.locator("[data-style=person]").click()
+    page.get_by_role("button", name="As before").click()
+    page.keyboard.press("Escape")
+    assert page.evaluate(swatch) != "#b0659a"
+    assert page.evaluate("localStorage.getItem('varve.style.hugegraph')") == "{}"
+
+
+@test
 def the_tour_has_six_steps(browser: Browser, server: Server):
     page = browser.page()
     open_sample(page, server.url)
@@ -254,12 +311,30 @@ def a_query_runs_and_is_cancelled(browser: Browser, server: Server):
     assert not [each for each in running if "repeat" in (each.get("text") or "")], running
 
 
-def write(page, text: str):
-    page.locator(".editor .cm-content").click()
-    page.keyboard.press("Control+A")
-    page.keyboard.press("Delete")
-    page.keyboard.insert_text(text)
+@test
+def a_query_has_its_plan_and_its_profile(browser: Browser, server: Server):
+    page = browser.page()
+    open_sample(page, server.url)
+    page.goto(server.url + "/ui/#/query")
+    write(page, "g.V().hasLabel('person').out('lives_in').limit(3).toList()")
+    page.locator("[data-action=explain]").click()
+    sides = page.locator(".plan-side")
+    sides.first.wait_for()
+    assert sides.count() == 2
+    assert "person" in sides.nth(1).inner_text()
+    page.locator("[data-action=profile]").click()
+    page.locator(".profile tbody tr").first.wait_for()
+    people = next(each["count"] for each in server.explore("summary")["vertices"] if each["label"] == "person")
+    cells = page.locator(".profile tbody tr").first.locator("td").all_inner_texts()
+    assert cells[0].startswith("Source") and 0 < int(cells[4]) <= people, cells
+    write(page, "g.V().drop()")
+    page.locator("[data-action=profile]").click()
+    page.locator(".dialog .danger").wait_for()
     page.keyboard.press("Escape")
+    page.locator("[data-action=explain]").click()
+    page.locator(".plan-side").first.wait_for()
+    counted = next(each["count"] for each in server.explore("summary")["vertices"] if each["label"] == "person")
+    assert counted == people, "neither was run"
 
 
 @test
@@ -313,6 +388,7 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         page = browser.page(expected=("status of 401",))
         page.goto(url + "/ui/")
         page.locator(".login input[type=password]").wait_for()
+        assert not (wrong := screens.problems(page, "wide-light-login")), wrong
         page.locator(".login input").first.fill("admin")
         page.locator(".login input[type=password]").fill("wrong")
         page.locator(".login .primary").click()

@@ -3,15 +3,20 @@
 With VARVE_TEST_SHOTS naming a folder, each is kept there as a picture, to be looked at."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-from browser import settle
+from browser import set_time, settle, write
 
-PAGES = ["query", "schema", "load", "metadata", "tasks", "monitor", "api"]
 # Elements that reach beyond the window, but for those inside of something that scrolls.
 OVERFLOW = """() => [...document.querySelectorAll('body *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.table-scroll, .visually-hidden, pre'))
   .map(each => each.tagName + '.' + each.getAttribute('class')).slice(0, 5)"""
+# Texts of buttons and titles that are cut.
+CUT = """() => [...document.querySelectorAll('button, h1, h2, h3, label > span')]
+  .filter(each => each.checkVisibility() && each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1
+    && !each.closest('.table-scroll, .visually-hidden'))
+  .map(each => each.tagName + ' ' + each.textContent.slice(0, 40)).slice(0, 5)"""
 AXE = """async () => {
   const found = await axe.run(document, {resultTypes: ['violations']});
   return found.violations.filter(each => ['serious', 'critical'].includes(each.impact))
@@ -19,45 +24,122 @@ AXE = """async () => {
 }"""
 
 
-def check(browser, server, open_sample) -> None:
+def problems(page, name: str) -> list[str]:
+    """What is wrong with what a page shows; keeps a picture of it."""
+    shots = os.environ.get("VARVE_TEST_SHOTS")
+    if shots:
+        page.screenshot(path=f"{shots}/{name}.png")
     axe = Path(os.environ["VARVE_TEST_AXE"])
     assert axe.is_file(), f"axe-core is missing: {axe}"
-    source = axe.read_text()
-    wrong = []
+    wide, cut = page.evaluate(OVERFLOW), page.evaluate(CUT)
+    page.evaluate(axe.read_text())
+    found = [*page.evaluate(AXE)]
+    if wide:
+        found.append(f"wider than the window: {wide}")
+    if cut:
+        found.append(f"cut: {cut}")
+    return [f"{name}: {each}" for each in found]
+
+
+def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
+    page.goto(server.url + "/ui/")
+    page.locator("[data-card=sample]").wait_for()
+    settle(page)
+    look("start")
+    open_sample(page, server.url)
+    look("sample")
+    page.keyboard.press("?")
+    look("help")
+    page.keyboard.press("Escape")
+    for name, button in (("share", "Share"), ("export", "Export the graph")):
+        page.get_by_role("button", name=button, exact=True).click()
+        page.locator(".dialog").wait_for()
+        look(name)
+        page.keyboard.press("Escape")
+    legend = page.locator(".legend")
+    if legend.get_attribute("open") is None:
+        legend.locator("summary").click()
+        look("legend")
+    page.locator("[data-style=person]").click()
+    look("style")
+    page.keyboard.press("Escape")
+    page.locator("#tab-list").click()
+    look("list")
+    page.locator(".tree-row").first.click()
+    settle(page)
+    look("element")
+    page.get_by_role("button", name="Expand by label …").click()
+    settle(page)
+    look("expand")
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="History").click()
+    page.locator(".history-row").first.wait_for()
+    look("history")
+    set_time(page, "valid", "2021-06-01")
+    look("past")
+    page.locator(".time-actions button").nth(1).click()
+    look("compare")
+    page.locator(".dialog .primary").click()
+    settle(page)
+    look("difference")
+    page.get_by_role("button", name="End comparison").click()
+    page.get_by_role("button", name="Take the tour").click()
+    settle(page)
+    look("tour")
+
+
+def query(page, look: Callable[[str], None]) -> None:
+    write(page, "g.V().hasLabel('person').out().limit(50)")
+    for action, wanted in (("run", ".result tbody td"), ("explain", ".plan-side"), ("profile", ".profile tbody tr")):
+        page.locator(f"[data-action={action}]").click()
+        page.locator(wanted).first.wait_for()
+        look(f"query-{action}")
+    write(page, "g.V().nothing()")
+    page.locator("[data-action=run]").click()
+    page.locator(".failure").wait_for()
+    look("query-failure")
+
+
+def schema(page, look: Callable[[str], None]) -> None:
+    page.locator("[data-new=edgelabels]").click()
+    look("schema-form")
+    page.keyboard.press("Escape")
+    for tab in ("Graph", "JSON"):
+        page.get_by_role("tab", name=tab).click()
+        look(f"schema-{tab.lower()}")
+
+
+def load(page, look: Callable[[str], None]) -> None:
+    text = "name,born\nZoe,1990-01-01\nYan,1991-02-03\n"
+    page.set_input_files("input[type=file]", {"name": "people.csv", "mimeType": "text/csv", "buffer": text.encode()})
+    page.locator("[data-action=dry]").wait_for()
+    look("load-columns")
+
+
+def metadata(page, look: Callable[[str], None]) -> None:
+    page.locator(".type-name").first.click()
+    page.locator(".type-details").wait_for()
+    look("metadata-type")
+
+
+STATES = {"query": query, "schema": schema, "load": load, "metadata": metadata, "tasks": None, "monitor": None, "api": None}
+
+
+def check(browser, server, open_sample) -> None:
+    wrong: list[str] = []
     for size, theme in (("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")):
-        page = browser.page(size, theme)
+        # The wrong query is answered so.
+        page = browser.page(size, theme, expected=("status of 400", "status of 500"))
 
         def look(name: str) -> None:
-            shots = os.environ.get("VARVE_TEST_SHOTS")
-            if shots:
-                page.screenshot(path=f"{shots}/{size}-{theme}-{name}.png")
-            wide = page.evaluate(OVERFLOW)
-            if wide:
-                wrong.append(f"{size} {theme} {name}: wider than the window: {wide}")
-            page.evaluate(source)
-            wrong.extend(f"{size} {theme} {name}: {each}" for each in page.evaluate(AXE))
+            wrong.extend(problems(page, f"{size}-{theme}-{name}"))
 
-        page.goto(server.url + "/ui/")
-        page.locator("[data-card=sample]").wait_for()
-        settle(page)
-        look("start")
-        open_sample(page, server.url)
-        look("sample")
-        page.locator("#tab-list").click()
-        page.locator(".tree-row").first.click()
-        settle(page)
-        look("element")
-        page.get_by_role("tab", name="History").click()
-        page.locator(".history-row").first.wait_for()
-        look("history")
-        page.locator(".time-actions button").nth(1).click()
-        look("compare")
-        page.locator(".dialog .primary").click()
-        settle(page)
-        look("difference")
-        for name in PAGES:
+        explore(page, server, open_sample, look)
+        for name, states in STATES.items():
             page.goto(server.url + f"/ui/#/{name}")
             page.wait_for_timeout(700)
             look(name)
+            if states:
+                states(page, look)
         page.context.close()
     assert not wrong, "\n" + "\n".join(wrong)

@@ -5,7 +5,7 @@ import { createSignal } from "solid-js";
 export type Theme = "auto" | "light" | "dark";
 export type Language = "en" | "zh";
 
-function read(name: string): string | null {
+export function read(name: string): string | null {
   try {
     return localStorage.getItem(`varve.${name}`);
   } catch {
@@ -13,7 +13,7 @@ function read(name: string): string | null {
   }
 }
 
-function keep(name: string, value: string): void {
+export function keep(name: string, value: string): void {
   try {
     localStorage.setItem(`varve.${name}`, value);
   } catch {

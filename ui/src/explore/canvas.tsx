@@ -10,12 +10,14 @@ import { animateNodes } from "sigma/utils";
 import { t } from "../i18n";
 import { isDark } from "../core/prefs";
 import type { Edge, Element } from "./api";
-import { colorOf, colors, nameOf, type Colors } from "./look";
+import { chosenColor, colorOf, colors, edgeName, nameOf, type Colors } from "./look";
 import * as layout from "./layout";
 import {
   arranged, difference, expand, ghosts, hiddenLabels, lastSeen, pinned, positions, select, selected, shown, view,
 } from "./state";
 import { drawHover } from "./hover";
+import { FACTORS, styleOf, styles } from "./style";
+import { svgOf, type LegendEntry } from "./svg";
 
 export type Mark = "added" | "removed" | "changed" | "same";
 
@@ -54,7 +56,8 @@ export { layoutName, setLayoutName };
 export interface CanvasControl {
   fit: () => void;
   zoom: (factor: number) => void;
-  picture: () => HTMLCanvasElement[];
+  /** What the window shows, as SVG with a line of text and a legend below it. */
+  svg: (caption: string, legend: LegendEntry[]) => string;
 }
 export const [control, setControl] = createSignal<CanvasControl | null>(null);
 
@@ -188,8 +191,9 @@ class Picture {
     const isSelected = selected() === vertex.ref;
     const color = isGhost || mark === "removed" ? look.background : mark === "changed" ? look.same : base;
     const border = isGhost ? look.faint : mark === "same" ? look.same : base;
+    const factor = FACTORS[styleOf("vertex", vertex.label).size ?? "normal"];
     return {
-      size: isSelected ? 11 : 8,
+      size: (isSelected ? 11 : 8) * factor,
       label: (mark ? SIGNS[mark] : "") + nameOf(vertex),
       color,
       borderColor: isSelected ? look.accent : border,
@@ -210,10 +214,11 @@ class Picture {
     const isSelected = selected() === edge.ref;
     const isBeside = selected() === edge.source || selected() === edge.target;
     const differs = mark !== null && mark !== "same";
+    const plain = (isBeside ? 2.5 : 1.8) * FACTORS[styleOf("edge", edge.label).size ?? "normal"];
     return {
-      size: isSelected ? 3.5 : mark === "removed" ? 1.2 : differs ? 3 : isBeside ? 2.5 : 1.8,
-      label: isNamed || isSelected || isBeside || differs ? (mark ? SIGNS[mark] : "") + edge.label : "",
-      color: isSelected ? look.accent : mark ? look[mark] : look.edge,
+      size: isSelected ? 3.5 : mark === "removed" ? 1.2 : differs ? 3 : plain,
+      label: isNamed || isSelected || isBeside || differs ? (mark ? SIGNS[mark] : "") + edgeName(edge) : "",
+      color: isSelected ? look.accent : mark ? look[mark] : (chosenColor("edge", edge.label) ?? look.edge),
       hidden: hidden.has(edge.label),
       zIndex: isSelected || differs ? 2 : isBeside ? 1 : 0,
     };
@@ -332,10 +337,10 @@ export function Canvas() {
     setControl({
       fit: () => picture.fit(),
       zoom: (factor) => picture.zoom(factor),
-      picture: () => Object.values(picture.sigma.getCanvases()),
+      svg: (caption, legend) => svgOf(picture.sigma, colors(), caption, legend),
     });
     createEffect(
-      on([view, difference, hiddenLabels, ghosts, selected, isDark], () => picture.sync()),
+      on([view, difference, hiddenLabels, ghosts, selected, isDark, styles], () => picture.sync()),
     );
     createEffect(on([view, difference], () => void picture.arrange()));
     createEffect(

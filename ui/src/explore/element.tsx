@@ -10,7 +10,7 @@ import { Icon } from "../parts/icon";
 import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
-import { colorOf, idText, nameOf, nameOfRef, valueText } from "./look";
+import { chosenColor, colorOf, idText, nameOf, nameOfRef, valueText } from "./look";
 import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
 import { setExpandDialog } from "./expand";
@@ -28,7 +28,7 @@ export function Swatch(props: { label: string; edge?: boolean }) {
   return (
     <svg class="swatch" viewBox="0 0 12 12" aria-hidden="true">
       <Show when={props.edge} fallback={<circle cx="6" cy="6" r="5" fill={colorOf(props.label)} />}>
-        <path d="M1 10 10 2M6 2h4v4" class="swatch-edge" />
+        <path d="M1 10 10 2M6 2h4v4" class="swatch-edge" stroke={chosenColor("edge", props.label) ?? "var(--quiet)"} />
       </Show>
     </svg>
   );

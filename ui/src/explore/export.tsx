@@ -1,4 +1,5 @@
-// The graph as a file, at the point that is shown. The server streams it.
+// The graph as a file, at the point that is shown, and the canvas as a picture. The server streams
+// the graph; the browser draws the picture.
 
 import { createSignal, For, Show } from "solid-js";
 import { t } from "../i18n";
@@ -6,6 +7,10 @@ import { authorization, messageOf, pathOf, send } from "../core/http";
 import { graph, graphPath } from "../core/server";
 import { point, timesOf } from "../core/times";
 import { Dialog } from "../parts/dialog";
+import { control } from "./canvas";
+import { chosenColor, colorOf, colors } from "./look";
+import { comparing, difference, hiddenLabels, view } from "./state";
+import { pngOf, type LegendEntry } from "./svg";
 import { pointText } from "./timebar";
 
 interface Format {
@@ -22,40 +27,85 @@ const FORMATS: Format[] = [
   { name: "GEXF", query: { format: "gexf" }, file: "graph.gexf" },
 ];
 
+function saveBlob(blob: Blob, file: string): void {
+  const link = document.createElement("a");
+  link.download = file;
+  link.href = URL.createObjectURL(blob);
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 async function save(format: Format): Promise<void> {
   const path = `${graphPath()}/explore/export`;
   const query = { ...format.query, ...timesOf(point()) };
-  const link = document.createElement("a");
-  link.download = `${graph()}-${format.file}`;
+  const file = `${graph()}-${format.file}`;
   if (authorization() === null) {
+    const link = document.createElement("a");
+    link.download = file;
     link.href = pathOf(path, query);
     link.click();
     return;
   }
   // A link cannot carry the token: the answer goes through the page's memory.
   const answer = await send(path, { query, accept: "*/*" });
-  link.href = URL.createObjectURL(await answer.blob());
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveBlob(await answer.blob(), file);
+}
+
+/** What the colours of the canvas say. */
+function legend(): LegendEntry[] {
+  const look = colors();
+  if (difference()) return (["added", "removed", "changed"] as const).map((kind) => ({ name: t(kind), color: look[kind] }));
+  const { vertices, edges } = view();
+  const labelsOf = (elements: Iterable<{ label: string }>) =>
+    [...new Set([...elements].map((element) => element.label))].filter((label) => !hiddenLabels().has(label)).sort();
+  return [
+    ...labelsOf(vertices.values()).map((name) => ({ name, color: colorOf(name) })),
+    ...labelsOf(edges.values()).flatMap((name) => {
+      const color = chosenColor("edge", name);
+      return color === null ? [] : [{ name, color }];
+    }),
+  ];
+}
+
+async function savePicture(kind: "png" | "svg"): Promise<void> {
+  const pair = comparing();
+  const at = pair ? t("comparing", { a: pointText(pair.a), b: pointText(pair.b) }) : pointText(point());
+  const svg = control()?.svg(`${graph()} · ${at}`, legend());
+  if (svg === undefined) throw new Error(t("noWebgl"));
+  const blob = kind === "png" ? await pngOf(svg) : new Blob([svg], { type: "image/svg+xml" });
+  saveBlob(blob, `${graph()}-canvas.${kind}`);
 }
 
 export function ExportDialog(props: { close: () => void }) {
   const [failure, setFailure] = createSignal("");
-  const start = (format: Format) => {
-    save(format).then(props.close, (error: unknown) => setFailure(messageOf(error)));
+  const start = (work: () => Promise<void>) => {
+    work().then(props.close, (error: unknown) => setFailure(messageOf(error)));
   };
   return (
     <Dialog title={t("exportTitle", { graph: graph() })} close={props.close}>
       <p class="quiet">{pointText(point())}</p>
+      <h3>{t("wholeGraph")}</h3>
       <div class="presets export-formats">
         <For each={FORMATS}>
           {(format) => (
-            <button class="preset" onClick={() => start(format)}>
+            <button class="preset" onClick={() => start(() => save(format))}>
               <strong>{format.name}</strong>
             </button>
           )}
         </For>
       </div>
+      <Show when={control()}>
+        <h3>{t("pictureOf")}</h3>
+        <div class="presets export-pictures">
+          <For each={["png", "svg"] as const}>
+            {(kind) => (
+              <button class="preset" onClick={() => start(() => savePicture(kind))}>
+                <strong>{kind.toUpperCase()}</strong>
+              </button>
+            )}
+          </For>
+        </div>
+      </Show>
       <Show when={failure()}>
         <p class="failure" role="alert">{failure()}</p>
       </Show>

@@ -3,9 +3,11 @@
 import { createMemo, createSignal, For, Show } from "solid-js";
 import { t, number } from "../i18n";
 import type { Changed, Edge, Element, Vertex } from "./api";
+import { Icon } from "../parts/icon";
 import { Swatch } from "./element";
 import { nameOf, nameOfRef, valueText } from "./look";
 import { difference, ghosts, hiddenLabels, hide, select, selected, setGhosts, shown, toggleLabel, view } from "./state";
+import { StyleDialog, type Styled } from "./styledialog";
 
 function countBy(elements: Iterable<Element>): [string, number][] {
   const counts = new Map<string, number>();
@@ -13,14 +15,23 @@ function countBy(elements: Iterable<Element>): [string, number][] {
   return [...counts].sort(([a], [b]) => a.localeCompare(b));
 }
 
-function LegendRow(props: { label: string; count: number; edge?: boolean }) {
+function LegendRow(props: { label: string; count: number; edge?: boolean; style: (of: Styled) => void }) {
   const isOn = () => !hiddenLabels().has(props.label);
   return (
-    <li>
+    <li class="legend-item">
       <button class="legend-row" aria-pressed={isOn()} onClick={() => toggleLabel(props.label)} title={t("legendHint")}>
         <Swatch label={props.label} edge={props.edge} />
         <span>{props.label}</span>
         <span class="count">{number(props.count)}</span>
+      </button>
+      <button
+        class="icon-button small"
+        data-style={props.label}
+        onClick={() => props.style({ kind: props.edge ? "edge" : "vertex", label: props.label })}
+        title={t("styleOf", { label: props.label })}
+        aria-label={t("styleOf", { label: props.label })}
+      >
+        <Icon name="style" />
       </button>
     </li>
   );
@@ -30,22 +41,26 @@ function LegendRow(props: { label: string; count: number; edge?: boolean }) {
 const NARROW = 640;
 
 export function Legend() {
+  const [styled, setStyled] = createSignal<Styled | null>(null);
   return (
-    <details class="legend" open={innerWidth > NARROW}>
-      <summary>{t("legend")}</summary>
-      <ul>
-        <For each={countBy(view().vertices.values())}>{([label, count]) => <LegendRow label={label} count={count} />}</For>
-      </ul>
-      <ul>
-        <For each={countBy(view().edges.values())}>{([label, count]) => <LegendRow edge label={label} count={count} />}</For>
-      </ul>
-      <Show when={view().missing.size}>
-        <label class="check">
-          <input type="checkbox" checked={ghosts()} onChange={(event) => setGhosts(event.currentTarget.checked)} />
-          {t("ghosts", { count: view().missing.size })}
-        </label>
-      </Show>
-    </details>
+    <>
+      <details class="legend" open={innerWidth > NARROW}>
+        <summary>{t("legend")}</summary>
+        <ul>
+          <For each={countBy(view().vertices.values())}>{([label, count]) => <LegendRow label={label} count={count} style={setStyled} />}</For>
+        </ul>
+        <ul>
+          <For each={countBy(view().edges.values())}>{([label, count]) => <LegendRow edge label={label} count={count} style={setStyled} />}</For>
+        </ul>
+        <Show when={view().missing.size}>
+          <label class="check">
+            <input type="checkbox" checked={ghosts()} onChange={(event) => setGhosts(event.currentTarget.checked)} />
+            {t("ghosts", { count: view().missing.size })}
+          </label>
+        </Show>
+      </details>
+      <Show when={styled()}>{(of) => <StyleDialog of={of()} close={() => setStyled(null)} />}</Show>
+    </>
   );
 }
 

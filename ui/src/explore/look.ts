@@ -1,23 +1,36 @@
 // How elements look: names, colours of labels, colours of differences.
 
 import { isDark } from "../core/prefs";
-import type { Element } from "./api";
+import type { Edge, Element } from "./api";
 import { lastSeen } from "./state";
+import { styleOf, type Kind } from "./style";
 
 /** Okabe and Ito's colours, told apart by all eyes; the order keeps neighbours far from each other. */
-const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#b0659a", "#b58900", "#3a9bd6", "#7a7f87", "#6f5bd0"];
+export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#b0659a", "#b58900", "#3a9bd6", "#7a7f87", "#6f5bd0"];
 const PALETTE_DARK = ["#56b4e9", "#e8824a", "#2fc39a", "#d996bd", "#e0b53f", "#7cc7f2", "#a3a9b3", "#a397ee"];
 
 const places = new Map<string, number>();
 
+/** A colour of a style in this theme. */
+export function shade(color: string): string {
+  const palette = isDark() ? PALETTE_DARK : PALETTE;
+  return color.startsWith("#") ? color : (palette[Number(color) % palette.length] ?? "#7a7f87");
+}
+
+/** The colour that a person chose for a label. */
+export function chosenColor(kind: Kind, label: string): string | null {
+  const { color } = styleOf(kind, label);
+  return color === undefined ? null : shade(color);
+}
+
 export function colorOf(label: string): string {
+  const chosen = chosenColor("vertex", label);
   let place = places.get(label);
   if (place === undefined) {
     place = places.size;
     places.set(label, place);
   }
-  const palette = isDark() ? PALETTE_DARK : PALETTE;
-  return palette[place % palette.length] ?? "#7a7f87";
+  return chosen ?? shade(String(place % PALETTE.length));
 }
 
 /** Labels get their colours in this order, so that the same graph looks the same each time. */
@@ -57,7 +70,24 @@ export function idText(ref: string): string {
   return plain.replace(/^\d+:/, "");
 }
 
+/** The text that a style chose for an element; null if its style leaves that open. */
+function captionOf(element: Element): string | null {
+  const { caption } = styleOf(element.type, element.label);
+  if (caption === undefined) return null;
+  if (caption === "~id") return idText(element.ref);
+  if (caption === "~label") return element.label;
+  const value = valueText(element.properties[caption]);
+  return value === "" ? idText(element.ref) : value;
+}
+
+/** What an edge is called beside its line. */
+export function edgeName(edge: Edge): string {
+  return captionOf(edge) ?? edge.label;
+}
+
 export function nameOf(element: Element): string {
+  const chosen = captionOf(element);
+  if (chosen !== null) return chosen;
   for (const key of NAME_KEYS) {
     const value = element.properties[key];
     if (typeof value === "string" && value !== "") return value;

@@ -15,6 +15,8 @@ import { Tabs } from "../parts/tabs";
 import { TimeFields, timeText } from "../parts/timefields";
 import type { EditorControl } from "./editor";
 import { completeGremlin } from "./gremlin";
+import { planOf, withPlan, type Plan } from "./plan";
+import { PlanView } from "./planview";
 import { keepQuery, pastQueries, type PastQuery } from "./past";
 import { completeRest, isDestructive, parseRest } from "./rest";
 import { tableOf, verticesOf, type Result } from "./result";
@@ -22,7 +24,7 @@ import { tableOf, verticesOf, type Result } from "./result";
 const Editor = lazy(() => import("./editor").then((module) => ({ default: module.Editor })));
 
 type Kind = "gremlin" | "rest";
-type Tab = "table" | "json";
+type Tab = "plan" | "table" | "json";
 
 // The texts outlive the page.
 const [kind, setKind] = createSignal<Kind>("gremlin");
@@ -109,7 +111,8 @@ function FailureBox() {
 }
 
 function ResultView(props: { result: Result }) {
-  const [tab, setTab] = createSignal<Tab>("table");
+  const plan = planOf(props.result.data);
+  const [tab, setTab] = createSignal<Tab>(plan ? "plan" : "table");
   const table = () => tableOf(props.result.data);
   const vertices = () => verticesOf(props.result.data);
   const json = () => {
@@ -129,29 +132,41 @@ function ResultView(props: { result: Result }) {
     link.click();
     URL.revokeObjectURL(link.href);
   };
-  const tabs: [Tab, Key][] = [["table", "asTable"], ["json", "asJson"]];
+  const tabs: [Tab, Key][] = [plan ? ["plan", "plan"] : ["table", "asTable"], ["json", "asJson"]];
+  const facts = () => {
+    const millis = Math.round(props.result.millis);
+    if (plan?.kind === "profile") return t("profileFacts", { steps: plan.steps.length, millis: plan.millis.toFixed(2) });
+    if (plan) return t("planFacts", { before: plan.before.length, after: plan.after.length });
+    return t("resultFacts", { count: number(table().rows.length), millis });
+  };
   return (
     <section class="result" aria-label={t("result")}>
       <div class="result-head">
         <Tabs label={t("result")} tabs={tabs} chosen={tab()} choose={setTab} />
         <span class="quiet result-facts">
-          {t("resultFacts", { count: number(table().rows.length), millis: Math.round(props.result.millis) })}
+          {facts()}
           <Show when={props.result.kind === "gremlin"}>
             {" · "}
             {t("pointText", { valid: timeText(props.result.trueAt), known: timeText(props.result.knownAt) })}
           </Show>
         </span>
-        <button class="text-button" disabled={vertices().size === 0} onClick={() => void explore()}>
-          <Icon name="explore" />
-          {t("showInGraph", { count: vertices().size })}
-        </button>
+        <Show when={!plan}>
+          <button class="text-button" disabled={vertices().size === 0} onClick={() => void explore()}>
+            <Icon name="explore" />
+            {t("showInGraph", { count: vertices().size })}
+          </button>
+        </Show>
         <button class="icon-button" onClick={download} title={t("downloadJson")} aria-label={t("downloadJson")}>
           <Icon name="download" />
         </button>
       </div>
-      <Show when={tab() === "table"} fallback={<pre class="json result-json" tabindex="0">{json()}</pre>}>
+      <Show when={tab() === "table"}>
         <Table columns={table().columns} rows={table().rows.slice(0, SHOWN_MAX)} label={t("result")} />
       </Show>
+      <Show when={tab() === "json"}>
+        <pre class="json result-json" tabindex="0">{json()}</pre>
+      </Show>
+      <Show when={tab() === "plan" && plan}>{(found) => <PlanView plan={found()} />}</Show>
     </section>
   );
 }
@@ -179,21 +194,20 @@ function PastQueries(props: { take: (query: PastQuery) => void; close: () => voi
 export default function QueryPage() {
   let control: EditorControl | undefined;
   const [past, setPast] = createSignal(false);
-  const [asking, setAsking] = createSignal(false);
+  /** The text that waits for a yes. */
+  const [asking, setAsking] = createSignal<string | null>(null);
   onMount(() => {
     void readSchema().catch(() => undefined);
     if (!texts().rest) setTexts({ ...texts(), rest: `GET /graphs/${graph()}/schema/vertexlabels` });
   });
   const chosen = () => control?.chosen() ?? texts()[kind()];
-  const run = (sure = false) => {
+  const run = (text: string, sure = false) => {
     if (running()) return;
-    if (!sure && isDestructive(kind(), chosen())) {
-      setAsking(true);
-      return;
-    }
-    setAsking(false);
-    void runQuery(kind(), chosen(), control);
+    const isSafe = sure || text.endsWith(".explain()") || !isDestructive(kind(), text);
+    setAsking(isSafe ? null : text);
+    if (isSafe) void runQuery(kind(), text, control);
   };
+  const plan = (of: Plan["kind"]) => run(withPlan(chosen(), of));
   const kinds: [Kind, string][] = [["gremlin", "Gremlin"], ["rest", "REST"]];
   return (
     <div class="page query">
@@ -215,10 +229,18 @@ export default function QueryPage() {
           <Icon name="clock" />
           {t("pastQueries")}
         </button>
+        <Show when={kind() === "gremlin"}>
+          <button class="text-button" data-action="explain" disabled={running() !== null} onClick={() => plan("explain")} title={t("planHint")}>
+            {t("plan")}
+          </button>
+          <button class="text-button" data-action="profile" disabled={running() !== null} onClick={() => plan("profile")} title={t("profileHint")}>
+            {t("profile")}
+          </button>
+        </Show>
         <Show
           when={running()}
           fallback={
-            <button class="button primary" data-action="run" onClick={() => run()} title="Ctrl+Enter">
+            <button class="button primary" data-action="run" onClick={() => run(chosen())} title="Ctrl+Enter">
               <Icon name="play" />
               {t("run")}
             </button>
@@ -236,7 +258,7 @@ export default function QueryPage() {
             <Editor
               text={texts()[of]}
               change={(text) => setTexts({ ...texts(), [of]: text })}
-              run={() => run()}
+              run={() => run(chosen())}
               complete={of === "gremlin" ? completeGremlin : completeRest}
               label={t(of === "gremlin" ? "gremlinText" : "restText")}
               hint={of === "gremlin" ? "g.V().hasLabel('person').out()" : "GET /graphs"}
@@ -266,14 +288,16 @@ export default function QueryPage() {
         />
       </Show>
       <Show when={asking()}>
-        <Dialog title={t("sure")} close={() => setAsking(false)}>
-          <p>{t("sureText")}</p>
-          <pre class="json">{chosen()}</pre>
-          <div class="dialog-actions">
-            <button class="button" onClick={() => setAsking(false)}>{t("cancel")}</button>
-            <button class="button danger" onClick={() => run(true)}>{t("run")}</button>
-          </div>
-        </Dialog>
+        {(text) => (
+          <Dialog title={t("sure")} close={() => setAsking(null)}>
+            <p>{t("sureText")}</p>
+            <pre class="json">{text()}</pre>
+            <div class="dialog-actions">
+              <button class="button" onClick={() => setAsking(null)}>{t("cancel")}</button>
+              <button class="button danger" onClick={() => run(text(), true)}>{t("run")}</button>
+            </div>
+          </Dialog>
+        )}
       </Show>
     </div>
   );

@@ -1,0 +1,102 @@
+// How the elements of a label look: chosen here, shown at once.
+
+import { For, Show } from "solid-js";
+import { t } from "../i18n";
+import { Dialog } from "../parts/dialog";
+import { chosenColor, colorOf, PALETTE, shade } from "./look";
+import { view } from "./state";
+import { setStyle, SIZES, styleOf, type Kind, type Style } from "./style";
+
+/** Captions that are no properties. */
+const OWN = ["~id", "~label"] as const;
+
+export interface Styled {
+  kind: Kind;
+  label: string;
+}
+
+export function StyleDialog(props: { of: Styled; close: () => void }) {
+  const style = () => styleOf(props.of.kind, props.of.label);
+  const change = (part: Partial<Style>) => {
+    const next = Object.entries({ ...style(), ...part }).filter(([, value]) => value !== undefined);
+    setStyle(props.of.kind, props.of.label, Object.fromEntries(next));
+  };
+  const shown = () => [...(props.of.kind === "vertex" ? view().vertices : view().edges).values()];
+  const properties = () => {
+    const keys = new Set(shown().filter(({ label }) => label === props.of.label).flatMap((element) => Object.keys(element.properties)));
+    const { caption } = style();
+    if (caption !== undefined && !caption.startsWith("~")) keys.add(caption);
+    return [...keys].sort();
+  };
+  const custom = () => (style().color?.startsWith("#") ? style().color! : "");
+  const current = () =>
+    chosenColor(props.of.kind, props.of.label) ?? (props.of.kind === "vertex" ? colorOf(props.of.label) : "#7a7f87");
+  return (
+    <Dialog title={t("styleOf", { label: props.of.label })} close={props.close}>
+      <p class="quiet">{t("styleHint")}</p>
+      <h3>{t("color")}</h3>
+      <div class="shades" role="radiogroup" aria-label={t("color")}>
+        <For each={PALETTE.map((_, index) => String(index))}>
+          {(index) => (
+            <button
+              class="shade"
+              role="radio"
+              aria-checked={style().color === index}
+              aria-label={t("colorNumber", { number: Number(index) + 1 })}
+              title={t("colorNumber", { number: Number(index) + 1 })}
+              onClick={() => change({ color: index })}
+            >
+              <svg viewBox="0 0 20 20" aria-hidden="true">
+                <circle cx="10" cy="10" r="9" fill={shade(index)} />
+              </svg>
+            </button>
+          )}
+        </For>
+      </div>
+      <label class="field">
+        <span>{t("ownColor")}</span>
+        <input type="color" value={custom() || current()} onChange={(event) => change({ color: event.currentTarget.value })} />
+      </label>
+      <div class="two-columns">
+        <label class="field">
+          <span>{t("size")}</span>
+          <select name="size" onChange={(event) => change({ size: SIZES.find((size) => size === event.currentTarget.value) })}>
+            <For each={SIZES}>
+              {(size) => (
+                <option value={size} selected={(style().size ?? "normal") === size}>
+                  {t(`size_${size}`)}
+                </option>
+              )}
+            </For>
+          </select>
+        </label>
+        <label class="field">
+          <span>{t("caption")}</span>
+          <select name="caption" onChange={(event) => change({ caption: event.currentTarget.value || undefined })}>
+            <option value="" selected={style().caption === undefined}>{t("captionAuto")}</option>
+            <For each={OWN}>
+              {(name) => (
+                <option value={name} selected={style().caption === name}>
+                  {t(name === "~id" ? "captionId" : "captionLabel")}
+                </option>
+              )}
+            </For>
+            <For each={properties()}>
+              {(name) => (
+                <option value={name} selected={style().caption === name}>
+                  {name}
+                </option>
+              )}
+            </For>
+          </select>
+        </label>
+      </div>
+      <div class="dialog-actions">
+        <Show when={Object.keys(style()).length > 0}>
+          <button class="button" onClick={() => setStyle(props.of.kind, props.of.label, null)}>{t("styleReset")}</button>
+        </Show>
+        <button class="button primary" onClick={() => props.close()}>{t("close")}</button>
+      </div>
+    </Dialog>
+  );
+}

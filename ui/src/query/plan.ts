@@ -1,0 +1,67 @@
+// What `explain()` and `profile()` answer, as lists of steps.
+
+export interface MeasuredStep {
+  depth: number;
+  name: string;
+  millis: number;
+  /** Of the time of all steps, from 0 to 1. */
+  share: number;
+  rows: number | null;
+  values: number | null;
+}
+
+export type Plan =
+  | { kind: "explain"; before: string[]; after: string[] }
+  | { kind: "profile"; millis: number; steps: MeasuredStep[] };
+
+interface Metrics {
+  name?: unknown;
+  dur?: unknown;
+  counts?: { traverserCount?: unknown; elementCount?: unknown };
+  metrics?: unknown;
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" || typeof value === "bigint" ? Number(value) : null;
+}
+
+function measured(list: unknown, whole: number, depth: number): MeasuredStep[] {
+  if (!Array.isArray(list)) return [];
+  return (list as Metrics[]).flatMap((step) => {
+    const millis = numberOf(step.dur) ?? 0;
+    const own: MeasuredStep = {
+      depth,
+      name: String(step.name ?? ""),
+      millis,
+      share: whole > 0 ? Math.min(1, millis / whole) : 0,
+      rows: numberOf(step.counts?.traverserCount),
+      values: numberOf(step.counts?.elementCount),
+    };
+    return [own, ...measured(step.metrics, whole, depth + 1)];
+  });
+}
+
+/** The plan that an answer is; null if it is another. */
+export function planOf(data: unknown): Plan | null {
+  const only: unknown = Array.isArray(data) && data.length === 1 ? data[0] : null;
+  if (typeof only !== "object" || only === null) return null;
+  const { original, final, metrics, dur } = only as Record<string, unknown>;
+  if (Array.isArray(original) && Array.isArray(final)) {
+    return { kind: "explain", before: original.map(String), after: final.map(String) };
+  }
+  const millis = numberOf(dur);
+  if (!Array.isArray(metrics) || millis === null) return null;
+  return { kind: "profile", millis, steps: measured(metrics, millis, 0) };
+}
+
+/** The end of a traversal that hands out its results. */
+const END = /[\s;]+$|\.\s*(?:toList|toSet|next|iterate|explain|profile)\s*\(\s*\)\s*;?\s*$/;
+
+/** The text of a traversal with `explain()` or `profile()` at its end. */
+export function withPlan(text: string, kind: Plan["kind"]): string {
+  let rest = text;
+  while (END.test(rest)) rest = rest.replace(END, "");
+  // A comment in the last line would hide the step.
+  const newLine = /\/\/.*$/.test(rest) ? "\n" : "";
+  return `${rest}${newLine}.${kind}()`;
+}

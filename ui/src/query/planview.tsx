@@ -1,0 +1,71 @@
+// The steps of a query: as it is written and as it runs, or what each of them took.
+
+import { For, Show } from "solid-js";
+import { number, t } from "../i18n";
+import type { MeasuredStep, Plan } from "./plan";
+
+function Steps(props: { title: string; steps: string[] }) {
+  return (
+    <section class="plan-side">
+      <h3>{props.title}</h3>
+      <ol class="plan-steps mono">
+        <For each={props.steps}>{(step) => <li>{step}</li>}</For>
+      </ol>
+    </section>
+  );
+}
+
+function MeasuredRow(props: { step: MeasuredStep }) {
+  const count = (value: number | null) => (value === null ? "–" : number(value));
+  return (
+    <tr>
+      <td class="mono">
+        {"› ".repeat(props.step.depth)}
+        {props.step.name}
+      </td>
+      <td class="digits">{props.step.millis.toFixed(2)}</td>
+      <td class="share">
+        <svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(props.step.share * 100)} %`}>
+          <rect width={100 * props.step.share} height="10" />
+        </svg>
+      </td>
+      <td class="digits">{count(props.step.rows)}</td>
+      <td class="digits">{count(props.step.values)}</td>
+    </tr>
+  );
+}
+
+export function PlanView(props: { plan: Plan }) {
+  const explained = () => (props.plan.kind === "explain" ? props.plan : null);
+  const profiled = () => (props.plan.kind === "profile" ? props.plan : null);
+  return (
+    <div class="plan" tabindex="0" role="region" aria-label={t("plan")}>
+      <Show when={explained()}>
+        {(plan) => (
+          <div class="plan-sides">
+            <Steps title={t("asWritten")} steps={plan().before} />
+            <Steps title={t("asRun")} steps={plan().after} />
+          </div>
+        )}
+      </Show>
+      <Show when={profiled()}>
+        {(plan) => (
+          <table class="profile">
+            <thead>
+              <tr>
+                <th scope="col">{t("step")}</th>
+                <th scope="col" class="digits">{t("stepTime")}</th>
+                <th scope="col">{t("stepShare")}</th>
+                <th scope="col" class="digits">{t("stepRows")}</th>
+                <th scope="col" class="digits">{t("stepValues")}</th>
+              </tr>
+            </thead>
+            <tbody>
+              <For each={plan().steps}>{(step) => <MeasuredRow step={step} />}</For>
+            </tbody>
+          </table>
+        )}
+      </Show>
+    </div>
+  );
+}
