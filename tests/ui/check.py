@@ -11,6 +11,7 @@ import tempfile
 import traceback
 from xml.etree import ElementTree
 
+import large
 import screens
 from browser import Browser, Server, field, legend, set_time, settle, slider, write
 
@@ -488,6 +489,11 @@ def names_are_text_and_never_run(browser: Browser, server: Server):
 @test
 def every_screen_is_accessible_and_fits(browser: Browser, server: Server):
     screens.check(browser, server, open_sample)
+
+
+@test
+def a_large_graph_stays_usable(browser: Browser, server: Server):
+    large.check(browser, server)
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from browser import set_time, settle, write
 
 # Elements that reach beyond the window, but for those inside of something that scrolls.
 OVERFLOW = """() => [...document.querySelectorAll('body *')]
-  .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.table-scroll, .visually-hidden, pre'))
+  .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.table-scroll, .drawing, .visually-hidden, pre'))
   .map(each => each.tagName + '.' + each.getAttribute('class')).slice(0, 5)"""
 # Texts of buttons and titles that are cut.
 CUT = """() => [...document.querySelectorAll('button, h1, h2, h3, label > span')]

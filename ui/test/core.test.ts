@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { formatJson } from "../src/core/json";
+import { formatJson, mayHoldLong } from "../src/core/json";
 import { millisOf, parseTime } from "../src/core/times";
 import { knownScale, stopFrom, validScale } from "../src/explore/scale";
 import { parseMetrics, quantile } from "../src/monitor/samples";
@@ -10,6 +10,15 @@ import type { Timeline } from "../src/explore/api";
 test("whole numbers keep their digits", () => {
   assert.equal(formatJson({ id: 459609792938234112n }, 0), '{"id":459609792938234112}');
   assert.equal(formatJson(["1"], 0), '["1"]');
+});
+
+test("answers with numbers that a double cannot hold are told from others", () => {
+  for (const text of ['{"a":459609792938234113}', "[1, -9007199254740993]", "9007199254740993", '{"a": 9007199254740993}', "[1,\n9007199254740993]"]) {
+    assert.ok(mayHoldLong(text), text);
+  }
+  for (const text of ['{"a":123456789012345}', '{"version":"459609792938234113"}', '{"at":"2026-01-01"}', "[0.12345678901234567]"]) {
+    assert.ok(!mayHoldLong(text), text);
+  }
 });
 
 test("times as a person types them", () => {

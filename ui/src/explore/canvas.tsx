@@ -13,9 +13,10 @@ import type { Edge, Element } from "./api";
 import { chosenColor, colorOf, colors, edgeName, nameOf, type Colors } from "./look";
 import * as layout from "./layout";
 import {
-  arranged, difference, expand, ghosts, hiddenLabels, lastSeen, pinned, positions, select, selected, shown, view,
+  arranged, difference, expand, ghosts, hiddenLabels, lastSeen, nextTask, pinned, positions, select, selected, shown, view,
 } from "./state";
 import { drawHover } from "./hover";
+import { Labels } from "./labels";
 import { FACTORS, styleOf, styles } from "./style";
 import { svgOf, type LegendEntry } from "./svg";
 
@@ -44,7 +45,7 @@ interface EdgeAttributes {
 const SIGNS: Record<Mark, string> = { added: "+ ", removed: "− ", changed: "~ ", same: "" };
 /** Up to here all names of vertices are drawn. */
 const NAMED_MAX = 150;
-/** Up to here all edges have their labels; above it those of what is selected or differs. */
+/** Up to here all edges, or all that differ, have their labels; above it those of what is selected. */
 const EDGES_NAMED_MAX = 25;
 /** Above this many edges only vertices can be picked, and edges are not drawn while the picture moves. */
 const EDGES_PICKED_MAX = 1500;
@@ -92,8 +93,9 @@ function drawn(): { vertices: Element[]; edges: Edge[] } {
 
 /** Whether attributes would change: each change of one is an event that sigma works on. */
 function differs(now: object, next: object): boolean {
-  const held = now as Record<string, unknown>;
-  return Object.entries(next).some(([key, value]) => held[key] !== value);
+  const [held, wanted] = [now as Record<string, unknown>, next as Record<string, unknown>];
+  for (const key in wanted) if (held[key] !== wanted[key]) return true;
+  return false;
 }
 
 /** Sigma works through the whole graph for each element that is dropped: edges are hidden, and many vertices begin anew. */
@@ -102,7 +104,9 @@ const DROPPED_MAX = 20;
 class Picture {
   readonly graph = new MultiDirectedGraph();
   readonly sigma: Sigma;
+  readonly labels = new Labels();
   private run = 0;
+  private isKilled = false;
   private adapted = "";
   private stop: (() => void) | null = null;
   private fixedBefore = new Set<string>();
@@ -133,7 +137,9 @@ class Picture {
       stagePadding: 36,
       allowInvalidContainer: true,
       defaultDrawNodeHover: drawHover,
+      defaultDrawNodeLabel: (context, data, settings) => this.labels.draw(context, data, settings),
     });
+    this.sigma.on("beforeRender", () => this.labels.clear());
   }
 
   /** Brings the picture to what is to be drawn; positions of what was there stay. */
@@ -159,9 +165,10 @@ class Picture {
     this.graph.forEachEdge((ref, attributes) => {
       if (!keepEdges.has(ref) && attributes.hidden !== true) this.graph.setEdgeAttribute(ref, "hidden", true);
     });
+    const named = marks ? edges.filter((edge) => marks.has(edge.ref)).length : edges.length;
     for (const edge of edges) {
       if (!this.graph.hasNode(edge.source) || !this.graph.hasNode(edge.target)) continue;
-      const attributes = this.edgeOf(edge, look, marks, hidden, edges.length <= EDGES_NAMED_MAX);
+      const attributes = this.edgeOf(edge, look, marks, hidden, named <= EDGES_NAMED_MAX);
       if (this.graph.hasEdge(edge.ref)) {
         if (differs(this.graph.getEdgeAttributes(edge.ref), attributes)) this.graph.mergeEdgeAttributes(edge.ref, attributes);
       } else this.graph.addEdgeWithKey(edge.ref, edge.source, edge.target, attributes);
@@ -217,7 +224,7 @@ class Picture {
     const plain = (isBeside ? 2.5 : 1.8) * FACTORS[styleOf("edge", edge.label).size ?? "normal"];
     return {
       size: isSelected ? 3.5 : mark === "removed" ? 1.2 : differs ? 3 : plain,
-      label: isNamed || isSelected || isBeside || differs ? (mark ? SIGNS[mark] : "") + edgeName(edge) : "",
+      label: isSelected || isBeside || (isNamed && (differs || !mark)) ? (mark ? SIGNS[mark] : "") + edgeName(edge) : "",
       color: isSelected ? look.accent : mark ? look[mark] : (chosenColor("edge", edge.label) ?? look.edge),
       hidden: hidden.has(edge.label),
       zIndex: isSelected || differs ? 2 : isBeside ? 1 : 0,
@@ -226,6 +233,7 @@ class Picture {
 
   /** Finds places for what has none; all others keep theirs. */
   async arrange(): Promise<void> {
+    if (this.isKilled) return;
     const run = ++this.run;
     const refs = this.graph.nodes();
     const fresh = refs.filter((ref) => !this.fixedBefore.has(ref) || !positions.has(ref));
@@ -284,6 +292,8 @@ class Picture {
   }
 
   kill(): void {
+    this.isKilled = true;
+    this.run += 1;
     this.stop?.();
     this.sigma.kill();
   }
@@ -337,12 +347,12 @@ export function Canvas() {
     setControl({
       fit: () => picture.fit(),
       zoom: (factor) => picture.zoom(factor),
-      svg: (caption, legend) => svgOf(picture.sigma, colors(), caption, legend),
+      svg: (caption, legend) => svgOf(picture.sigma, picture.labels.drawn, colors(), caption, legend),
     });
     createEffect(
       on([view, difference, hiddenLabels, ghosts, selected, isDark, styles], () => picture.sync()),
     );
-    createEffect(on([view, difference], () => void picture.arrange()));
+    createEffect(on([view, difference], () => void nextTask().then(() => picture.arrange())));
     createEffect(
       on([arranged, layoutName], () => {
         picture.forgetPlaces();

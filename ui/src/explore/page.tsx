@@ -17,7 +17,7 @@ import { PathHint } from "./path";
 import { nameOfRef } from "./look";
 import * as share from "./share";
 import { SearchBox } from "./search";
-import { Start, startTour, tour, Tour } from "./start";
+import { Start, startTour, Tour, tourWaits } from "./start";
 import {
   announcement, arrange, busy, canRedo, canUndo, difference, during, follow, more, problem, redo, restart,
   selected, setMore, setProblem, shown, undo, view,
@@ -197,7 +197,7 @@ export default function ExplorePage() {
               <PathHint />
               <MoreChip />
               <Tour />
-              <Show when={tour().length > 0}>
+              <Show when={tourWaits()}>
                 <button class="text-button tour-start" onClick={startTour}>
                   {t("startTour")}
                 </button>

@@ -16,7 +16,8 @@ import {
 const [tour, setTour] = createSignal<TourStep[]>([]);
 const [stepIndex, setStepIndex] = createSignal(-1);
 let sampleRefs: string[] = [];
-export { tour };
+/** Whether the tour can be taken and is not. */
+export const tourWaits = (): boolean => tour().length > 0 && stepIndex() < 0;
 
 export function showStep(index: number): void {
   const step = tour()[index];

@@ -211,6 +211,11 @@ export async function showSample(label: string | undefined, limit: number): Prom
 
 // What is shown follows the vertices and the times.
 
+/** Lets the browser answer the pointer and the keys: reading a large answer and drawing it are a task each. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
 let viewRequest: AbortController | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -223,10 +228,14 @@ async function refresh(): Promise<void> {
     setView({ ...EMPTY });
     return;
   }
-  const found = await during(() => api.elements(point(), refs, [], request.signal));
+  const found = await during(async () => {
+    const elements = await api.elements(point(), refs, [], request.signal);
+    remember(elements.vertices);
+    remember(elements.edges);
+    await nextTask();
+    return elements;
+  });
   if (!found || viewRequest !== request) return;
-  remember(found.vertices);
-  remember(found.edges);
   setView({
     vertices: new Map(found.vertices.map((vertex) => [vertex.ref, vertex])),
     edges: new Map(found.edges.map((edge) => [edge.ref, edge])),

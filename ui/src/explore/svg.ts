@@ -80,7 +80,7 @@ function legendOf(entries: LegendEntry[], width: number, top: number, look: Colo
 }
 
 /** What the window shows, as SVG, with a legend and a line of text below it. */
-export function svgOf(sigma: Sigma, look: Colors, caption: string, legend: LegendEntry[]): string {
+export function svgOf(sigma: Sigma, named: ReadonlySet<string>, look: Colors, caption: string, legend: LegendEntry[]): string {
   const graph = sigma.getGraph();
   const { width, height } = sigma.getDimensions();
   const spots = new Map<string, Spot>();
@@ -98,10 +98,9 @@ export function svgOf(sigma: Sigma, look: Colors, caption: string, legend: Legen
       names.push(label((from.x + to.x) / 2, (from.y + to.y) / 2 - 2, attributes.label, look, 10, "middle"));
     }
   });
-  const named = sigma.getNodeDisplayedLabels();
   const discs = [...spots].map(([ref, { x, y, radius }]) => {
-    const { color, borderColor, label: name, forceLabel } = graph.getNodeAttributes(ref);
-    if (name && (forceLabel === true || named.has(ref))) names.push(label(x + radius + 3, y + 4, name, look, 12, "start"));
+    const { color, borderColor, label: name } = graph.getNodeAttributes(ref);
+    if (name && named.has(ref)) names.push(label(x + radius + 3, y + 4, name, look, 12, "start"));
     const [fill, rim] = [escapeXml(color), escapeXml(borderColor)];
     return `<circle cx="${px(x)}" cy="${px(y)}" r="${px(Math.max(1, radius - 1.5))}" fill="${fill}" stroke="${rim}" stroke-width="3"/>`;
   });

@@ -79,13 +79,13 @@ export function TimeBar() {
   );
 }
 
-/** Says that the screen does not show now, or that it compares. */
+/** Says what point the screen shows, or that it compares. The line is always there: without it the canvas would change its size with a step of a slider. */
 export function TimeNotice() {
   return (
     <Show
       when={comparing()}
       fallback={
-        <Show when={!isNow()}>
+        <Show when={!isNow()} fallback={<p class="time-now quiet">{t("showsNow")}</p>}>
           <div class="time-notice" role="status">
             <Icon name="clock" />
             <span>{t("notNow", { valid: timeText(point().trueAt), known: timeText(point().knownAt) })}</span>

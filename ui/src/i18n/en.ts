@@ -23,6 +23,7 @@ export const en = {
   timeWrong: "Not a time: try 2024-05-01, -7d or now",
   sliderValue: "{time}, stop {index} of {count}", earlierChange: "Change before", laterChange: "Change after",
   play: "Play", pause: "Pause", compare: "Compare", backToNow: "Back to now",
+  showsNow: "Now: what is true now, as known now.",
   notNow: "Not now: what was true at {valid}, as known at {known}.",
   pointText: "true at {valid}, known at {known}", comparing: "A: {a} → B: {b}",
   diffCounts: "{added} added, {removed} removed, {changed} changed, {same} the same",

@@ -25,6 +25,7 @@ export const zh: Dictionary = {
   timeWrong: "不是时间：请输入 2024-05-01、-7d 或 now",
   sliderValue: "{time}，第 {index} 个，共 {count} 个", earlierChange: "上一次变化", laterChange: "下一次变化",
   play: "播放", pause: "暂停", compare: "比较", backToNow: "回到现在",
+  showsNow: "当前：现在为真的内容，按现在所知。",
   notNow: "并非现在：有效时间 {valid}，事务时间 {known}。",
   pointText: "有效时间 {valid}，事务时间 {known}", comparing: "A：{a} → B：{b}",
   diffCounts: "新增 {added}，移除 {removed}，变化 {changed}，相同 {same}",

@@ -77,7 +77,8 @@ export function lineageOf(types: TypeDef[], name: string): TypeDef[] {
   return found;
 }
 
-const WIDTH = 520;
+/** Room for names on both sides. */
+const WIDTH = 760;
 const HEIGHT = 380;
 
 /** The relationships of a type around it. */
@@ -88,29 +89,31 @@ function Radial(props: { name: string; relationships: { type: TypeDef; other: st
     return { x: WIDTH / 2 + Math.cos(angle) * 170, y: HEIGHT / 2 + Math.sin(angle) * 150, left: Math.cos(angle) < -0.2, right: Math.cos(angle) > 0.2 };
   };
   return (
-    <svg class="radial" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={t("radialLabel", { name: props.name, count: props.relationships.length })}>
-      <For each={shown()}>
-        {(entry, index) => {
-          const at = () => place(index());
-          return (
-            <g>
-              <line x1={WIDTH / 2} y1={HEIGHT / 2} x2={at().x} y2={at().y} class="arc" />
-              <circle cx={at().x} cy={at().y} r="6" class="radial-end" onClick={() => props.choose(entry.other)} />
-              <text x={at().x} y={at().y - 10} text-anchor={at().left ? "end" : at().right ? "start" : "middle"} class="radial-other">
-                {entry.other}
-              </text>
-              <text x={at().x * 0.68 + WIDTH * 0.16} y={at().y * 0.68 + HEIGHT * 0.16} text-anchor="middle" class="arc-name radial-name">
-                {entry.type.name}
-              </text>
-            </g>
-          );
-        }}
-      </For>
-      <circle cx={WIDTH / 2} cy={HEIGHT / 2} r="24" class="radial-center" />
-      <text x={WIDTH / 2} y={HEIGHT / 2 + 42} text-anchor="middle" class="label-name">
-        {props.name}
-      </text>
-    </svg>
+    <div class="drawing" tabindex="0" role="region" aria-label={t("radialLabel", { name: props.name, count: props.relationships.length })}>
+      <svg class="radial" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={t("radialLabel", { name: props.name, count: props.relationships.length })}>
+        <For each={shown()}>
+          {(entry, index) => {
+            const at = () => place(index());
+            return (
+              <g>
+                <line x1={WIDTH / 2} y1={HEIGHT / 2} x2={at().x} y2={at().y} class="arc" />
+                <circle cx={at().x} cy={at().y} r="6" class="radial-end" onClick={() => props.choose(entry.other)} />
+                <text x={at().x} y={at().y - 10} text-anchor={at().left ? "end" : at().right ? "start" : "middle"} class="radial-other">
+                  {entry.other}
+                </text>
+                <text x={at().x * 0.68 + WIDTH * 0.16} y={at().y * 0.68 + HEIGHT * 0.16} text-anchor="middle" class="arc-name radial-name">
+                  {entry.type.name}
+                </text>
+              </g>
+            );
+          }}
+        </For>
+        <circle cx={WIDTH / 2} cy={HEIGHT / 2} r="24" class="radial-center" />
+        <text x={WIDTH / 2} y={HEIGHT / 2 + 42} text-anchor="middle" class="label-name">
+          {props.name}
+        </text>
+      </svg>
+    </div>
   );
 }
 

@@ -14,6 +14,11 @@ export function Chart(props: { title: string; times: number[]; series: Series[];
   let frame!: HTMLDivElement;
   onMount(() => {
     let plot: uPlot | undefined;
+    /** At least a minute: uPlot would show years around a single sample. */
+    const range = (): [number, number] => {
+      const last = props.times.at(-1) ?? Date.now() / 1000;
+      return [Math.min(props.times[0] ?? last, last - 60), last];
+    };
     const make = () => {
       plot?.destroy();
       const style = getComputedStyle(document.documentElement);
@@ -26,7 +31,7 @@ export function Chart(props: { title: string; times: number[]; series: Series[];
           height: 150,
           cursor: { y: false },
           scales: {
-            x: { range: (_, min, max) => (max > 0 && min !== null ? [Math.min(min, max - 60), max] : [Date.now() / 1000 - 60, Date.now() / 1000]) },
+            x: { range },
             y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
           },
           axes: [axis, { ...axis, size: 62, values: (_, values) => values.map((value) => props.format(value)) }],

@@ -55,7 +55,7 @@ export function PlanView(props: { plan: Plan }) {
               <tr>
                 <th scope="col">{t("step")}</th>
                 <th scope="col" class="digits">{t("stepTime")}</th>
-                <th scope="col">{t("stepShare")}</th>
+                <th scope="col" class="share">{t("stepShare")}</th>
                 <th scope="col" class="digits">{t("stepRows")}</th>
                 <th scope="col" class="digits">{t("stepValues")}</th>
               </tr>

@@ -196,7 +196,9 @@ export default function SchemaPage() {
               <Lists schema={found()} counts={countsOf(summary())} />
             </Match>
             <Match when={tab() === "graph"}>
-              <SchemaGraph schema={found()} counts={countsOf(summary())} />
+              <div class="drawing" tabindex="0" role="region" aria-label={t("asGraph")}>
+                <SchemaGraph schema={found()} counts={countsOf(summary())} />
+              </div>
             </Match>
             <Match when={tab() === "json"}>
               <SchemaJson schema={found()} text={formatJson(found())} done={() => void settle()} />

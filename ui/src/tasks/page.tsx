@@ -25,9 +25,12 @@ interface Running {
   text: string | null;
   path: string;
   elapsed_ms: number;
+  tag: string | null;
 }
 
 const EVERY_MS = 2000;
+/** Marks what this page itself asks for, which is not listed. */
+const OWN_TAG = "ui-tasks";
 const ENDED = ["success", "cancelled", "failed", "deleted"];
 
 const [problem, setProblem] = createSignal("");
@@ -81,7 +84,7 @@ function RunningQueries() {
   const [queries, { refetch }] = createResource(async () => (await call<{ queries: Running[] }>("/queries")).queries);
   const timer = setInterval(() => void refetch(), EVERY_MS);
   onCleanup(() => clearInterval(timer));
-  const rows = () => (queries.error ? [] : (queries.latest ?? []));
+  const rows = () => (queries.error ? [] : (queries.latest ?? []).filter((query) => query.tag !== OWN_TAG));
   return (
     <Show when={!queries.error}>
       <section class="schema-section">
@@ -107,7 +110,7 @@ function RunningQueries() {
 }
 
 export default function TasksPage() {
-  const [tasks, { refetch }] = createResource(graph, async () => (await call<{ tasks: Task[] }>(`${graphPath()}/tasks`, { query: { limit: 200 } })).tasks);
+  const [tasks, { refetch }] = createResource(graph, async () => (await call<{ tasks: Task[] }>(`${graphPath()}/tasks`, { query: { limit: 200 }, tag: OWN_TAG })).tasks);
   const timer = setInterval(() => void refetch(), EVERY_MS);
   onCleanup(() => clearInterval(timer));
   const rows = () => (tasks.error ? [] : [...(tasks.latest ?? [])].sort((a, b) => b.id - a.id));
