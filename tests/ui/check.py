@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import urllib.error
+import urllib.request
 from xml.etree import ElementTree
 
 import large
@@ -400,8 +402,22 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         page.locator(".legend-row").first.wait_for(state="attached")
         kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
         assert PASSWORD not in kept and "eyJ" not in kept, kept
+        cookie = next(each for each in page.context.cookies() if each["name"] == "varve-session")
+        assert cookie["httpOnly"] and cookie["sameSite"] == "Strict", cookie
+        page.reload()
+        page.locator("[data-card=sample]").click()
+        page.get_by_role("button", name="Export the graph").click()
+        with page.expect_download() as download:
+            page.locator(".preset", has_text="CSV (vertices)").click()
+        assert download.value.path().read_text().startswith("~id,"), "the export has the session too"
         page.get_by_role("button", name="admin").click()
         page.locator(".login").wait_for()
+        assert not [each for each in page.context.cookies() if each["name"] == "varve-session"]
+        # Whoever kept the token has nothing.
+        request = urllib.request.Request(url + "/auth/users", headers={"Cookie": f"varve-session={cookie['value']}"})
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(request)
+            raise AssertionError("the token counts after the logout")
 
 
 PASSWORD = "correct horse battery"

@@ -6,7 +6,7 @@ import { Icon } from "./parts/icon";
 import { Help } from "./parts/help";
 import { Login } from "./parts/login";
 import { language, setLanguage, t, type Key } from "./i18n";
-import { Failure, logOut, loginAsked, messageOf, reachable, user } from "./core/http";
+import { Failure, logOut, loginAsked, messageOf, reachable, resume, user } from "./core/http";
 import { go, hrefOf, route, type Page } from "./core/route";
 import { isDark, setTheme, singleKeys, theme, type Theme } from "./core/prefs";
 import { graph, graphs, hasMetadata, setGraph, start, versions } from "./core/server";
@@ -131,6 +131,7 @@ export function App() {
     try {
       const text = route().parameters.get("s");
       const wanted = text ? await (await import("./core/link")).graphOfLink(text) : undefined;
+      await resume();
       await start(wanted);
       setReady(true);
       setFailure("");

@@ -20,6 +20,7 @@ pub use jobs::ServerJobs;
 pub(crate) use schema::scripts as schema_of_scripts;
 pub(crate) use traversers::{Way, conditions as edge_conditions};
 
+pub(crate) use self::auth::session;
 use crate::route::Route;
 
 /// The tables of all rooms.

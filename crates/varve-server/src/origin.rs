@@ -36,6 +36,14 @@ pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), Api
     check_page_to(config, own_host(config, parts)?, &parts.headers)
 }
 
+/// Whether a request comes from a page of this server, or from no page: only then its cookies say
+/// who sends it. What browsers call the same site has other ports and other names than this server.
+pub(crate) fn is_own_page(config: &ServerConfig, parts: &Parts) -> bool {
+    let site = parts.headers.get(SEC_FETCH_SITE);
+    let is_same = |site: &HeaderValue| !site.as_bytes().eq_ignore_ascii_case(b"same-site");
+    site.is_none_or(is_same) && check_page(config, parts).is_ok()
+}
+
 /// Whether the request names `localhost` or a loopback address as its host, and nothing else.
 pub(crate) fn is_for_loopback(parts: &Parts) -> bool {
     let headers = parts.headers.get_all(HOST).iter();

@@ -19,6 +19,7 @@ use crate::access;
 use crate::admission::SMALL_BODY_BYTES;
 use crate::body;
 use crate::errors::HandlerResult;
+use crate::hugegraph::session;
 use crate::identity::{Claimed, Identity, PendingLogin};
 use crate::origin;
 use crate::request::RequestContext;
@@ -74,13 +75,16 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Future = ServiceFuture;
 
     fn call(&self, request: Request<Incoming>) -> ServiceFuture {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let state = &*self.worker.state;
         let mut exchange = Exchange::start(state, &parts, &self.connection);
         self.connection.request_started();
         let has_body = !body.is_end_stream();
         let found = match origin::check(state.config(), &parts) {
-            Ok(()) => exchange.find(&self.worker, &parts, has_body),
+            Ok(()) => {
+                session::admit(state, &mut parts);
+                exchange.find(&self.worker, &parts, has_body)
+            }
             Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
         let (found, identity) = match found {

@@ -16,14 +16,13 @@ export class Failure extends Error {
   }
 }
 
-/** The credentials of this page: in memory only, gone with the page. */
-const [authorization, setAuthorization] = createSignal<string | null>(null);
+/** Whose session it is. Its token is in a cookie that no script can read. */
 const [user, setUser] = createSignal<string | null>(null);
 /** Whether the server has asked for a login. */
 const [loginAsked, setLoginAsked] = createSignal(false);
 /** Whether the last request reached the server. */
 const [reachable, setReachable] = createSignal(true);
-export { authorization, user, loginAsked, reachable };
+export { user, loginAsked, reachable };
 
 export interface Call {
   method?: "GET" | "POST" | "PUT" | "DELETE";
@@ -51,9 +50,8 @@ export async function callText(path: string, call: Call = {}): Promise<string> {
 
 /** Does a request and gives the answer. */
 export async function send(path: string, call: Call = {}): Promise<Response> {
-  const headers: Record<string, string> = { Accept: call.accept ?? "application/json" };
-  const held = authorization();
-  if (held) headers.Authorization = held;
+  // The second keeps the browser from asking for a password in a window of its own.
+  const headers: Record<string, string> = { Accept: call.accept ?? "application/json", "X-Requested-With": "XMLHttpRequest" };
   if (call.body !== undefined) headers["Content-Type"] = "application/json";
   if (call.tag) headers["Varve-Query-Tag"] = call.tag;
   let response: Response;
@@ -63,8 +61,7 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
       headers,
       body: call.body === undefined ? undefined : typeof call.body === "string" ? call.body : JSON.stringify(call.body),
       signal: call.signal,
-      // No credentials of the browser's own: it would show its own login for a 401.
-      credentials: "omit",
+      credentials: "same-origin",
     });
   } catch (error) {
     if (call.signal?.aborted) throw error;
@@ -75,7 +72,6 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
   if (response.ok) return response;
   const failure = await failureOf(response);
   if (response.status === 401) {
-    setAuthorization(null);
     setUser(null);
     setLoginAsked(true);
   }
@@ -103,20 +99,23 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
   return (text ? parseJson(text) : null) as T;
 }
 
-/** Gets a token for a name and password, which are not kept. */
+/** Begins a session for a name and password, which are not kept. */
 export async function logIn(name: string, password: string): Promise<void> {
   const body = { user_name: name, user_password: password };
-  const answer = await call<{ token: string }>("/auth/login", { method: "POST", body });
-  setAuthorization(`Bearer ${answer.token}`);
-  setUser(name);
+  const answer = await call<{ user_name: string }>("/ui/session", { method: "POST", body });
+  setUser(answer.user_name);
   setLoginAsked(false);
+}
+
+/** Goes on with the session that the browser has from before, if there is one. */
+export async function resume(): Promise<void> {
+  setUser((await call<{ user_name: string | null }>("/ui/session")).user_name);
 }
 
 export async function logOut(): Promise<void> {
   try {
-    await callText("/auth/logout", { method: "DELETE" });
+    await callText("/ui/session", { method: "DELETE" });
   } finally {
-    setAuthorization(null);
     setUser(null);
     setLoginAsked(true);
     await forgetQueries();

@@ -12,7 +12,7 @@ export const en = {
   keyStep: "Change before, change after", keyPage: "Go to a page by its first letter",
   keySliders: "On a slider: ← → next change, Shift ten changes, Home and End, n for now.", licences: "licences",
   login: "Log in", logOut: "Log out", userName: "User name", password: "Password",
-  loginText: "This server asks who you are. The session ends when you close or reload this page.",
+  loginText: "This server asks who you are. The session ends when you log out or close the browser.",
   loginRefused: "Wrong name or password.",
 
   // Times

@@ -14,7 +14,7 @@ export const zh: Dictionary = {
   keyStep: "上一次变化、下一次变化", keyPage: "按首字母跳转页面",
   keySliders: "滑块上：← → 下一次变化，Shift 十次变化，Home 与 End，n 回到现在。", licences: "许可证",
   login: "登录", logOut: "退出登录", userName: "用户名", password: "密码",
-  loginText: "此服务器需要确认您的身份。关闭或刷新页面后会话即结束。",
+  loginText: "此服务器需要确认您的身份。退出登录或关闭浏览器后会话即结束。",
   loginRefused: "用户名或密码错误。",
 
   // Times

@@ -1,4 +1,4 @@
-// Name and password for a server that asks. The token stays in this page's memory.
+// Name and password for a server that asks.
 
 import { createSignal, Show } from "solid-js";
 import { t } from "../i18n";

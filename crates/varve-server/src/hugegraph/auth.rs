@@ -9,6 +9,7 @@
 mod fields;
 mod login;
 mod records;
+pub(crate) mod session;
 mod shown;
 mod tokens;
 mod users;
@@ -58,6 +59,9 @@ pub(crate) static ROUTES: &[Route] = &[
     changes(Verb::Delete, ID, Scope::Server, delete),
     reads(ROLE, Scope::Server, role).with(POINT),
     logs_in("auth/login", Scope::Server),
+    reads("ui/session", Scope::Server, session::read).needs(Needs::Nothing),
+    begins_session(),
+    changes(Verb::Delete, "ui/session", Scope::Server, session::end).needs(Needs::Nothing),
     reads("auth/tokens", Scope::Server, tokens::list).with(&[Parameter::text("user")]),
     changes(Verb::Post, "auth/tokens", Scope::Server, tokens::create),
     changes(
@@ -113,6 +117,11 @@ const fn changes(verb: Verb, pattern: &'static str, scope: Scope, handler: Answe
 const fn logs_in(pattern: &'static str, scope: Scope) -> Route {
     let handler = Handler::Async(|context| Box::pin(login::login(context)));
     of_auth(Route::post(pattern, handler).administers(scope)).needs(Needs::Nothing)
+}
+
+const fn begins_session() -> Route {
+    let handler = Handler::Async(|context| Box::pin(session::begin(context)));
+    of_auth(Route::post("ui/session", handler).administers(Scope::Server)).needs(Needs::Nothing)
 }
 
 const fn of_auth(route: Route) -> Route {

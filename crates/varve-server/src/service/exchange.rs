@@ -16,6 +16,7 @@ use crate::admission::BodyShare;
 use crate::audit::{self, Entry};
 use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
+use crate::hugegraph::session;
 use crate::identity::{self, Claimed, Identity};
 use crate::negotiate;
 use crate::parameters;
@@ -70,6 +71,8 @@ pub(super) struct Exchange {
     certificate: Option<Arc<ClientCertificate>>,
     /// The route's index, or the number of routes while none is found.
     route: usize,
+    /// Whether a script of a page sent the request.
+    is_script: bool,
     /// Whether the answer may be compressed.
     gzip: bool,
     /// Why the request is not done, once its client is known.
@@ -102,6 +105,7 @@ impl Exchange {
             address: state.proxies.client(connection.address(), &parts.headers),
             certificate: connection.certificate().map(Arc::clone),
             route: state.router().routes().len(),
+            is_script: session::is_script(&parts.headers),
             gzip: false,
             refused: None,
             user: None,
@@ -316,9 +320,17 @@ impl Exchange {
                     let body = (refusal.encode)(state, refusal.method, &error);
                     error.to_response(false).replaced_by(body)
                 }
-                _ => error.to_response(state.trace()),
+                _ => self.challenged(error.to_response(state.trace())),
             }
         })
+    }
+
+    /// A 401 for a script asks for a token: browsers show a window of their own for `Basic`.
+    fn challenged(&self, response: Response) -> Response {
+        match self.is_script && response.status() == StatusCode::UNAUTHORIZED {
+            true => response.header(header::WWW_AUTHENTICATE, session::CHALLENGE),
+            false => response,
+        }
     }
 
     /// The answer with its share of the budget of answers, or a 503 in its place.

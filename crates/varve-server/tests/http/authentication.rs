@@ -1,6 +1,7 @@
 //! Which requests each user may send, where authentication is on.
 
 mod grants;
+mod session;
 mod sockets;
 
 use base64::Engine as _;

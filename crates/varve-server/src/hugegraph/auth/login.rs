@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
-use varve_auth::{AuthError, Proof};
+use varve_auth::{AuthError, Principal, Proof};
 
 use super::auth;
 use crate::errors::{ApiError, HandlerResult};
@@ -25,7 +25,13 @@ struct LoginBody {
 
 /// A token for a name and a password.
 pub(super) async fn login(context: RequestContext) -> HandlerResult {
-    let auth = Arc::clone(auth(&context)?);
+    let (_, token) = enter(&context).await?;
+    Ok(Response::of(StatusCode::OK, &json!({ "token": token })))
+}
+
+/// Checks the name and the password in the body: whose they are, and a new token.
+pub(super) async fn enter(context: &RequestContext) -> Result<(Arc<Principal>, String), ApiError> {
+    let auth = Arc::clone(auth(context)?);
     let body: LoginBody = context.json_object()?;
     let missing =
         |what| move || ApiError::illegal_argument(format!("The {what} of user can't be null"));
@@ -42,7 +48,7 @@ pub(super) async fn login(context: RequestContext) -> HandlerResult {
         _ => error,
     })?;
     let token = auth.token(&principal, body.token_expire)?;
-    Ok(Response::of(StatusCode::OK, &json!({ "token": token })))
+    Ok((principal, token))
 }
 
 /// Whose token the request has.
@@ -60,7 +66,7 @@ pub(super) fn logout(context: &RequestContext) -> HandlerResult {
 }
 
 /// The token in the header.
-fn token(context: &RequestContext) -> Result<String, ApiError> {
+pub(super) fn token(context: &RequestContext) -> Result<String, ApiError> {
     let header = context.headers().get(http::header::AUTHORIZATION);
     match header.map(|header| Proof::parse(header.as_bytes())) {
         Some(Ok(Proof::Token(token))) => Ok(token),

@@ -1,0 +1,109 @@
+//! `/ui/session`: the explorer's session, in a cookie that scripts cannot read.
+//!
+//! The cookie holds a token like that of `/auth/login`. A request that has it and no
+//! `Authorization` is that token's, if it comes from a page of this server: browsers send cookies
+//! with requests of pages on other ports of the same host too.
+
+use http::header::{self, HeaderMap, HeaderValue};
+use http::request::Parts;
+use serde_json::json;
+
+use super::login;
+use crate::errors::HandlerResult;
+use crate::origin;
+use crate::request::RequestContext;
+use crate::respond::Response;
+use crate::state::AppState;
+
+const COOKIE: &str = "varve-session";
+
+/// How a script is told to say who it is (RFC 6750).
+pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"varve\"");
+
+/// Whether a script of a page sent the request, as it says itself.
+pub(crate) fn is_script(headers: &HeaderMap) -> bool {
+    let sent_by = headers.get("x-requested-with");
+    sent_by.is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"xmlhttprequest"))
+}
+
+/// Reads the session's cookie as the request's `Authorization`, if the session counts.
+pub(crate) fn admit(state: &AppState, parts: &mut Parts) {
+    let Some(auth) = state.auth() else { return };
+    if parts.headers.contains_key(header::AUTHORIZATION) {
+        return;
+    }
+    let Some(token) = token_in(&parts.headers) else {
+        return;
+    };
+    // One that is over is no session, and not a wrong login either.
+    if !origin::is_own_page(state.config(), parts) || auth.check_token(token).is_none() {
+        return;
+    }
+    if let Ok(mut value) = HeaderValue::try_from(format!("Bearer {token}")) {
+        value.set_sensitive(true);
+        parts.headers.insert(header::AUTHORIZATION, value);
+    }
+}
+
+fn token_in(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter();
+    let mut pairs = cookies
+        .filter_map(|header| header.to_str().ok())
+        .flat_map(|header| header.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
+    pairs.find_map(|(name, value)| (name == COOKIE).then_some(value))
+}
+
+/// Whose session it is; null if there is none.
+pub(super) fn read(context: &RequestContext) -> HandlerResult {
+    let principal = context
+        .state()
+        .auth()
+        .zip(login::token(context).ok())
+        .and_then(|(auth, token)| auth.check(&token));
+    let name = principal.as_ref().map(|principal| principal.name.as_str());
+    Ok(Response::ok(json!({ "user_name": name }).to_string()))
+}
+
+/// Begins a session for a name and a password.
+pub(super) async fn begin(context: RequestContext) -> HandlerResult {
+    let (principal, token) = login::enter(&context).await?;
+    let shown = json!({ "user_name": principal.name });
+    Ok(with_cookie(
+        &context,
+        Response::ok(shown.to_string()),
+        &format!("{token}; "),
+    ))
+}
+
+/// Ends the session, and its token.
+pub(super) fn end(context: &RequestContext) -> HandlerResult {
+    let auth = context.state().auth();
+    if let Some((auth, token)) = auth.zip(token_in(context.headers()))
+        // One that is over has ended already.
+        && auth.check_token(token).is_some()
+    {
+        auth.logout(token)?;
+    }
+    Ok(with_cookie(
+        context,
+        Response::no_content(),
+        "; Max-Age=0; ",
+    ))
+}
+
+/// The answer with the cookie set. Without an age it ends with the browser.
+fn with_cookie(context: &RequestContext, response: Response, value: &str) -> Response {
+    // The page says how it was loaded, also behind a proxy that ends TLS.
+    let origin = context.headers().get(header::ORIGIN);
+    let is_https = origin.is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let secure = if is_https { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE}={value}Path=/; HttpOnly; SameSite=Strict{secure}");
+    match HeaderValue::try_from(cookie) {
+        Ok(mut cookie) => {
+            cookie.set_sensitive(true);
+            response.header(header::SET_COOKIE, cookie)
+        }
+        Err(_) => response,
+    }
+}

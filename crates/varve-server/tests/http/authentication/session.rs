@@ -1,0 +1,112 @@
+//! The explorer's session: a cookie in place of a token.
+
+use serde_json::{Value, json};
+
+use super::{PASSWORD, server};
+use crate::harness::{Answer, TestServer};
+
+/// Sends a request as the explorer's page does, with these headers besides.
+fn page(server: &TestServer, line: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Answer {
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let mut text = format!("{line} HTTP/1.1\r\nhost: localhost:8080\r\n");
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if !body.is_empty() {
+        text.push_str(&format!(
+            "content-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        ));
+    }
+    server.exchange(&format!("{text}\r\n{body}"))
+}
+
+/// Begins a session: the attributes of its cookie, and the cookie as a browser sends it.
+fn begin(server: &TestServer, user: &str, origin: &str) -> (String, String) {
+    let body = json!({"user_name": user, "user_password": PASSWORD});
+    let answer = page(
+        server,
+        "POST /ui/session",
+        &[("origin", origin)],
+        Some(&body),
+    );
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.text(), format!(r#"{{"user_name":"{user}"}}"#));
+    let set = answer.header("set-cookie").expect("a cookie").to_owned();
+    let (cookie, attributes) = set.split_once("; ").expect("attributes");
+    (attributes.to_owned(), cookie.to_owned())
+}
+
+#[test]
+fn a_session_is_a_cookie_that_scripts_cannot_read() {
+    let server = server();
+    let (attributes, cookie) = begin(&server, "admin", "http://localhost:8080");
+    assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Strict");
+    let with = ("cookie", cookie.as_str());
+    let own = ("sec-fetch-site", "same-origin");
+    let users = "GET /auth/users";
+    assert_eq!(page(&server, users, &[], None).status, 401);
+    assert_eq!(page(&server, users, &[own, with], None).status, 200);
+    // Browsers would ask for a password in a window of their own for `Basic`.
+    let script = [("x-requested-with", "XMLHttpRequest")];
+    let refused = page(&server, users, &script, None);
+    assert_eq!(
+        refused.header("www-authenticate"),
+        Some(r#"Bearer realm="varve""#)
+    );
+    let among = format!("theme=dark; {cookie};x=1");
+    assert_eq!(
+        page(&server, users, &[("cookie", &among)], None).status,
+        200
+    );
+    let session = page(&server, "GET /ui/session", &[own, with], None);
+    assert_eq!(session.text(), r#"{"user_name":"admin"}"#);
+
+    let ended = page(&server, "DELETE /ui/session", &[own, with], None);
+    assert_eq!(ended.status, 204);
+    let set = ended.header("set-cookie").expect("a cookie");
+    assert!(set.starts_with("varve-session=; Max-Age=0; "), "{set}");
+    // Whoever kept the cookie has nothing.
+    assert_eq!(page(&server, users, &[own, with], None).status, 401);
+    // What needs no login is served all the same.
+    assert_eq!(page(&server, "GET /versions", &[with], None).status, 200);
+    let session = page(&server, "GET /ui/session", &[with], None);
+    assert_eq!(session.text(), r#"{"user_name":null}"#);
+    assert_eq!(
+        page(&server, "DELETE /ui/session", &[with], None).status,
+        204
+    );
+}
+
+#[test]
+fn a_session_counts_for_pages_of_this_server_only() {
+    let server = server();
+    let (attributes, cookie) = begin(&server, "admin", "https://localhost:8080");
+    assert!(attributes.ends_with("; Secure"), "{attributes}");
+    let with = ("cookie", cookie.as_str());
+    for foreign in [
+        ("origin", "http://localhost:3000"),
+        ("origin", "null"),
+        ("sec-fetch-site", "same-site"),
+        ("sec-fetch-site", "cross-site"),
+    ] {
+        let answer = page(&server, "GET /auth/users", &[with, foreign], None);
+        assert_eq!(answer.status, 401, "{foreign:?}");
+    }
+    let login = json!({"user_name": "admin", "user_password": PASSWORD});
+    let foreign = [("origin", "http://evil.example")];
+    let answer = page(&server, "POST /ui/session", &foreign, Some(&login));
+    assert_eq!(answer.status, 403);
+}
+
+#[test]
+fn a_wrong_password_begins_no_session_and_a_header_wins_over_the_cookie() {
+    let server = server();
+    let wrong = json!({"user_name": "admin", "user_password": "wrong"});
+    let answer = page(&server, "POST /ui/session", &[], Some(&wrong));
+    assert_eq!(answer.status, 401);
+    assert!(answer.header("set-cookie").is_none());
+    let (_, cookie) = begin(&server, "admin", "http://localhost:8080");
+    let headers = [("cookie", cookie.as_str()), ("authorization", "Bearer x")];
+    assert_eq!(page(&server, "GET /auth/users", &headers, None).status, 401);
+}
