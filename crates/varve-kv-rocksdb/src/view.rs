@@ -1,6 +1,6 @@
 //! Reads of a space, at its newest state or at a snapshot.
 
-use rust_rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, Snapshot};
+use rust_rocksdb::{ColumnFamily, DB, DBRawIterator, ErrorKind, ReadOptions, Snapshot};
 use smallvec::SmallVec;
 use varve_kv::range::prefix_end;
 use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId, TableSpec};
@@ -18,6 +18,9 @@ const MULTI_GET_MIN: usize = 4;
 const NEAR_RANGES_MIN: usize = 64;
 /// Rows that are stepped over to the next range. A seek costs as much as some ten of them.
 const NEAR_ROWS: usize = 8;
+/// Rows deleted or overwritten that an iterator over many ranges skips at once before it gives up:
+/// they may lie beyond the range. Skipping them costs about as much as making an iterator.
+const SKIPPED_ROWS_MAX: u64 = 128;
 
 /// A reader of one state.
 pub(crate) struct View<'a> {
@@ -60,6 +63,30 @@ impl<'a> View<'a> {
 
     fn finish(&self, rows: &DBRawIterator<'_>) -> Result<(), KvError> {
         rows.status().map_err(|error| self.failed(&error))
+    }
+
+    /// The rows of a range after the first ones, by an iterator that ends with the range.
+    fn scan_rest(
+        &self,
+        table: TableId,
+        one: PartitionRange<'_>,
+        visited: usize,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let request = ScanRequest {
+            table,
+            partition: one.partition,
+            range: one.range,
+            reverse: false,
+        };
+        let mut left = visited;
+        self.scan(request, &mut |clustering, value| {
+            if left > 0 {
+                left -= 1;
+                return Flow::Continue(());
+            }
+            visit(clustering, value)
+        })
     }
 
     fn scan_backwards(
@@ -115,11 +142,21 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
 
     fn iterator(view: &View<'a>, table: TableId, crosses: bool) -> DBRawIterator<'a> {
         let mut options = view.scan_options();
+        options.set_max_skippable_internal_keys(SKIPPED_ROWS_MAX);
         match crosses {
             true => options.set_total_order_seek(true),
             false => options.set_prefix_same_as_start(!view.spec(table).point_reads),
         }
         view.iterator(table, options)
+    }
+
+    /// Whether it has given up at too many deleted rows; it is at no row then.
+    fn gave_up(&self, view: &View<'a>) -> Result<bool, KvError> {
+        match self.inner.status() {
+            Ok(()) => Ok(false),
+            Err(error) if error.kind() == ErrorKind::Incomplete => Ok(true),
+            Err(error) => Err(view.failed(&error)),
+        }
     }
 
     /// Moves to the first row of a range, or behind where it would be.
@@ -272,6 +309,15 @@ impl Reader for View<'_> {
         if ranges.iter().all(|one| one.range.is_empty()) {
             return Ok(());
         }
+        if self.snapshot.is_none() {
+            // Several iterators may be made, and all show one state.
+            let snapshot = self.db.snapshot();
+            let view = View {
+                snapshot: Some(&snapshot),
+                ..*self
+            };
+            return view.scan_many(table, ranges, visit);
+        }
         self.looks.add(LOOKS_A_SCAN * ranges.len() as u64);
         // One iterator for all: making one costs as much as reading several rows. Its upper bound is fixed when it is
         // made, so each range's end is looked for here.
@@ -282,6 +328,7 @@ impl Reader for View<'_> {
                 continue;
             }
             rows.move_to(self, one);
+            let mut visited = 0;
             while let Some((key, value)) = rows.inner.item() {
                 let Some(clustering) = key.strip_prefix(partition) else {
                     break;
@@ -291,9 +338,14 @@ impl Reader for View<'_> {
                 {
                     break;
                 }
+                visited += 1;
                 rows.inner.next();
             }
-            self.finish(&rows.inner)?;
+            if rows.gave_up(self)? {
+                self.scan_rest(table, one, visited, &mut |clustering, value| {
+                    visit(at, clustering, value)
+                })?;
+            }
         }
         Ok(())
     }
