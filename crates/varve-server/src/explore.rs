@@ -90,7 +90,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .changes_schema(Scope::Graph)
         .needs(rights::LOAD_SAMPLE)
         .of("explore", "ExploreAPI"),
-    // A reader that waits is counted as a follower, not as a read.
+    // A reader that waits is a follower, not a read in work; reads have a bound of their own.
     Route::get("graphs/{graph}/changes", Handler::Async(|c| Box::pin(changes::changes(c))))
         .reads(Scope::Graph)
         .needs(rights::READ_ALL_ELEMENTS)

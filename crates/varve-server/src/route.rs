@@ -126,7 +126,8 @@ pub struct Access {
 /// Which budget a request draws from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Never held back: small answers about the server itself, which must work under overload too.
+    /// Never held back: small answers about the server itself, which must work under overload too,
+    /// and what has bounds of its own.
     Control,
     /// The reads' budget.
     Read,

@@ -22,6 +22,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::StatusCode;
 use http::header::ACCEPT;
+use tokio::sync::OwnedSemaphorePermit;
 use varve_graph::Graph;
 
 use self::ask::Ask;
@@ -86,7 +87,7 @@ pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
     Ok(Response::new(StatusCode::OK, content, text))
 }
 
-/// Reads a page of changes on the pool, well within the request's deadline.
+/// Reads a page of changes on the pool, in its turn and well within the request's deadline.
 fn read(
     context: &RequestContext,
     graph: &Arc<Graph>,
@@ -97,14 +98,19 @@ fn read(
     let (graph, ask) = (Arc::clone(graph), ask.clone());
     let (deadline, cancel) = (context.deadline(), context.cancel_token());
     let most = Duration::from_millis(state.config().changes.read_ms);
-    let work = move || {
+    let work = move |_turn: OwnedSemaphorePermit| {
         let now = Instant::now();
         let left = deadline.saturating_duration_since(now) / 2;
         page::read(&graph, &ask, form, (now + most.min(left), &cancel))
     };
     async move {
+        let Some(own) = state.followers().turn_to_read(deadline).await else {
+            return Err(state.timed_out(state.time_limit(route)));
+        };
         let turn = Turn::until(deadline);
-        state.run_request(route, (deadline, &turn), work).await?
+        state
+            .run_request(route, (deadline, &turn), move || work(own))
+            .await?
     }
 }
 

@@ -1,4 +1,5 @@
-//! Followers: readers that wait for changes. How many there are, and what wakes them.
+//! Followers: readers that wait for changes. How many there are, what wakes them, and how many read
+//! at once.
 //!
 //! One task per followed graph polls its version for all its followers.
 
@@ -9,7 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use varve_auth::Id;
 use varve_graph::Graph;
 use varve_model::CommitVersion;
@@ -58,6 +59,8 @@ pub(crate) struct Followers {
     retry_after_seconds: u32,
     /// The versions of the followed graphs.
     watched: Arc<Mutex<Vec<Watched>>>,
+    /// Reads that may begin.
+    reads: Arc<Semaphore>,
 }
 
 /// A graph that is followed.
@@ -109,6 +112,7 @@ impl Followers {
             per_client_max: config.followers_per_client_max,
             retry_after_seconds,
             watched: Arc::default(),
+            reads: Arc::new(Semaphore::new(config.reads_max.min(Semaphore::MAX_PERMITS))),
         }
     }
 
@@ -150,6 +154,15 @@ impl Followers {
             counts: Arc::clone(&self.counts),
             client,
         })
+    }
+
+    /// Waits for the turn to read; `None`: it does not come before the deadline.
+    pub(super) async fn turn_to_read(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
+        let turn = Arc::clone(&self.reads).acquire_owned();
+        tokio::time::timeout_at(deadline.into(), turn)
+            .await
+            .ok()?
+            .ok()
     }
 
     /// Waits until a graph has a version after `since`, or `end`.
@@ -260,5 +273,21 @@ mod tests {
         assert_eq!(followers.count(), 2);
         let _again = enter(from("10.0.0.1")).expect("a place");
         assert_eq!(followers.counts.lock().of_clients.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn so_many_read_at_once_and_the_others_in_their_turn() {
+        let config = ChangesConfig {
+            reads_max: 2,
+            ..ChangesConfig::default()
+        };
+        let followers = Followers::new(&config, 1);
+        let now = Instant::now();
+        let late = now + Duration::from_secs(60);
+        let first = followers.turn_to_read(late).await.expect("a turn");
+        let _second = followers.turn_to_read(late).await.expect("a turn");
+        assert!(followers.turn_to_read(now).await.is_none());
+        drop(first);
+        assert!(followers.turn_to_read(now).await.is_some());
     }
 }
