@@ -2,12 +2,13 @@
 //!
 //! Any client can send such a header, so it is read only on connections from trusted proxies, and
 //! from the right, where the nearest proxy appends: the first address that is not a trusted proxy
-//! is the client's.
+//! is the client's. A request that is forwarded to another server of the cluster carries that
+//! address alone.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::HeaderMap;
-use http::header::{FORWARDED, HeaderName};
+use http::header::{FORWARDED, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use varve_auth::Network;
 
@@ -79,6 +80,23 @@ impl Proxies {
             }
         }
         client
+    }
+
+    /// Names the client to the server that the request is forwarded to, in place of what the
+    /// request's headers say: the client may have sent them.
+    pub(crate) fn name_client(&self, client: IpAddr, headers: &mut HeaderMap) {
+        headers.remove(X_FORWARDED_FOR);
+        headers.remove(FORWARDED);
+        let (name, text) = match (self.header, client) {
+            (ForwardedHeader::XForwardedFor, _) => (X_FORWARDED_FOR, client.to_string()),
+            (ForwardedHeader::Forwarded, IpAddr::V4(_)) => (FORWARDED, format!("for={client}")),
+            (ForwardedHeader::Forwarded, IpAddr::V6(_)) => {
+                (FORWARDED, format!("for=\"[{client}]\""))
+            }
+        };
+        if let Ok(value) = HeaderValue::try_from(text) {
+            headers.insert(name, value);
+        }
     }
 
     fn trusts(&self, address: IpAddr) -> bool {
@@ -223,6 +241,27 @@ mod tests {
         ] {
             let found = client(ForwardedHeader::Forwarded, "10.0.0.1", lines);
             assert_eq!(found, wanted, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn who_forwards_names_the_client_that_it_has_seen() {
+        for header in [ForwardedHeader::XForwardedFor, ForwardedHeader::Forwarded] {
+            for wanted in ["198.51.100.1", "2001:db8::1", "10.2.3.4", "0.0.0.0"] {
+                let mut headers = HeaderMap::new();
+                for (name, text) in [
+                    (X_FORWARDED_FOR, "6.6.6.6"),
+                    (X_FORWARDED_FOR, "7.7.7.7"),
+                    (FORWARDED, "for=6.6.6.6"),
+                ] {
+                    headers.append(name, text.parse().expect("a value"));
+                }
+                let proxies = proxies(header);
+                proxies.name_client(wanted.parse().expect("an address"), &mut headers);
+                assert_eq!(headers.len(), 1, "{headers:?}");
+                let server = "10.0.0.1".parse().expect("an address");
+                assert_eq!(proxies.client(server, &headers).to_string(), wanted);
+            }
         }
     }
 

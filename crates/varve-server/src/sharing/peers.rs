@@ -150,9 +150,12 @@ async fn collect(mut body: Incoming, mut share: Share) -> Result<(Body, Share), 
     Ok((Body::from(whole.freeze()), share))
 }
 
-/// The request as it is handed on: with all its headers, those of the connection excepted.
+/// The request as it is handed on: with all its headers, those of the connection and of the
+/// client's address excepted.
 fn request(address: &str, context: &RequestContext) -> Request<Body> {
     let mut headers: HeaderMap = handed_on(&context.headers);
+    let proxies = &context.state().proxies;
+    proxies.name_client(context.address, &mut headers);
     if !headers.contains_key(header::HOST) {
         let host = context
             .uri

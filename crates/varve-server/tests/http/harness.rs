@@ -8,6 +8,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use http::StatusCode;
+use socket2::{Domain, Socket, Type};
 use varve_server::{
     Action, ApiError, AppState, Handler, HandlerResult, Metadata, Parameter, RequestContext,
     Response, Route, RunningServer, Scope, ServerConfig,
@@ -267,7 +268,19 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
+        Self::on(TcpStream::connect(address).unwrap())
+    }
+
+    /// A connection that comes from another of this machine's addresses.
+    pub(crate) fn connect_from(source: &str, address: SocketAddr) -> Self {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let source = SocketAddr::new(source.parse().unwrap(), 0);
+        socket.bind(&source.into()).unwrap();
+        socket.connect(&address.into()).unwrap();
+        Self::on(socket.into())
+    }
+
+    fn on(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(CLIENT_PATIENCE)).unwrap();
         stream.set_write_timeout(Some(CLIENT_PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();

@@ -1,8 +1,10 @@
 //! What handing on may take, and what is said of a request that nobody was sent.
 
 use socket2::{Domain, Socket, Type};
+use varve_server::ChangesConfig;
 
 use super::*;
+use crate::memory::await_that;
 
 /// A server that takes no connection, and refuses none: whoever connects waits.
 struct Hung {
@@ -104,4 +106,50 @@ fn all_answers_on_their_way_through_have_one_limit() {
         follower.done("GET", &path_of("short"), &Value::Null);
     }
     leader.done("GET", &path_of("long"), &Value::Null);
+}
+
+/// Asks for changes through a server, from this address, as a proxy of this client does.
+fn follow(server: &Server, source: &str, client: &str, wait: &str) -> Client {
+    let mut connection = Client::connect_from(source, server.address);
+    let head = format!(
+        "GET {GRAPH}/changes?wait={wait} HTTP/1.1\r\nhost: h\r\nx-forwarded-for: {client}\r\n\r\n"
+    );
+    connection.send(head.as_bytes());
+    connection
+}
+
+#[test]
+fn the_leader_counts_the_followers_of_each_client_of_another_server() {
+    let shared = SharedMemory::new();
+    let start = || {
+        let config = ServerConfig {
+            trusted_proxies: vec!["127.0.0.1".to_owned()],
+            changes: ChangesConfig {
+                followers_per_client_max: 1,
+                ..ChangesConfig::default()
+            },
+            ..ServerConfig::default()
+        };
+        Server::start_keeping(&shared, config, None, Retention::All)
+    };
+    let (leader, follower) = (start(), start());
+    leader.done("POST", GRAPH, &json!({}));
+    schema(&leader);
+    follower.await_standing("g", "follower");
+    let (proxy, client, other) = ("127.0.0.1", "198.51.100.1", "198.51.100.2");
+    let mut first = follow(&follower, proxy, client, "14s");
+    await_that("the leader counts it", || {
+        let metrics = leader.get("/metrics");
+        metrics.text().contains("varve_changes_followers 1")
+    });
+    let status = |source: &str, client: &str| {
+        let answer = follow(&follower, source, client, "1ms").receive();
+        answer.status
+    };
+    assert_eq!(status(proxy, client), 429);
+    assert_eq!(status(proxy, other), 200);
+    // Who is no proxy does not choose its address.
+    assert_eq!(status("127.0.0.2", client), 200);
+    leader.done("POST", &vertices(), &vertex("x"));
+    assert_eq!(first.receive().status, 200);
 }
