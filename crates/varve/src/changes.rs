@@ -19,6 +19,7 @@ use crate::rest::{GraphClient, RestError, encode};
 
 /// How long one request waits for the first change.
 const WAIT: &str = "30s";
+const NO_CHANGES: &str = "the server's answer is not one of changes";
 /// The pause before a server that was not reachable is asked again.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -29,10 +30,18 @@ struct Cursor {
     since: String,
 }
 
+impl Cursor {
+    /// The version up to which all was printed.
+    fn version(&self) -> Option<u64> {
+        self.since.parse().ok()
+    }
+}
+
 /// The first line of an answer.
 #[derive(Deserialize)]
 struct Head {
     graph_id: String,
+    since: String,
 }
 
 /// The last line of an answer.
@@ -41,15 +50,19 @@ struct End {
     caught_up_to: String,
 }
 
-/// Prints what the arguments ask for.
+/// Prints what the arguments ask for: without `--follow` what was committed when it began.
 pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError> {
     let client = GraphClient::of(&arguments.target)?;
     let mut cursor = match &arguments.cursor {
         Some(file) => read_cursor(file)?,
         None => None,
     };
+    let until = match arguments.follow {
+        true => None,
+        false => Some(newest(&client)?),
+    };
     loop {
-        let path = path(arguments, cursor.as_ref());
+        let path = path(arguments, cursor.as_ref(), until);
         let text = match client.send_patiently("GET", &client.of_graph(&path), "") {
             Err(error) if arguments.follow && is_away(&error) => {
                 eprintln!("varve: {error}; asking again");
@@ -58,7 +71,7 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError
             }
             answer => answer?,
         };
-        let (lines, next) = parts(&text).ok_or("the server's answer is not one of changes")?;
+        let (lines, next) = parts(&text).ok_or(NO_CHANGES)?;
         let mut out = io::stdout().lock();
         out.write_all(lines.as_bytes())?;
         out.flush()?;
@@ -66,11 +79,19 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError
         if let Some(file) = arguments.cursor.as_ref().filter(|_| is_new) {
             write_cursor(file, &next)?;
         }
+        let version = next.version().ok_or(NO_CHANGES)?;
         cursor = Some(next);
-        if !arguments.follow && !is_new {
+        if until.is_some_and(|until| version >= until) {
             return Ok(ExitCode::SUCCESS);
         }
     }
+}
+
+/// The newest version of the graph.
+fn newest(client: &GraphClient) -> Result<u64, CommandError> {
+    let text = client.send_patiently("GET", &client.of_graph("changes?since=now&limit=1"), "")?;
+    let head = text.lines().next().and_then(head).ok_or(NO_CHANGES)?;
+    Ok(head.since.parse().map_err(|_| NO_CHANGES)?)
 }
 
 /// Whether the server may answer later.
@@ -82,8 +103,8 @@ fn is_away(error: &RestError) -> bool {
     }
 }
 
-/// The resource to ask for.
-fn path(arguments: &ChangesArguments, cursor: Option<&Cursor>) -> String {
+/// The resource to ask for; `until`: the version after which nothing is to come.
+fn path(arguments: &ChangesArguments, cursor: Option<&Cursor>, until: Option<u64>) -> String {
     let since = cursor.map_or(&arguments.since, |cursor| &cursor.since);
     let mut path = format!("changes?since={}&limit={}", encode(since), arguments.batch);
     let mut add = |name: &str, value: &str| {
@@ -105,10 +126,15 @@ fn path(arguments: &ChangesArguments, cursor: Option<&Cursor>) -> String {
             add(name, "true");
         }
     }
-    if arguments.follow {
-        add("wait", WAIT);
+    match until {
+        Some(until) => add("until", &until.to_string()),
+        None => add("wait", WAIT),
     }
     path
+}
+
+fn head(line: &str) -> Option<Head> {
+    serde_json::from_str(line).ok()
 }
 
 /// The lines of the changes, and the cursor after them; `None` if the answer has another form.
@@ -116,7 +142,7 @@ fn parts(text: &str) -> Option<(&str, Cursor)> {
     let (head, rest) = text.split_once('\n')?;
     let end = rest.trim_end().rfind('\n').map_or(0, |at| at + 1);
     let (lines, last) = rest.split_at(end);
-    let head: Head = serde_json::from_str(head).ok()?;
+    let head = self::head(head)?;
     let last: End = serde_json::from_str(last).ok()?;
     let cursor = Cursor {
         graph_id: head.graph_id,

@@ -193,7 +193,8 @@ pub(crate) struct DumpArguments {
 /// `varve changes`
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArguments {
-    /// Wait for further changes, also while the server is not reachable
+    /// Wait for further changes, also while the server is not reachable. Without it, changes up to
+    /// the newest commit at the start are printed
     #[arg(long)]
     pub(crate) follow: bool,
     /// File with the cursor: read at the start, replaced after each page is printed

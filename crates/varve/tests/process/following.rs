@@ -1,6 +1,7 @@
 //! Following a graph through a restore, a deletion that is killed, and with `varve changes`.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -207,4 +208,55 @@ fn the_tool_prints_changes_and_goes_on_where_it_was() {
     ];
     let (code, text) = run(&wrong);
     assert!(code == 1 && text.contains("(HTTP 409)"), "{code} {text}");
+}
+
+/// The newest version of the graph that [`answer_for_busy_graph`] is asked for.
+const NEWEST: u64 = 20;
+
+/// Answers a request for changes of a graph of which the next commit is always there, and refuses
+/// one for what came after [`NEWEST`].
+fn answer_for_busy_graph(mut stream: TcpStream) {
+    let mut head = String::new();
+    let mut bytes = [0; 4096];
+    while !head.contains("\r\n\r\n") {
+        let count = stream.read(&mut bytes).expect("a request");
+        head.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    let line = head.lines().next().expect("a line");
+    let since = line.split("since=").nth(1).expect("a cursor");
+    let since = since.split(['&', ' ']).next().expect("a value");
+    let (since, next) = match since {
+        "now" => (NEWEST, NEWEST),
+        "earliest" => (0, 1),
+        number => number.parse().map(|at: u64| (at, at + 1)).expect("one"),
+    };
+    let mut body = format!("{{\"graph_id\":\"1\",\"since\":\"{since}\",\"oldest\":\"0\"}}\n");
+    if next > since {
+        body.push_str(&format!("{{\"version\":\"{next}\",\"n\":0,\"of\":1}}\n"));
+    }
+    body.push_str(&format!("{{\"caught_up_to\":\"{next}\"}}\n"));
+    let status = match next <= NEWEST {
+        true => "200 OK",
+        false => "410 Gone",
+    };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/x-ndjson\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(answer.as_bytes()).expect("it is read");
+}
+
+#[test]
+fn the_tool_ends_with_the_newest_commit_of_its_beginning() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            answer_for_busy_graph(stream.expect("a connection"));
+        }
+    });
+    let (code, text) = run(&["changes", "--server", &url, "--batch", "1"]);
+    let wanted = usize::try_from(NEWEST).expect("small");
+    assert!(code == 0 && text.lines().count() == wanted, "{code} {text}");
 }
