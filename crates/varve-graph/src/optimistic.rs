@@ -70,13 +70,18 @@ impl Default for OptimisticLimits {
 }
 
 /// When a transaction commits its changes so far and continues on the state after that commit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub struct CommitEvery {
     /// How many changed elements; it commits before another one is changed.
     pub elements: usize,
     /// The valid time of the changes.
     pub period: WritePeriod,
+    /// Looks before each commit in between whether it may be done.
+    pub check: Option<PartCheck>,
 }
+
+/// Refuses a commit in between.
+pub type PartCheck = Arc<dyn Fn() -> Result<(), GraphError> + Send + Sync>;
 
 /// Changes of a graph that are not committed yet, over one view of it.
 pub struct OptimisticTransaction {

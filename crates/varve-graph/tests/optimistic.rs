@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use varve_encoding::tables::{EVENT, EVENT_INDEX, TABLES};
 use varve_graph::optimistic::{CommitEvery, OptimisticLimits, OptimisticTransaction};
 use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
 use varve_graph::write::WritePeriod;
-use varve_graph::{ErrorKind, Graph, GraphOptions};
+use varve_graph::{ErrorKind, Graph, GraphError, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
 use varve_model::schema::{Frequency, IdStrategy, IndexType};
 use varve_model::time::SystemClock;
@@ -253,6 +254,7 @@ fn a_transaction_shows_its_own_changes_and_its_commit_stores_them() {
             let every = random.one_in(2).then(|| CommitEvery {
                 elements: 1 + random.below(4),
                 period: WritePeriod::default(),
+                check: None,
             });
             transaction.commit_every(every);
             let before = model.clone();
@@ -307,6 +309,83 @@ fn begin(graph: &Arc<Graph>) -> OptimisticTransaction {
 fn commit(transaction: OptimisticTransaction) -> Result<(), ErrorKind> {
     let done = transaction.commit(WritePeriod::default());
     done.map(|_| ()).map_err(|error| error.kind)
+}
+
+fn link(transaction: &OptimisticTransaction, source: usize, target: usize) {
+    let (source, target) = (vertex_id(source), vertex_id(target));
+    let year = Value::Int(2020);
+    let given = EdgeAddition {
+        label: "knows",
+        id: None,
+        source: &source,
+        target: &target,
+        properties: &[write("year", &year)],
+    };
+    let added = transaction.add_edge(&given, &Meter::unlimited());
+    added.expect("an edge");
+}
+
+#[test]
+fn a_vertex_whose_edges_fill_a_part_is_removed_in_one_of_its_own() {
+    const EDGES: usize = 7;
+    for graph in graphs() {
+        let transaction = begin(&graph);
+        (0..=EDGES + 2).for_each(|n| add(&transaction, n, 1));
+        (1..=EDGES).for_each(|n| link(&transaction, 0, n));
+        assert_eq!(commit(transaction), Ok(()));
+        let limits = OptimisticLimits {
+            elements_max: EDGES + 1,
+            ..OptimisticLimits::default()
+        };
+        let transaction = graph.begin(limits).expect("begun");
+        transaction.commit_every(Some(CommitEvery {
+            elements: 100,
+            period: WritePeriod::default(),
+            check: None,
+        }));
+        set_age(&transaction, EDGES + 1, 2);
+        let remove = |n: usize| {
+            let id = ElementId::Vertex(vertex_id(n));
+            transaction.remove(&id, &Meter::unlimited())
+        };
+        remove(0).expect("removed with its edges");
+        remove(EDGES + 2).expect("removed");
+        assert_eq!(commit(transaction), Ok(()));
+        let view = graph.view(TemporalScope::NOW).expect("a view");
+        let is_there = |n| view.vertex(&vertex_id(n)).expect("read").is_some();
+        assert_eq!([0, 1, EDGES + 2].map(is_there), [false, true, false]);
+    }
+}
+
+#[test]
+fn a_part_that_may_not_be_stored_ends_the_transaction() {
+    for graph in graphs() {
+        let parts = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&parts);
+        let transaction = begin(&graph);
+        transaction.commit_every(Some(CommitEvery {
+            elements: 1,
+            period: WritePeriod::default(),
+            check: Some(Arc::new(move || {
+                match counted.fetch_add(1, Ordering::Relaxed) {
+                    0 | 1 => Ok(()),
+                    _ => Err(GraphError::new(ErrorKind::Denied, "no more")),
+                }
+            })),
+        }));
+        (0..3).for_each(|n| add(&transaction, n, 1));
+        let last = VertexAddition {
+            label: Some("person"),
+            id: Some(&Value::Text("v3".to_owned())),
+            properties: &[],
+        };
+        let refused = transaction.add_vertex(&last, &Meter::unlimited());
+        assert!(refused.is_err_and(|error| error.to_string().contains("no more")));
+        drop(transaction);
+        let view = graph.view(TemporalScope::NOW).expect("a view");
+        let is_there = |n| view.vertex(&vertex_id(n)).expect("read").is_some();
+        assert_eq!([0, 1, 2, 3].map(is_there), [true, true, false, false]);
+    }
 }
 
 #[test]

@@ -139,18 +139,24 @@ impl RequestContext {
         )
     }
 
-    /// For answers that are streamed from one view: 401 or 403 if the identity is no longer valid,
-    /// or has lost rights since the request began.
+    /// For what is answered or stored in parts: 401 or 403 if the identity is no longer valid, or
+    /// has lost rights since the request began.
     pub(crate) fn check_still_allowed(&self) -> Result<(), ApiError> {
-        let (state, route) = (self.state(), self.route());
-        let now = identity::renewed(state, &self.headers, &self.identity)?;
-        access::check_identity(state, route, &now, self.graph_in_path())?;
-        match self.identity.user().zip(now.user()) {
-            Some((before, now)) if !now.rights.contain(&before.rights) => {
-                Err(ApiError::forbidden("User not authorized."))
-            }
-            _ => Ok(()),
-        }
+        let graph = self.graph_in_path();
+        still_allowed(
+            self.state(),
+            self.route(),
+            (&self.headers, &self.identity),
+            graph,
+        )
+    }
+
+    /// The same for other threads.
+    pub(crate) fn still_allowed(&self) -> impl Fn() -> Result<(), ApiError> + Send + Sync + use<> {
+        let (state, route) = (self.shared_state(), self.route());
+        let (headers, identity) = (self.headers.clone(), self.identity.clone());
+        let graph = self.graph_in_path().map(str::to_owned);
+        move || still_allowed(&state, route, (&headers, &identity), graph.as_deref())
     }
 
     /// The route that was found.
@@ -317,6 +323,23 @@ impl RequestContext {
         } else {
             Err(self.too_late())
         }
+    }
+}
+
+/// Whether a client that was let in with these headers may still do what it could then.
+fn still_allowed(
+    state: &AppState,
+    route: &Route,
+    (headers, before): (&HeaderMap, &Identity),
+    graph: Option<&str>,
+) -> Result<(), ApiError> {
+    let now = identity::renewed(state, headers, before)?;
+    access::check_identity(state, route, &now, graph)?;
+    match before.user().zip(now.user()) {
+        Some((before, now)) if !now.rights.contain(&before.rights) => {
+            Err(ApiError::forbidden("User not authorized."))
+        }
+        _ => Ok(()),
     }
 }
 

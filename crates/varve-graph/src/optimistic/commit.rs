@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use varve_model::{CommitVersion, Element, ElementId, TemporalScope};
 
-use super::{Changed, HeldBytes, OptimisticLimits, OptimisticTransaction, State, Step};
+use super::{
+    Changed, CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction, State, Step,
+};
 use crate::element::not_there;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
@@ -44,12 +46,18 @@ impl OptimisticTransaction {
     }
 
     /// Commits in between, where that is due: not if `next`, the element that is changed next, is
-    /// changed already, as the changes of one step to an element stay in one commit.
-    pub(super) fn commit_if_due(&self, next: Option<&ElementId>) -> Result<(), GraphError> {
-        let due = self.state.read().due(next, &self.limits);
-        let Some(period) = due else {
-            return Ok(());
+    /// changed already, as the changes of one step to an element stay in one commit. `count`: how
+    /// many elements are changed together with it.
+    pub(super) fn commit_if_due(
+        &self,
+        next: Option<&ElementId>,
+        count: usize,
+    ) -> Result<bool, GraphError> {
+        let due = self.state.read().due(next, count, &self.limits);
+        let Some(CommitEvery { period, check, .. }) = due else {
+            return Ok(false);
         };
+        check.map_or(Ok(()), |check| check())?;
         let state = self.state.write().take(&self.limits);
         let base = self.base();
         let stored = store(&self.graph, &base, state, period)?.is_some();
@@ -60,22 +68,28 @@ impl OptimisticTransaction {
         };
         let next = self.graph.view(scope)?.guarded_by(base.access());
         self.base.store(Arc::new(next));
-        Ok(())
+        Ok(true)
     }
 }
 
 impl State {
-    /// The period of a commit in between, if one is due.
-    fn due(&self, next: Option<&ElementId>, limits: &OptimisticLimits) -> Option<WritePeriod> {
-        let every = self.every?;
-        let is_full = self.order.len() >= every.elements.min(limits.elements_max)
+    /// The commit in between, if one is due.
+    fn due(
+        &self,
+        next: Option<&ElementId>,
+        count: usize,
+        limits: &OptimisticLimits,
+    ) -> Option<CommitEvery> {
+        let every = self.every.as_ref()?;
+        let is_full = self.order.len() >= every.elements
+            || self.order.len() + count > limits.elements_max
             || self.bytes >= limits.bytes_max / 2;
         let is_changed = match next {
             Some(ElementId::Vertex(id)) => self.vertices.get(id).is_some_and(|own| own.last > 0),
             Some(ElementId::Edge(id)) => self.edges.get(id).is_some_and(|own| own.last > 0),
             None => false,
         };
-        (is_full && !is_changed && !self.order.is_empty()).then_some(every.period)
+        (is_full && !is_changed && !self.order.is_empty()).then(|| every.clone())
     }
 
     /// Takes the changes so far; an empty state stays.
@@ -84,7 +98,7 @@ impl State {
             changes: self.changes,
             committed: self.changes,
             has_committed: self.has_committed,
-            every: self.every,
+            every: self.every.clone(),
             share: limits.all.clone().map(HeldBytes::share),
             ..Self::default()
         };

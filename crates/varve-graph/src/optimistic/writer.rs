@@ -27,13 +27,13 @@ impl GraphWriter for OptimisticTransaction {
         meter: &Meter,
     ) -> Result<VertexId, ViewError> {
         meter.apart(|| {
-            self.commit_if_due(None)?;
+            self.commit_if_due(None, 1)?;
             self.add_one_vertex(vertex)
         })
     }
 
     fn add_edge(&self, edge: &EdgeAddition<'_>, meter: &Meter) -> Result<EdgeId, ViewError> {
-        meter.apart(|| self.commit_if_due(None))?;
+        meter.apart(|| self.commit_if_due(None, 1))?;
         if let (Some(id), true) = (edge.id, self.is_open()) {
             self.claim_edge_id(id, meter)?;
         }
@@ -41,7 +41,8 @@ impl GraphWriter for OptimisticTransaction {
     }
 
     fn begin_change(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
-        meter.apart(|| Ok(self.commit_if_due(Some(element))?))
+        meter.apart(|| self.commit_if_due(Some(element), 1))?;
+        Ok(())
     }
 
     fn set_property(
@@ -51,7 +52,7 @@ impl GraphWriter for OptimisticTransaction {
         meter: &Meter,
     ) -> Result<(), ViewError> {
         meter.apart(|| {
-            self.commit_if_due(Some(element))?;
+            self.commit_if_due(Some(element), 1)?;
             self.set_one_property(element, property)
         })
     }
@@ -67,7 +68,7 @@ impl GraphWriter for OptimisticTransaction {
             return Err(no_meta().into());
         }
         meter.apart(|| {
-            self.commit_if_due(Some(&ElementId::Vertex(vertex.clone())))?;
+            self.commit_if_due(Some(&ElementId::Vertex(vertex.clone())), 1)?;
             Ok(self.set_open_meta(vertex, property, meta)?)
         })
     }
@@ -80,17 +81,21 @@ impl GraphWriter for OptimisticTransaction {
         meter: &Meter,
     ) -> Result<(), ViewError> {
         meter.apart(|| {
-            self.commit_if_due(Some(element))?;
+            self.commit_if_due(Some(element), 1)?;
             self.remove_one_property(element, key, which)
         })
     }
 
     fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
-        meter.apart(|| self.commit_if_due(Some(element)))?;
+        meter.apart(|| self.commit_if_due(Some(element), 1))?;
         match element {
             ElementId::Edge(id) => meter.apart(|| self.remove_edge(id)),
             ElementId::Vertex(id) => {
-                let edges = self.edges_of(id, meter)?;
+                let mut edges = self.edges_of(id, meter)?;
+                // All of them go in one commit.
+                if meter.apart(|| self.commit_if_due(Some(element), edges.len() + 1))? {
+                    edges = self.edges_of(id, meter)?;
+                }
                 meter.apart(|| {
                     edges.iter().try_for_each(|edge| self.remove_edge(edge))?;
                     self.load_vertex(id)?;

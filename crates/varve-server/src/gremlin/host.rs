@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
+use varve_graph::optimistic::PartCheck;
 use varve_graph::registry::Leased;
+use varve_graph::{ErrorKind, GraphError};
 use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, TransactionEnd, sleep};
 use varve_model::TemporalScope;
@@ -152,6 +154,8 @@ impl<'c> GraphHost<'c> {
             _ => {}
         }
         let access = self.context.access_to(&leased);
+        let in_parts = bound.with.iter().any(|(key, _)| key == COMMIT_EVERY);
+        let check = in_parts.then(|| self.part_check());
         match &mut self.work {
             Some(work) => work.admit(access)?,
             None => {
@@ -160,8 +164,25 @@ impl<'c> GraphHost<'c> {
                 self.work = Some(Work::new((graph, access), self.may_write, limits));
             }
         }
+        if let (Some(work), Some(check)) = (&mut self.work, check) {
+            work.check = Some(check);
+        }
         self.graph = Some(leased);
         Ok(())
+    }
+
+    /// Refuses to commit more of a script whose client has lost rights since its beginning.
+    fn part_check(&self) -> PartCheck {
+        let still_allowed = self.context.still_allowed();
+        Arc::new(move || {
+            still_allowed().map_err(|error| {
+                let message = format!(
+                    "{} What the script committed before is stored, the rest is not",
+                    error.message()
+                );
+                GraphError::new(ErrorKind::Denied, message)
+            })
+        })
     }
 
     /// Whether the graph of the script is still there and may be changed.
@@ -186,7 +207,10 @@ impl<'c> GraphHost<'c> {
     /// # Errors
     /// As [`Work::commit`].
     pub(super) fn commit(&mut self) -> Result<(), QueryError> {
-        if self.work.as_ref().is_some_and(Work::is_changed) {
+        if let Some(work) = self.work.as_ref().filter(|work| work.is_changed()) {
+            if let Some(check) = work.check.as_ref().filter(|_| work.has_committed) {
+                check().map_err(ViewError::from)?;
+            }
             let checked = self.check_graph();
             checked.map_err(|error| self.refuse(error))?;
         }

@@ -10,7 +10,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use varve_graph::optimistic::{CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction};
+use varve_graph::optimistic::{
+    CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction, PartCheck,
+};
 use varve_graph::read::View;
 use varve_graph::write::WritePeriod;
 use varve_graph::{ErrorKind, Graph, GraphError};
@@ -65,6 +67,8 @@ pub(super) struct Work {
     pub(super) graph: Arc<Graph>,
     /// What the client may do with its elements.
     access: Option<Arc<AccessPolicy>>,
+    /// Looks before each commit in between whether the client still may do that.
+    pub(super) check: Option<PartCheck>,
     /// Whether it may change something: what it reads must not change under it then, also where
     /// there are no snapshots.
     may_write: bool,
@@ -91,6 +95,7 @@ impl Work {
         Self {
             graph,
             access,
+            check: None,
             may_write,
             view: None,
             changes: None,
@@ -186,7 +191,12 @@ impl Work {
             ));
         }
         let period = period_of(bound)?;
-        let every = elements_of(bound)?.map(|elements| CommitEvery { elements, period });
+        let every = elements_of(bound)?.map(|elements| CommitEvery {
+            elements,
+            period,
+            check: self.check.clone(),
+        });
+        let has_parts = every.is_some();
         if self.changes.is_some() && self.period != period {
             return Err(QueryError::invalid(
                 "All that a transaction changes has one valid period: commit in between",
@@ -203,7 +213,7 @@ impl Work {
         };
         changes.commit_every(every);
         self.changes = Some(changes);
-        if every.is_some() {
+        if has_parts {
             // The view would keep old versions in memory; the transaction has newer views.
             self.view = None;
         }

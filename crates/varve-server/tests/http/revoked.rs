@@ -12,6 +12,7 @@ use varve_server::{AuthConfig, ServerConfig};
 use crate::authentication::{self, basic, users};
 use crate::fixture::Fixture;
 use crate::harness::{Client, TestServer};
+use crate::memory::await_that;
 
 /// Their texts together are more than the system holds for a client that does not read.
 const SOFTWARE: usize = 8_000;
@@ -133,4 +134,38 @@ fn a_stream_of_changes_ends_before_it_tells_what_its_user_may_not_know_any_more(
     add("after");
     let rest = String::from_utf8(client.receive_rest()).unwrap();
     assert!(!rest.contains("after"), "{rest}");
+}
+
+#[test]
+fn a_script_that_commits_in_parts_ends_when_its_user_loses_rights() {
+    let fixture = fixture();
+    let server = &fixture.server;
+    grant(server, "all", &json!([{"type": "ALL"}]));
+    let body = json!({"target_name": "written", "target_graph": "hugegraph", "target_url": "",
+                      "target_resources": [{"type": "ALL"}]});
+    post(server, "/auth/targets", &body);
+    let count = || {
+        let body = json!({"gremlin": "g.V().count()"});
+        let answer = authentication::send(server, "admin", "POST", "/gremlin", &body);
+        let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+        answer["result"]["data"][0].as_u64().unwrap()
+    };
+    for permission in ["WRITE", "EXECUTE"] {
+        let body =
+            json!({"group": "-36:anns", "target": "-44:written", "access_permission": permission});
+        post(server, "/auth/accesses", &body);
+    }
+    let script = "g = g.with('commit_every',1); for (i in 0..499) { \
+                  g.addV('person').property('name','p'+i).property('age',1).iterate(); sleep(10) }";
+    let answer = std::thread::scope(|scope| {
+        let body = json!({"gremlin": script});
+        let asked =
+            scope.spawn(move || authentication::send(server, "ann", "POST", "/gremlin", &body));
+        await_that("a part is stored", || count() > 1);
+        delete(server, "/auth/targets/-44:written");
+        asked.join().unwrap()
+    });
+    assert_eq!(answer.status, 403, "{}", answer.text());
+    assert!(answer.text().contains("committed before is stored"));
+    assert!(count() < 500);
 }
