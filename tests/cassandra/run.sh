@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs what must hold on Apache Cassandra against real nodes that it starts and removes: the suite of the storage seam, random lists of
-# operations beside the naive model, then the recorded HugeGraph exchanges and the published clients of HugeGraph against a server
+# operations beside the naive model, open graphs, then the recorded HugeGraph exchanges and the published clients of HugeGraph against a server
 # with that engine, then two servers at once; then, where VARVE_REQUIRE_CASSANDRA or VARVE_CLUSTER_ROUNDS is set, faults of three nodes,
 # else a line that says they were left out. Without Java 11 or 17 and Maven it says so and passes, or fails where
 # VARVE_REQUIRE_CASSANDRA is set.
@@ -37,6 +37,9 @@ scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-kv-cassandra --features
 
 echo '-- random lists of operations'
 scripts/cargo.sh "${plain[@]}" test -q "${varve_on_cassandra[@]}" --test cluster_model -- --nocapture
+
+echo '-- open graphs, and what a hop asks of the cluster'
+scripts/cargo.sh "${plain[@]}" test -q "${varve_on_cassandra[@]}" --test process -- --nocapture open_graph frontier
 
 echo '-- recorded exchanges'
 scripts/cargo.sh "${plain[@]}" build -q "${varve_on_cassandra[@]}" --bin varve

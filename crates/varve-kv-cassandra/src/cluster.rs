@@ -59,6 +59,8 @@ pub(crate) struct Cluster {
     copied: Semaphore,
     closing: watch::Sender<bool>,
     pub(crate) requests: AtomicU64,
+    /// Waits of reads, each for the requests that it has sent at once.
+    pub(crate) waits: AtomicU64,
     pub(crate) failures: AtomicU64,
 }
 
@@ -140,6 +142,7 @@ impl Cluster {
             copied: Semaphore::new(COPIED_MAX),
             closing: watch::Sender::new(false),
             requests: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
             failures: AtomicU64::new(0),
             config,
         };

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt, TryStreamExt, stream};
@@ -49,6 +50,7 @@ where
         let Some(_room) = cluster.enter().await else {
             return Err(busy(&shared));
         };
+        cluster.waits.fetch_add(1, Ordering::Relaxed);
         let core = Arc::clone(&shared);
         work(core).await.map_err(|failure| error(&shared, failure))
     });

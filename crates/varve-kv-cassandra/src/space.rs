@@ -508,6 +508,11 @@ impl Space for CassandraSpace {
                 count(&cluster.requests),
             ),
             statistic(
+                "cluster_read_waits_total",
+                "Waits of reads for the cluster, each for the requests that it sent together, for all graphs.",
+                count(&cluster.waits),
+            ),
+            statistic(
                 "cluster_failures_total",
                 "Requests to the cluster that failed, for all graphs.",
                 count(&cluster.failures),

@@ -34,7 +34,9 @@ section! {
         public_names: Vec<String> = Vec::new(),
         /// Proxies whose header with the client's address is trusted: addresses and networks, as in
         /// `10.0.0.7` or `10.1.0.0/16`. That address is used for the throttle of failed logins, the
-        /// white list and the audit trail. The header of other clients is ignored.
+        /// white list, the audit trail and the followers of a client without a name. The header of
+        /// other clients is ignored. Where several servers serve one cluster, each names the others
+        /// here: it believes what they say of the clients whose requests they forward.
         trusted_proxies: Vec<String> = Vec::new(),
         /// The header to which these proxies append the client's address: `x-forwarded-for` or
         /// `forwarded` (RFC 7239). The other one is ignored.
@@ -313,6 +315,7 @@ impl ServerConfig {
             ("max_batch_body_bytes", self.max_batch_body_bytes, 1),
             ("max_reads_in_flight", self.max_reads_in_flight, 1),
             ("max_writes_in_flight", self.max_writes_in_flight, 1),
+            ("changes.reads_max", self.changes.reads_max, 1),
             (
                 "max_read_request_bytes",
                 self.max_read_request_bytes,

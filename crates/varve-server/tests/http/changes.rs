@@ -308,6 +308,41 @@ fn followers_are_bounded() {
 }
 
 #[test]
+fn followers_that_wake_together_take_no_room_of_other_reads() {
+    let mut config = ServerConfig {
+        blocking_threads: 1,
+        blocking_queue: 2,
+        admission_wait_ms: 1,
+        ..ServerConfig::default()
+    };
+    config.changes.reads_max = 1;
+    let fixture = keeping_with(config);
+    let (_, start) = read(&fixture, "since=now");
+    let each = (0..50).map(|_| {
+        let mut client = fixture.server.connect();
+        let head = format!(
+            "GET /graphs/hugegraph/changes?since={start}&wait=14s HTTP/1.1\r\nhost: h\r\n\r\n"
+        );
+        client.send(head.as_bytes());
+        client
+    });
+    let mut clients: Vec<_> = each.collect();
+    await_that("all wait", || {
+        let metrics = fixture.server.get("/metrics");
+        metrics.text().contains("varve_changes_followers 50")
+    });
+    let people: Vec<Value> = (0..500)
+        .map(|number| json!({"label": "person", "properties": {"name": format!("p{number}"), "age": 1}}))
+        .collect();
+    fixture.done("POST", "vertices/batch", &json!(people).to_string());
+    for client in &mut clients {
+        let answer = client.receive();
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(answer.text().lines().count(), 502);
+    }
+}
+
+#[test]
 fn a_stream_that_nobody_takes_ends() {
     let config = ServerConfig {
         write_timeout_ms: 200,

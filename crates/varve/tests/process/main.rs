@@ -21,6 +21,8 @@ mod folders;
 mod followers;
 #[cfg(feature = "rocksdb")]
 mod following;
+#[cfg(all(feature = "cassandra", not(feature = "rocksdb")))]
+mod frontier;
 #[cfg(feature = "rocksdb")]
 mod gremlin_crash;
 #[cfg(feature = "rocksdb")]

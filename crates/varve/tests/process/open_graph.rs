@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use crate::server::{Server, VARVE};
 
 /// Where a test keeps its data: a folder, or a keyspace of its own.
-enum Store {
+pub(crate) enum Store {
     Folder(TempDir),
     Cluster { node: String, keyspace: String },
 }
 
 impl Store {
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         static STORES: AtomicU32 = AtomicU32::new(0);
         if cfg!(feature = "rocksdb") {
             return Some(Self::Folder(tempfile::tempdir().expect("a folder")));
@@ -31,7 +31,7 @@ impl Store {
         Some(Self::Cluster { node, keyspace })
     }
 
-    fn serve(&self) -> Server {
+    pub(crate) fn serve(&self) -> Server {
         let mut command = Command::new(VARVE);
         command.arg("serve");
         match self {
@@ -57,7 +57,7 @@ fn sent(server: &Server, script: &str) -> (u16, Json) {
 
 /// The results of a script.
 #[track_caller]
-fn data(server: &Server, script: &str) -> Json {
+pub(crate) fn data(server: &Server, script: &str) -> Json {
     let (status, answer) = sent(server, script);
     assert_eq!(status, 200, "{script}: {answer}");
     answer["result"]["data"].clone()
