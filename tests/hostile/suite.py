@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import resource
@@ -32,13 +33,14 @@ WEB_DEGREE = 20
 
 
 class Server:
-    def __init__(self, binary):
+    def __init__(self, binary, options=(), environment=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="varve-hostile-"))
         log = self.folder / "server.log"
         command = [binary, "serve", "--listen", "127.0.0.1:0", "--data-dir", str(self.folder / "data")]
-        command += ["--durability", "none", "--set", f"storage.memory_mib={MEMORY_MIB}"]
+        command += ["--durability", "none", "--set", f"storage.memory_mib={MEMORY_MIB}", *options]
+        environment = {**os.environ, **(environment or {})}
         with log.open("w") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
         for _ in range(300):
             found = re.search(r"serves on http://([0-9.]+):(\d+)", log.read_text())
             if found:
