@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-micro bench-cassandra
+.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ bench-compare: build ## Varve and a real HugeGraph in turns, with ratios: half a
 
 bench-gremlin: build ## Gremlin on Varve, HugeGraph, JanusGraph and TinkerGraph in turns, with ratios: 20 minutes (bench/peers/gremlin.sh)
 	bench/peers/gremlin.sh
+
+bench-auth: build ## what authentication and TLS cost a point read, by turns: 6 minutes (bench/doors.sh)
+	bench/doors.sh
 
 bench-micro: ## instructions of the hot paths against the baseline; over 5 % more fails
 	@bench/micro/run.sh
