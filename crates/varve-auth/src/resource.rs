@@ -24,6 +24,9 @@ pub enum Permission {
 }
 
 impl Permission {
+    /// Those that ANY consists of.
+    pub const EACH: [Self; 4] = [Self::Read, Self::Write, Self::Delete, Self::Execute];
+
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::None,

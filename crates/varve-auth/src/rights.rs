@@ -145,6 +145,14 @@ impl Rights {
             .filter(move |resource| resource.kind.covers(kind))
     }
 
+    /// Whether the graph may be treated in every way, all of it.
+    #[must_use]
+    pub fn administer(&self, graph: &str) -> bool {
+        let each = Permission::EACH.iter();
+        each.copied()
+            .all(|permission| self.reach(graph, permission, ResourceType::All) == Reach::All)
+    }
+
     /// Whether anything of the graph may be treated so.
     #[must_use]
     pub fn reaches(&self, graph: &str, permission: Permission) -> bool {
@@ -164,14 +172,10 @@ impl Rights {
     /// Whether they have all that `other` has: then who has these may give those to others.
     #[must_use]
     pub fn contain(&self, other: &Self) -> bool {
-        const EACH: [Permission; 4] = [
-            Permission::Read,
-            Permission::Write,
-            Permission::Delete,
-            Permission::Execute,
-        ];
         let has = |grant: &Grant| {
-            let given = EACH.iter().filter(|one| grant.permission.allows(**one));
+            let given = Permission::EACH
+                .iter()
+                .filter(|one| grant.permission.allows(**one));
             let mut needed = given.flat_map(|one| grant.resources.iter().map(move |it| (*one, it)));
             needed.all(|(permission, resource)| {
                 let mut own = self.resources(&grant.graph, permission, resource.kind);

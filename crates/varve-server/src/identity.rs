@@ -53,6 +53,16 @@ impl Identity {
         self.has(|rights| rights.reaches(graph, Permission::Read))
     }
 
+    /// Whether it has every right on the graph.
+    pub(crate) fn administers(&self, graph: &str) -> bool {
+        self.has(|rights| rights.administer(graph))
+    }
+
+    /// Whose the tasks are that it submits, where authentication is on.
+    pub(crate) fn owner(&self) -> Option<String> {
+        self.user().map(|user| user.id.to_string())
+    }
+
     /// Whether it may run scripts on a graph.
     pub(crate) fn may_run_scripts(&self) -> bool {
         self.has(|rights| rights.reaches_somewhere(Permission::Execute, ResourceType::Gremlin))

@@ -35,10 +35,22 @@ impl Tasks {
     /// # Errors
     /// When records cannot be read.
     pub fn list(&self, query: TaskQuery) -> Result<TaskPage, GraphError> {
+        self.list_those(query, &|_| true)
+    }
+
+    /// The same of those that `is_seen`; the page is as full as of all.
+    ///
+    /// # Errors
+    /// When records cannot be read.
+    pub fn list_those(
+        &self,
+        query: TaskQuery,
+        is_seen: &dyn Fn(&Task) -> bool,
+    ) -> Result<TaskPage, GraphError> {
         let wanted = query.limit.unwrap_or(usize::MAX);
         let mut tasks = match query.status {
-            Some(status) if !status.is_final() => self.unfinished(status, query.after),
-            _ => self.scan(query, wanted)?,
+            Some(status) if !status.is_final() => self.unfinished(status, query.after, is_seen),
+            _ => self.scan(query, wanted, is_seen)?,
         };
         let more = tasks.len() > wanted;
         tasks.truncate(wanted);
@@ -98,18 +110,30 @@ impl Tasks {
         Some((live.current(), live.unsaved.clone()))
     }
 
-    fn unfinished(&self, status: TaskStatus, after: Option<TaskId>) -> Vec<Task> {
+    fn unfinished(
+        &self,
+        status: TaskStatus,
+        after: Option<TaskId>,
+        is_seen: &dyn Fn(&Task) -> bool,
+    ) -> Vec<Task> {
         let state = self.shared.state.lock();
         let later = state
             .live
             .values()
             .filter(|live| Some(live.task.id) > after);
-        let matching = later.filter(|live| live.task.status == status);
+        let matching = later.filter(|live| live.task.status == status && is_seen(&live.task));
         matching.map(|live| live.current()).collect()
     }
 
     /// Up to one task more than `wanted`, from the records, with the unfinished ones as they stand now.
-    fn scan(&self, query: TaskQuery, wanted: usize) -> Result<Vec<Task>, GraphError> {
+    fn scan(
+        &self,
+        query: TaskQuery,
+        wanted: usize,
+        is_seen: &dyn Fn(&Task) -> bool,
+    ) -> Result<Vec<Task>, GraphError> {
+        let is_wanted =
+            |task: &Task| query.status.is_none_or(|status| task.status == status) && is_seen(task);
         let range = record::range(RECORD, query.after);
         let request = ScanRequest {
             table: self.shared.tables.meta,
@@ -122,9 +146,7 @@ impl Tasks {
         let mut failure = None;
         self.shared.space.scan(request, &mut |key, value| {
             match record::id_of(key).map(|id| record::decode(id, value)) {
-                Some(Ok(task)) if query.status.is_none_or(|status| task.status == status) => {
-                    found.push(task);
-                }
+                Some(Ok(task)) if is_wanted(&task) => found.push(task),
                 Some(Err(error)) => failure = Some(error),
                 _ => {}
             }

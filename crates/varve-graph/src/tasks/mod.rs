@@ -292,6 +292,8 @@ pub struct NewTask {
     pub description: Option<String>,
     /// Tasks that must have ended before.
     pub dependencies: Vec<TaskId>,
+    /// Who submits it, where authentication is on.
+    pub owner: Option<String>,
 }
 
 impl NewTask {
@@ -305,6 +307,7 @@ impl NewTask {
             input: None,
             description: None,
             dependencies: Vec::new(),
+            owner: None,
         }
     }
 
@@ -318,7 +321,14 @@ impl NewTask {
             input: Some(input),
             description: None,
             dependencies: Vec::new(),
+            owner: None,
         }
+    }
+
+    /// The same, submitted by this user.
+    #[must_use]
+    pub fn by(self, owner: Option<String>) -> Self {
+        Self { owner, ..self }
     }
 }
 
@@ -347,6 +357,8 @@ pub struct Task {
     pub description: Option<String>,
     /// The schema element it is about.
     pub subject: Option<Subject>,
+    /// Who submitted it, where authentication was on.
+    pub owner: Option<String>,
 }
 
 /// A task with its input and result.
@@ -373,6 +385,8 @@ pub struct TaskSpec {
     pub subject: Option<Subject>,
     /// The input it was submitted with.
     pub input: Option<String>,
+    /// Who submitted it.
+    pub owner: Option<String>,
 }
 
 /// Flags and counters that a running task shares with those who watch it.

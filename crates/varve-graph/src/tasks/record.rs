@@ -96,6 +96,9 @@ fn encode(task: &Task) -> Vec<u8> {
     if let Some(description) = &task.description {
         members.push(("description", text(description)));
     }
+    if let Some(owner) = &task.owner {
+        members.push(("owner", text(owner)));
+    }
     if let Some(subject) = task.subject {
         members.push(("kind", int(u64::from(subject.kind.byte()))));
         members.push(("subject", int(u64::from(subject.id))));
@@ -161,6 +164,7 @@ fn decode_members(id: TaskId, record: &Datum) -> Option<Task> {
         retries: u32::try_from(int("retries")?).ok()?,
         dependencies,
         description: text("description"),
+        owner: text("owner"),
         subject: kind.zip(subject_id).map(|(kind, id)| Subject { kind, id }),
     })
 }

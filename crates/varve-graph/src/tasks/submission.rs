@@ -50,6 +50,29 @@ impl Tasks {
         fail_point::TASK_QUEUED.pass();
         Ok(id)
     }
+
+    /// Notes who submitted a task that came with a change of the schema, if it is still there.
+    /// Should the process die before, it is nobody's.
+    ///
+    /// # Errors
+    /// When it cannot be stored.
+    pub fn set_owner(&self, id: TaskId, owner: &str) -> Result<(), GraphError> {
+        let shared = &self.shared;
+        // Held to the end: whoever ends the task meanwhile would store it without the owner.
+        let mut state = shared.state.lock();
+        if let Some(live) = state.live.get_mut(&id) {
+            live.task.owner = Some(owner.to_owned());
+            return shared.save_stored(live, Durability::Buffered);
+        }
+        let meta = shared.tables.meta;
+        let Some(mut task) = record::read(&*shared.space, meta, id)? else {
+            return Ok(());
+        };
+        task.owner = Some(owner.to_owned());
+        let mut batch = Batch::new();
+        record::write(&mut batch, meta, &task);
+        Ok(shared.space.write(&batch, Durability::Buffered)?)
+    }
 }
 
 impl Submission<'_> {
@@ -81,6 +104,7 @@ impl Submission<'_> {
             dependencies: new.dependencies,
             description: new.description,
             subject: new.subject,
+            owner: new.owner,
         };
         self.added.push((task, new.input));
         Ok(id)

@@ -93,6 +93,7 @@ impl Live {
             name: self.task.name.clone(),
             subject: self.task.subject,
             input: self.input.clone(),
+            owner: self.task.owner.clone(),
         }
     }
 }
@@ -298,8 +299,8 @@ impl Tasks {
     #[must_use]
     pub fn unfinished_count(&self) -> usize {
         let state = self.shared.state.lock();
-        let live = state.live.values();
-        live.filter(|live| !live.task.status.is_final()).count()
+        let is_open = |live: &&Live| !live.task.status.is_final();
+        state.live.values().filter(is_open).count()
     }
 
     pub(super) fn enqueue(&self, added: Vec<Live>) {
@@ -546,7 +547,11 @@ impl Shared {
         self.save_stored(live, durability)
     }
 
-    fn save_stored(&self, live: &Live, durability: Durability) -> Result<(), GraphError> {
+    pub(super) fn save_stored(
+        &self,
+        live: &Live,
+        durability: Durability,
+    ) -> Result<(), GraphError> {
         let mut batch = Batch::new();
         record::write(&mut batch, self.tables.meta, &live.current());
         Ok(self.space.write(&batch, durability)?)

@@ -247,7 +247,8 @@ impl GraphHost<'_> {
         let reads = identity.check(&name, rights::GREMLIN_READS);
         reads.or_else(|_| identity.check(&name, rights::GREMLIN_READS_SCHEMA))?;
         let leased = self.context.leased_named(&name)?;
-        let applied = scripting::apply(&leased.graph, request, || {
+        let owner = identity.owner();
+        let applied = scripting::apply((&leased.graph, owner.as_deref()), request, || {
             self.meter.check().map_err(|_| self.context.too_late())
         });
         if action.changes() {

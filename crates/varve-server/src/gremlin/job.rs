@@ -77,7 +77,7 @@ pub(super) fn submit(context: &RequestContext) -> HandlerResult {
     json.value(&input);
     let input = String::from_utf8(json.finish()).map_err(|_| ApiError::internal("not UTF-8"))?;
     let task = NewTask::job(TaskType::Gremlin, name, input);
-    let id = graph.tasks().submit(task)?;
+    let id = graph.tasks().submit(task.by(context.identity().owner()))?;
     let mut json = JsonWriter::with_capacity(32);
     json.begin_object();
     json.key("task_id").unsigned(id.0);
@@ -142,6 +142,7 @@ impl GremlinJobs {
             let cancel = CancelToken::watching(move || watched.should_end());
             let mut host = JobHost {
                 graph,
+                owner: task.owner.as_deref(),
                 progress,
                 meter: query_memory::within(&self.memory, limits, cancel),
                 work: Work::new((Arc::clone(graph), None), may_write, &self.transactions),
@@ -177,6 +178,8 @@ impl GremlinJobs {
 /// What a script of a job works on: the one graph of its task.
 struct JobHost<'j> {
     graph: &'j Arc<Graph>,
+    /// Who submitted the job.
+    owner: Option<&'j str>,
     progress: &'j TaskProgress,
     meter: Meter,
     work: Work,
@@ -271,7 +274,7 @@ impl Host for JobHost<'_> {
             return Err(QueryError::Unbound(graph.to_owned()));
         }
         let check = || Ok(self.progress.check()?);
-        let done = scripting::apply(self.graph, request, check);
+        let done = scripting::apply((self.graph, self.owner), request, check);
         self.work.renew().map_err(ViewError::from)?;
         done.map_err(|error| match scripting::catchable(error) {
             Ok(told) => told,

@@ -22,9 +22,9 @@ pub(super) const fn changes(action: SchemaAction) -> bool {
 }
 
 /// Does what a script asks of the schema. A new index is waited for, as HugeGraph waits; `check`
-/// ends that.
+/// ends that. `owner`: whose the tasks are.
 pub(super) fn apply(
-    graph: &Graph,
+    (graph, owner): (&Graph, Option<&str>),
     request: &SchemaRequest,
     check: impl Fn() -> Result<(), ApiError>,
 ) -> Result<Value, ApiError> {
@@ -33,6 +33,9 @@ pub(super) fn apply(
     } = request;
     let body = json_of(&request.body)?;
     let (json, task) = schema_of_scripts::apply(graph, *kind, *action, name, body)?;
+    if let Some(owner) = owner.filter(|_| task != TaskId::NONE) {
+        graph.tasks().set_owner(task, owner)?;
+    }
     match (action, task) {
         (SchemaAction::Remove | SchemaAction::Rebuild, task) => Ok(Value::count(task.0)),
         (SchemaAction::Create, task) if task != TaskId::NONE => {

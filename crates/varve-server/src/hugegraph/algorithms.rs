@@ -67,7 +67,7 @@ fn submit(context: &RequestContext) -> HandlerResult {
     json.end_object();
     let input = String::from_utf8(json.finish()).map_err(|_| ApiError::internal("not UTF-8"))?;
     let task = NewTask::job(TaskType::Algorithm, format!("algorithm:{name}"), input);
-    let id = graph.tasks().submit(task)?;
+    let id = graph.tasks().submit(task.by(context.identity().owner()))?;
     let mut json = JsonWriter::with_capacity(32);
     json.begin_object();
     json.key("task_id").unsigned(id.0);

@@ -1,5 +1,11 @@
 //! `…/tasks`: long work of a graph, listed, looked at, cancelled, forgotten.
+//!
+//! Users see the tasks that they have submitted, and who administers the graph those of other users
+//! too. Those of the administrator are the administrator's alone, and so are those of nobody. What
+//! is not seen is answered as if it were not there.
 
+use varve_auth::{ADMIN, Kind};
+use varve_graph::Graph;
 use varve_graph::schema::SchemaKind;
 use varve_graph::tasks::{Task, TaskDetail, TaskId, TaskPage, TaskQuery, TaskStatus, TaskType};
 
@@ -48,21 +54,23 @@ fn list(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let query = context.query()?;
     let page = query.get("page");
+    let sight = Sight::of(context);
     let found = if query.get("ids").is_some() {
-        TaskPage {
-            tasks: graph.tasks().by_ids(&wanted_ids(query)?)?,
-            next: None,
-        }
+        let mut tasks = graph.tasks().by_ids(&wanted_ids(query)?)?;
+        tasks.retain(|task| sight.shows(task));
+        TaskPage { tasks, next: None }
     } else {
         let status = query.get("status").filter(|status| !status.is_empty());
-        graph.tasks().list(TaskQuery {
+        let asked = TaskQuery {
             status: status.map(TaskStatus::parse).transpose()?,
             after: page
                 .filter(|page| !page.is_empty())
                 .map(page_token)
                 .transpose()?,
             limit: limit(query)?,
-        })?
+        };
+        let is_seen = |task: &Task| sight.shows(task);
+        graph.tasks().list_those(asked, &is_seen)?
     };
     let mut json = JsonWriter::with_capacity(256 * (found.tasks.len() + 1));
     json.begin_object().key("tasks").begin_array();
@@ -81,6 +89,51 @@ fn list(context: &RequestContext) -> HandlerResult {
     }
     json.end_object();
     Ok(Response::ok(json.finish()))
+}
+
+/// Whose tasks a client sees.
+enum Sight {
+    All,
+    /// Those of all users but the administrator.
+    Users,
+    Own(Option<String>),
+}
+
+impl Sight {
+    fn of(context: &RequestContext) -> Self {
+        let identity = context.identity();
+        if identity.is_administrator() {
+            return Self::All;
+        }
+        match identity.administers(context.graph_name()) {
+            true => Self::Users,
+            false => Self::Own(identity.owner()),
+        }
+    }
+
+    fn shows(&self, task: &Task) -> bool {
+        let administrator = || Kind::User.id_of(ADMIN);
+        match (self, &task.owner) {
+            (Self::All, _) => true,
+            (Self::Users, Some(owner)) => owner != administrator().as_str(),
+            (Self::Own(own), Some(_)) => own == &task.owner,
+            (_, None) => false,
+        }
+    }
+}
+
+fn not_found(id: impl std::fmt::Display) -> ApiError {
+    ApiError::not_found(format!("Can't find task with id '{id}'"))
+}
+
+/// The task that the path names and the client sees.
+fn seen(context: &RequestContext, graph: &Graph) -> Result<TaskId, ApiError> {
+    let id = path_id(context)?;
+    let task = graph.tasks().task(id)?;
+    match Sight::of(context).shows(&task) {
+        true => Ok(id),
+        false => Err(not_found(id)),
+    }
 }
 
 /// `None` for all, as -1 says.
@@ -121,13 +174,12 @@ fn page_token(text: &str) -> Result<TaskId, ApiError> {
 /// The id in the path. What is not a number is no task's.
 fn path_id(context: &RequestContext) -> Result<TaskId, ApiError> {
     let text = context.path_parameter("id");
-    text.parse()
-        .map(TaskId)
-        .map_err(|_| ApiError::not_found(format!("Can't find task with id '{text}'")))
+    text.parse().map(TaskId).map_err(|_| not_found(text))
 }
 
 fn get(context: &RequestContext) -> HandlerResult {
-    let detail = context.graph()?.tasks().detail(path_id(context)?)?;
+    let graph = context.graph()?;
+    let detail = graph.tasks().detail(seen(context, &graph)?)?;
     Ok(Response::ok(object(&detail)))
 }
 
@@ -135,7 +187,7 @@ fn cancel(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     match context.query()?.get("action") {
         Some("cancel") => {
-            let detail = graph.tasks().cancel(path_id(context)?)?;
+            let detail = graph.tasks().cancel(seen(context, &graph)?)?;
             Ok(Response::accepted(object(&detail)))
         }
         other => Err(ApiError::unknown_action(other.unwrap_or(""))),
@@ -144,7 +196,8 @@ fn cancel(context: &RequestContext) -> HandlerResult {
 
 fn delete(context: &RequestContext) -> HandlerResult {
     let force = context.query()?.boolean("force", false)?;
-    context.graph()?.tasks().delete(path_id(context)?, force)?;
+    let graph = context.graph()?;
+    graph.tasks().delete(seen(context, &graph)?, force)?;
     Ok(Response::no_content())
 }
 

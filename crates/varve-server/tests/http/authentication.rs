@@ -3,6 +3,7 @@
 mod grants;
 mod session;
 mod sockets;
+mod tasks;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -100,6 +101,20 @@ pub(crate) fn add_users(server: &TestServer, names: &[&str]) {
 }
 
 fn grant(server: &TestServer, user: &str, graph: &str, permissions: &[&str], resource: &str) {
+    grant_resources(server, user, graph, permissions, &[resource]);
+}
+
+fn grant_resources(
+    server: &TestServer,
+    user: &str,
+    graph: &str,
+    permissions: &[&str],
+    resources: &[&str],
+) {
+    let resources: Vec<Value> = resources
+        .iter()
+        .map(|kind| json!({ "type": kind }))
+        .collect();
     let (group, target) = (format!("{user}s"), format!("{user}_target"));
     let post = |path: &str, body: Value| {
         let answer = send(server, "admin", "POST", &format!("/auth/{path}"), &body);
@@ -109,7 +124,7 @@ fn grant(server: &TestServer, user: &str, graph: &str, permissions: &[&str], res
     post(
         "targets",
         json!({"target_name": target, "target_graph": graph, "target_url": "u",
-               "target_resources": [{"type": resource}]}),
+               "target_resources": resources}),
     );
     let group = format!("-36:{group}");
     post(

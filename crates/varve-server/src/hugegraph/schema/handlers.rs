@@ -238,26 +238,48 @@ fn one<T: Show>(graph: &Graph, status: StatusCode, element: &T) -> Response {
 }
 
 /// 202 with an element under its kind's name and the task that completes the change.
-fn with_task<T: Show>(graph: &Graph, kind: &str, element: &T, task: TaskId) -> Response {
+fn with_task<T: Show>(
+    context: &RequestContext,
+    graph: &Graph,
+    (kind, element): (&str, &T),
+    task: TaskId,
+) -> HandlerResult {
+    own(context, graph, task)?;
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object().key(kind);
     element.show(&graph.schema(), &mut json);
     json.key("task_id").unsigned(task.0).end_object();
-    Response::accepted(json.finish())
+    Ok(Response::accepted(json.finish()))
 }
 
-fn only_task(task: TaskId) -> Response {
+/// Notes that a task is the client's.
+fn own(context: &RequestContext, graph: &Graph, task: TaskId) -> Result<(), ApiError> {
+    let owner = context.identity().owner();
+    if let Some(owner) = owner.filter(|_| task != TaskId::NONE) {
+        graph.tasks().set_owner(task, &owner)?;
+    }
+    Ok(())
+}
+
+fn only_task(context: &RequestContext, graph: &Graph, task: TaskId) -> HandlerResult {
+    own(context, graph, task)?;
     let mut json = JsonWriter::with_capacity(32);
     json.begin_object().key("task_id").unsigned(task.0);
     json.end_object();
-    Response::accepted(json.finish())
+    Ok(Response::accepted(json.finish()))
 }
 
 /// Logs the removal of a schema element, and answers with the task that completes it.
-fn removed(context: &RequestContext, kind: &str, task: TaskId) -> Response {
-    let (graph, name) = (context.graph_name(), context.path_parameter("name"));
-    tracing::info!(graph, kind, name, task = task.0, "schema element removed");
-    only_task(task)
+fn removed(context: &RequestContext, graph: &Graph, kind: &str, task: TaskId) -> HandlerResult {
+    let name = context.path_parameter("name");
+    tracing::info!(
+        graph = graph.name(),
+        kind,
+        name,
+        task = task.0,
+        "schema element removed"
+    );
+    only_task(context, graph, task)
 }
 
 /// Writes a list under its key.
@@ -346,7 +368,7 @@ fn whole(context: &RequestContext) -> HandlerResult {
 fn create_key(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let WithTask { element, task } = changes::new_key(&graph, context.json_object()?)?;
-    Ok(with_task(&graph, "property_key", &*element, task))
+    with_task(context, &graph, ("property_key", &*element), task)
 }
 
 fn change_key(context: &RequestContext) -> HandlerResult {
@@ -356,10 +378,10 @@ fn change_key(context: &RequestContext) -> HandlerResult {
     let Some(action) = action(context)? else {
         let name = context.path_parameter("name");
         let WithTask { element, task } = graph.catalogue().clear_property_key(name)?;
-        return Ok(with_task(&graph, "property_key", &*element, task));
+        return with_task(context, &graph, ("property_key", &*element), task);
     };
     let element = changes::change_key(&graph, action, body)?;
-    Ok(with_task(&graph, "property_key", &*element, TaskId::NONE))
+    with_task(context, &graph, ("property_key", &*element), TaskId::NONE)
 }
 
 fn list_keys(context: &RequestContext) -> HandlerResult {
@@ -374,8 +396,9 @@ fn get_key(context: &RequestContext) -> HandlerResult {
 
 fn remove_key(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
-    let task = context.graph()?.catalogue().remove_property_key(name)?;
-    Ok(removed(context, "property key", task))
+    let graph = context.graph()?;
+    let task = graph.catalogue().remove_property_key(name)?;
+    removed(context, &graph, "property key", task)
 }
 
 fn create_vertex_label(context: &RequestContext) -> HandlerResult {
@@ -404,8 +427,9 @@ fn get_vertex_label(context: &RequestContext) -> HandlerResult {
 
 fn remove_vertex_label(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
-    let task = context.graph()?.catalogue().remove_vertex_label(name)?;
-    Ok(removed(context, "vertex label", task))
+    let graph = context.graph()?;
+    let task = graph.catalogue().remove_vertex_label(name)?;
+    removed(context, &graph, "vertex label", task)
 }
 
 fn create_edge_label(context: &RequestContext) -> HandlerResult {
@@ -434,14 +458,15 @@ fn get_edge_label(context: &RequestContext) -> HandlerResult {
 
 fn remove_edge_label(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
-    let task = context.graph()?.catalogue().remove_edge_label(name)?;
-    Ok(removed(context, "edge label", task))
+    let graph = context.graph()?;
+    let task = graph.catalogue().remove_edge_label(name)?;
+    removed(context, &graph, "edge label", task)
 }
 
 fn create_index_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let WithTask { element, task } = changes::new_index_label(&graph, context.json_object()?)?;
-    Ok(with_task(&graph, "index_label", &*element, task))
+    with_task(context, &graph, ("index_label", &*element), task)
 }
 
 fn change_index_label(context: &RequestContext) -> HandlerResult {
@@ -465,12 +490,14 @@ fn get_index_label(context: &RequestContext) -> HandlerResult {
 
 fn remove_index_label(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
-    let task = context.graph()?.catalogue().remove_index_label(name)?;
-    Ok(removed(context, "index label", task))
+    let graph = context.graph()?;
+    let task = graph.catalogue().remove_index_label(name)?;
+    removed(context, &graph, "index label", task)
 }
 
 fn rebuild(context: &RequestContext, kind: SchemaKind) -> HandlerResult {
     let name = context.path_parameter("name");
-    let task = context.graph()?.catalogue().rebuild(kind, name)?;
-    Ok(only_task(task))
+    let graph = context.graph()?;
+    let task = graph.catalogue().rebuild(kind, name)?;
+    only_task(context, &graph, task)
 }
