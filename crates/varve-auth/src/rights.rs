@@ -305,5 +305,9 @@ mod tests {
             Reach::Nothing
         );
         assert!(!rights.is_administrator() && rights.reaches("g", Permission::Read));
+        let all = grant(Permission::Any, vec![resource(ResourceType::All, "*")]);
+        let all = Rights::of(vec![all]);
+        assert!(all.administer("g") && Rights::administrator().administer("g"));
+        assert!(!all.administer("h") && !rights.administer("g"));
     }
 }

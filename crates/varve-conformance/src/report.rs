@@ -12,9 +12,9 @@ pub const EQUAL_PERCENT_MIN: f64 = 95.0;
 pub const TRAVERSERS_EQUAL_PERCENT_MIN: f64 = 75.0;
 /// The same of [`crate::AUTH`], which was made to show holes. Half of the exchanges that differ are
 /// refusals that name another right.
-pub const AUTH_EQUAL_PERCENT_MIN: f64 = 61.0;
+pub const AUTH_EQUAL_PERCENT_MIN: f64 = 60.0;
 /// The same of [`crate::AUTH_17`], of which most exchanges are refusals.
-pub const AUTH_17_EQUAL_PERCENT_MIN: f64 = 45.0;
+pub const AUTH_17_EQUAL_PERCENT_MIN: f64 = 50.0;
 
 /// The numbers of a replay.
 #[derive(Clone, Debug, PartialEq)]

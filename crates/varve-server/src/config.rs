@@ -212,6 +212,11 @@ section! {
         token_expire_seconds: u32 = 86_400,
         /// Characters that a new password must have.
         password_min_length: usize = 8,
+        /// Passwords checked at once, each with 19 MiB and on a thread of low priority. 0: half as
+        /// many as there are cores, and at least one.
+        logins_at_once: usize = 0,
+        /// Logins that may wait for that. One more is answered 429 at once.
+        logins_waiting_max: usize = 64,
         /// Which requests the audit trail has: `off` (none), `security` (refusals, logins, changes
         /// of users, rights, schemas and whole graphs), `writes` (every other change, and every script), or `all`.
         audit: AuditLevel = AuditLevel::Security,

@@ -198,14 +198,10 @@ impl PendingLogin {
         self.login.user()
     }
 
-    /// Checks it. That takes some 20 ms of a core by design: so many run at once as there are
-    /// cores, on the pool.
+    /// Checks it. That takes some 20 ms of a core by design ([`crate::logins`]).
     pub(crate) async fn finish(self, state: &AppState) -> Result<Arc<Principal>, ApiError> {
-        let _turn = state.login_turn().await?;
-        let checked = state
-            .run_blocking(move || self.auth.finish(&self.login))
-            .await?;
-        Ok(checked?)
+        let check = move || self.auth.finish(&self.login);
+        Ok(state.logins().run(check).await??)
     }
 }
 

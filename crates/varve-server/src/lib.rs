@@ -105,6 +105,7 @@ mod health;
 pub mod hugegraph;
 mod identity;
 pub mod json;
+mod logins;
 pub mod metrics;
 mod negotiate;
 pub mod omrs;

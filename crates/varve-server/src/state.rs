@@ -21,6 +21,7 @@ use crate::errors::ApiError;
 use crate::forwarded::Proxies;
 use crate::health::{Health, Trouble};
 use crate::hugegraph::ServerJobs;
+use crate::logins::Logins;
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::policies::Policies;
@@ -90,8 +91,7 @@ pub struct AppState {
     pub(crate) user_limits: UserLimits,
     tls: Option<Tls>,
     pub(crate) proxies: Proxies,
-    /// Places for checks of passwords.
-    logins: Arc<tokio::sync::Semaphore>,
+    logins: Logins,
     locked_graphs: LockedGraphs,
     is_shared: bool,
     /// Whether the graphs are yet to be opened.
@@ -211,7 +211,7 @@ impl AppState {
             user_limits: UserLimits::new(&config.auth),
             proxies: Proxies::new(&config)?,
             tls,
-            logins: Arc::new(tokio::sync::Semaphore::new(cores())),
+            logins: Logins::new(&config, cores()),
             locked_graphs: locked_graphs.into(),
             waiting: false,
             router,
@@ -260,15 +260,9 @@ impl AppState {
         self.audit.as_ref()
     }
 
-    /// A place for the check of a password, of which there are as many as cores.
-    pub(crate) async fn login_turn(&self) -> Result<tokio::sync::OwnedSemaphorePermit, ApiError> {
-        let busy = || {
-            ApiError::too_many_requests("Too many logins at once", self.config.retry_after_seconds)
-        };
-        let wait = Duration::from_millis(self.config.admission_wait_ms);
-        let places = Arc::clone(&self.logins);
-        let place = tokio::time::timeout(wait, places.acquire_owned()).await;
-        place.map_err(|_| busy())?.map_err(|_| busy())
+    /// The checks of passwords.
+    pub(crate) fn logins(&self) -> &Logins {
+        &self.logins
     }
 
     /// The graphs that keep other repositories.

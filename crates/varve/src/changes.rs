@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError
     };
     let until = match arguments.follow {
         true => None,
-        false => Some(newest(&client)?),
+        false => Some(newest(&client, cursor.as_ref())?),
     };
     loop {
         let path = path(arguments, cursor.as_ref(), until);
@@ -87,9 +87,13 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError
     }
 }
 
-/// The newest version of the graph.
-fn newest(client: &GraphClient) -> Result<u64, CommandError> {
-    let text = client.send_patiently("GET", &client.of_graph("changes?since=now&limit=1"), "")?;
+/// The newest version of the graph, which is that of the cursor if there is one.
+fn newest(client: &GraphClient, cursor: Option<&Cursor>) -> Result<u64, CommandError> {
+    let mut path = "changes?since=now&limit=1".to_owned();
+    if let Some(cursor) = cursor {
+        path.push_str(&format!("&graph_id={}", encode(&cursor.graph_id)));
+    }
+    let text = client.send_patiently("GET", &client.of_graph(&path), "")?;
     let head = text.lines().next().and_then(head).ok_or(NO_CHANGES)?;
     Ok(head.since.parse().map_err(|_| NO_CHANGES)?)
 }

@@ -8,6 +8,7 @@
 
 mod fields;
 mod login;
+mod managers;
 mod records;
 pub(crate) mod session;
 mod shown;
@@ -18,6 +19,7 @@ mod white_list;
 use std::sync::Arc;
 
 use http::StatusCode;
+use serde_json::Value as Json;
 use varve_auth::{
     ADMIN, Auth, Author, Directory, DirectoryError, Kind, Permission, Principal, Reach,
     ResourceType, Rights,
@@ -40,6 +42,7 @@ const ROLE_OF_GRAPH: &str = "graphs/{graph}/auth/{kind}/{id}/role";
 const KIND: &str = "auth/{kind}";
 const ID: &str = "auth/{kind}/{id}";
 const ROLE: &str = "auth/{kind}/{id}/role";
+const MANAGERS: &str = "auth/managers";
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
@@ -70,6 +73,11 @@ pub(crate) static ROUTES: &[Route] = &[
         Scope::Server,
         tokens::revoke,
     ),
+    reads(MANAGERS, Scope::Server, managers::list).with(MANAGER),
+    changes(Verb::Post, MANAGERS, Scope::Server, managers::create),
+    changes(Verb::Delete, MANAGERS, Scope::Server, managers::delete).with(MANAGER),
+    reads("auth/managers/check", Scope::Server, managers::check).with(MANAGER),
+    reads("auth/managers/role", Scope::Server, managers::role).with(MANAGER),
     changes(Verb::Get, "whiteiplist", Scope::Server, white_list::get).needs(Needs::Administrator),
     changes(Verb::Post, "whiteiplist", Scope::Server, white_list::change)
         .needs(Needs::Administrator),
@@ -99,6 +107,9 @@ const SELECTION: &[Parameter] = &[
     Parameter::text("as_of"),
     Parameter::text("as_of_tx"),
 ];
+
+/// Which manager.
+const MANAGER: &[Parameter] = &[Parameter::text("user"), Parameter::text("type")];
 
 /// As of when a record is read.
 const POINT: &[Parameter] = &[Parameter::text("as_of"), Parameter::text("as_of_tx")];
@@ -172,6 +183,15 @@ impl<'a> Call<'a> {
 
     fn id(&self) -> varve_auth::Id {
         varve_auth::Id::new(self.context.path_parameter("id"))
+    }
+
+    /// The record as the client gets it: without a graph in the path in the form of HugeGraph 1.7.
+    fn shown(&self, directory: &Directory, kind: Kind, id: &varve_auth::Id) -> Option<Json> {
+        let shown = shown::one(directory, kind, id)?;
+        match self.context.graph_in_path() {
+            Some(_) => Some(shown),
+            None => Some(shown::newer(directory, (kind, id), shown)),
+        }
     }
 
     /// The directory as of when the request asks.
@@ -331,7 +351,7 @@ fn role(context: &RequestContext) -> HandlerResult {
 
 /// The answer to a change: the record as it is now.
 fn changed(call: &Call<'_>, status: StatusCode, kind: Kind, id: &varve_auth::Id) -> HandlerResult {
-    let shown = shown::one(&call.auth.directory(), kind, id);
+    let shown = call.shown(&call.auth.directory(), kind, id);
     let shown = shown.ok_or_else(|| ApiError::internal("The record has gone meanwhile"))?;
     Ok(Response::of(status, &shown))
 }

@@ -199,6 +199,8 @@ fn the_tool_prints_changes_and_goes_on_where_it_was() {
     // Another graph is not taken for the one of the cursor.
     server.kill();
     let other = start(&folder.path().join("other"));
+    let (code, text) = run(&["changes", "--server", &other.url]);
+    assert!(code == 0 && text.is_empty(), "{code} {text}");
     let wrong = [
         "changes",
         "--server",

@@ -7,7 +7,7 @@ use varve_auth::{
 };
 
 use super::fields::Fields;
-use super::{Call, changed, shown};
+use super::{Call, changed};
 use crate::errors::{ApiError, HandlerResult};
 use crate::respond::Response;
 
@@ -66,7 +66,7 @@ pub(super) fn list(call: &Call<'_>, kind: Kind) -> HandlerResult {
         .into_iter()
         .filter(|id| sees_all || **id == call.user.id);
     let shown: Vec<Json> = visible
-        .filter_map(|id| shown::one(&directory, kind, id))
+        .filter_map(|id| call.shown(&directory, kind, id))
         .take(limit)
         .collect();
     Ok(Response::of(
@@ -80,7 +80,7 @@ pub(super) fn get(call: &Call<'_>, kind: Kind) -> HandlerResult {
     if call.user.id != id {
         call.check(Permission::Read, kind, &operated(&directory, kind, &id))?;
     }
-    match shown::one(&directory, kind, &id) {
+    match call.shown(&directory, kind, &id) {
         Some(shown) => Ok(Response::of(StatusCode::OK, &shown)),
         None if kind == Kind::Project => Err(ApiError::illegal_argument(format!(
             "Invalid project id: {id}"

@@ -3,6 +3,9 @@
 use serde_json::{Map, Value as Json, json};
 use varve_auth::{Directory, Id, Kind, Record, Resource, ResourceType, Rights};
 
+/// The graph space that there is.
+pub(super) const GRAPH_SPACE: &str = "DEFAULT";
+
 /// The record with this id.
 pub(super) fn one(directory: &Directory, kind: Kind, id: &Id) -> Option<Json> {
     match kind {
@@ -88,13 +91,39 @@ pub(super) fn one(directory: &Directory, kind: Kind, id: &Id) -> Option<Json> {
     }
 }
 
+/// A record in the form of HugeGraph 1.7.
+pub(super) fn newer(directory: &Directory, (kind, id): (Kind, &Id), shown: Json) -> Json {
+    let Json::Object(mut shown) = shown else {
+        return shown;
+    };
+    let mut add = |name: &str, value: Json| shown.insert(name.to_owned(), value);
+    match kind {
+        Kind::Target => {
+            let target = directory.target(id);
+            if let Some(resources) = target.and_then(|target| target.body.resources.as_ref()) {
+                add("target_resources", by_type(resources));
+            }
+        }
+        Kind::Belong => {
+            add("graphspace", json!(GRAPH_SPACE));
+            // Of a user and a group.
+            add("link", json!("ug"));
+        }
+        Kind::Access => {
+            add("graphspace", json!(GRAPH_SPACE));
+        }
+        Kind::User | Kind::Group | Kind::Project => {}
+    }
+    Json::Object(shown)
+}
+
 /// The rights of a user, by graph and permission. `is_newer` asks for the form of HugeGraph 1.7.
 pub(super) fn roles(rights: &Rights, is_newer: bool) -> Json {
     let graphs = rights.by_graph();
     let each = graphs.into_iter().map(|(graph, permissions)| {
         let each = permissions.into_iter().map(|(permission, resources)| {
             let shown = match is_newer {
-                true => by_type(&resources),
+                true => by_type(resources),
                 false => json!(resources),
             };
             (permission.name().to_owned(), shown)
@@ -103,13 +132,13 @@ pub(super) fn roles(rights: &Rights, is_newer: bool) -> Json {
     });
     let graphs: Map<String, Json> = each.collect();
     match is_newer && !graphs.is_empty() {
-        true => json!({ "roles": { "DEFAULT": graphs } }),
+        true => json!({ "roles": { GRAPH_SPACE: graphs } }),
         false => json!({ "roles": graphs }),
     }
 }
 
 /// Resources by type, and by label where elements or schema have one.
-fn by_type(resources: &[&Resource]) -> Json {
+fn by_type<'r>(resources: impl IntoIterator<Item = &'r Resource>) -> Json {
     let mut types: Map<String, Json> = Map::new();
     for resource in resources {
         use ResourceType as T;

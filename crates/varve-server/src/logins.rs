@@ -1,0 +1,158 @@
+//! Checks of passwords: few at once, and on threads of low priority.
+//!
+//! A check takes some 20 ms of a core and 19 MiB by design. So whoever sends wrong passwords by the
+//! thousand gets only processor time that no other request wants, of few cores, and most of its
+//! tries are refused at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::config::ServerConfig;
+use crate::errors::ApiError;
+
+/// How nice the threads are: serving threads that wake preempt them. Not the most, so that a login
+/// comes through on a machine that is busy.
+const NICENESS: i32 = 10;
+
+/// The places of checks, and who waits for one.
+#[derive(Debug)]
+pub(crate) struct Logins {
+    places: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    waiting_max: usize,
+    wait_max: Duration,
+    retry_after_seconds: u32,
+}
+
+impl Logins {
+    /// `cores`: how many the machine has.
+    pub(crate) fn new(config: &ServerConfig, cores: usize) -> Self {
+        let places = match config.auth.logins_at_once {
+            0 => (cores / 2).max(1),
+            places => places.min(Semaphore::MAX_PERMITS),
+        };
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            waiting: AtomicUsize::new(0),
+            waiting_max: config.auth.logins_waiting_max,
+            wait_max: config.admission_wait(),
+            retry_after_seconds: config.retry_after_seconds,
+        }
+    }
+
+    /// Runs a check when it has its turn. It keeps its place to its end, whether or not anybody
+    /// still waits for it.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        check: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let place = self.place().await?;
+        let (give, take) = oneshot::channel();
+        let work = move || {
+            yield_to_others();
+            let checked = check();
+            drop(place);
+            let _ = give.send(checked);
+        };
+        let thread = std::thread::Builder::new().name("varve-login".to_owned());
+        thread.spawn(work).map_err(|_| self.busy())?;
+        take.await
+            .map_err(|_| ApiError::internal("The check of a password has panicked"))
+    }
+
+    async fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let waiting = Waiting::begin(&self.waiting);
+        if waiting.before >= self.waiting_max {
+            return Err(self.busy());
+        }
+        let place = Arc::clone(&self.places).acquire_owned();
+        let place = tokio::time::timeout(self.wait_max, place).await;
+        place.map_err(|_| self.busy())?.map_err(|_| self.busy())
+    }
+
+    fn busy(&self) -> ApiError {
+        ApiError::too_many_requests("Too many logins at once", self.retry_after_seconds)
+    }
+}
+
+/// Gives this thread a low priority. Without it a check is as right, and disturbs others more.
+fn yield_to_others() {
+    if rustix::process::getpriority_process(None).is_ok_and(|nice| nice < NICENESS) {
+        let _ = rustix::process::setpriority_process(None, NICENESS);
+    }
+}
+
+/// One that waits, counted until it is dropped.
+struct Waiting<'w> {
+    count: &'w AtomicUsize,
+    /// How many waited already.
+    before: usize,
+}
+
+impl<'w> Waiting<'w> {
+    fn begin(count: &'w AtomicUsize) -> Self {
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        Self { count, before }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future as _;
+    use std::pin::pin;
+    use std::sync::mpsc;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    fn logins(at_once: usize, waiting_max: usize) -> Logins {
+        let mut config = ServerConfig::default();
+        config.auth.logins_at_once = at_once;
+        config.auth.logins_waiting_max = waiting_max;
+        Logins::new(&config, 8)
+    }
+
+    #[tokio::test]
+    async fn so_many_are_checked_at_once_so_many_wait_and_one_more_is_refused() {
+        let logins = logins(1, 1);
+        let (end, ended) = mpsc::channel::<()>();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut first = Box::pin(logins.run(move || ended.recv().is_err()));
+        assert!(first.as_mut().poll(&mut context).is_pending());
+        let mut second = pin!(logins.run(|| 2));
+        assert!(second.as_mut().poll(&mut context).is_pending());
+        let refused = logins.run(|| 3).await;
+        assert_eq!(refused.map_err(|error| error.status().as_u16()), Err(429));
+        // Its client has gone, and it is still being checked.
+        drop(first);
+        assert!(matches!(second.as_mut().poll(&mut context), Poll::Pending));
+        drop(end);
+        assert_eq!(second.await.ok(), Some(2));
+        assert_eq!(logins.waiting.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn a_check_has_a_low_priority_and_its_panic_is_an_error() {
+        let logins = logins(0, 1);
+        let niceness = logins.run(|| rustix::process::getpriority_process(None));
+        let niceness = niceness.await.expect("checked").expect("known");
+        let own = rustix::process::getpriority_process(None).expect("known");
+        assert_eq!(niceness, own.max(NICENESS));
+        let panicked = logins.run(|| panic!("a test panics")).await;
+        let panicked: Result<(), _> = panicked;
+        assert_eq!(panicked.map_err(|error| error.status().as_u16()), Err(500));
+        assert_eq!(logins.places.available_permits(), 4);
+    }
+}
