@@ -40,6 +40,8 @@ finish() {
   stop_server
 }
 trap finish EXIT
+# Elements of an earlier run would make its answers others than ours.
+"$hugegraph" clean
 "$hugegraph" start
 hugegraph_url=http://127.0.0.1:$HUGEGRAPH_PORT
 

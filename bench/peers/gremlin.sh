@@ -56,6 +56,8 @@ place() { # name: sets the options that say where it is
 place varve
 bench varve "${where[@]}" --scenario gremlin_vertex --model closed --users 1 --hold 1s >/dev/null
 for name in "${peers[@]}"; do
+  # Elements of an earlier run would make its graph another one than ours.
+  [[ $name != hugegraph ]] || peer "$name" clean
   peer "$name" start
   place "$name"
   case $name in

@@ -131,6 +131,7 @@ case ${1:-} in
   pause) running && kill -STOP "$(<"$home/pid")" ;;
   resume) running && kill -CONT "$(<"$home/pid")" ;;
   pid) running && cat "$home/pid" ;;
-  clean) stop; rm -rf -- "$home" ;;
+  # The resolved class path stays.
+  clean) stop; [[ ! -d $home ]] || find "$home" -mindepth 1 -maxdepth 1 ! -name classpath -exec rm -rf -- {} + ;;
   *) sed -n '2,/^set /{/^set /d;s/^# \?//;p}' "$0"; exit 2 ;;
 esac
