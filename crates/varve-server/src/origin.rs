@@ -36,12 +36,37 @@ pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), Api
     check_page_to(config, own_host(config, parts)?, &parts.headers)
 }
 
-/// Whether a request comes from a page of this server, or from no page: only then its cookies say
-/// who sends it. What browsers call the same site has other ports and other names than this server.
-pub(crate) fn is_own_page(config: &ServerConfig, parts: &Parts) -> bool {
-    let site = parts.headers.get(SEC_FETCH_SITE);
-    let is_same = |site: &HeaderValue| !site.as_bytes().eq_ignore_ascii_case(b"same-site");
-    site.is_none_or(is_same) && check_page(config, parts).is_ok()
+/// Whether a page of this server sent the request: only then its cookies say who sends it. `None`
+/// where the request has no sign of that either way, as a link that is followed over plain HTTP.
+/// Pages on another port or of another name of this server are not its own.
+pub(crate) fn is_own_page(parts: &Parts) -> Option<bool> {
+    let headers = &parts.headers;
+    let host = headers.get(HOST).map(HeaderValue::as_bytes);
+    let authority = parts.uri.authority().map(http::uri::Authority::as_str);
+    let host = host.or_else(|| authority.map(str::as_bytes));
+    let mut is_own = None;
+    for origin in headers.get_all(ORIGIN) {
+        let named = origin.as_bytes().split(|byte| *byte == b'/').nth(2);
+        if !named
+            .zip(host)
+            .is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
+        {
+            return Some(false);
+        }
+        is_own = Some(true);
+    }
+    match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {
+        Some(b"same-origin") => Some(true),
+        Some(b"none") | None => is_own.or_else(|| is_script(headers).then_some(true)),
+        Some(_) => Some(false),
+    }
+}
+
+/// Whether a script sent the request, as it says itself. A script of another page cannot: a browser
+/// asks this server before it sends such a header, and is not allowed to.
+pub(crate) fn is_script(headers: &HeaderMap) -> bool {
+    let sent_by = headers.get("x-requested-with");
+    sent_by.is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"xmlhttprequest"))
 }
 
 /// Whether the request names `localhost` or a loopback address as its host, and nothing else.

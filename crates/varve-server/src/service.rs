@@ -19,7 +19,6 @@ use crate::access;
 use crate::admission::SMALL_BODY_BYTES;
 use crate::body;
 use crate::errors::HandlerResult;
-use crate::hugegraph::session;
 use crate::identity::{Claimed, Identity, PendingLogin};
 use crate::origin;
 use crate::request::RequestContext;
@@ -81,10 +80,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         self.connection.request_started();
         let has_body = !body.is_end_stream();
         let found = match origin::check(state.config(), &parts) {
-            Ok(()) => {
-                session::admit(state, &mut parts);
-                exchange.find(&self.worker, &parts, has_body)
-            }
+            Ok(()) => exchange.find(&self.worker, &mut parts, has_body),
             Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
         let (found, identity) = match found {

@@ -113,13 +113,10 @@ export async function resume(): Promise<void> {
 }
 
 export async function logOut(): Promise<void> {
-  try {
-    await callText("/ui/session", { method: "DELETE" });
-  } finally {
-    setUser(null);
-    setLoginAsked(true);
-    await forgetQueries();
-  }
+  await callText("/ui/session", { method: "DELETE" });
+  setUser(null);
+  setLoginAsked(true);
+  await forgetQueries();
 }
 
 export function isAbort(error: unknown): boolean {

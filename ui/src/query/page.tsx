@@ -191,6 +191,11 @@ function PastQueries(props: { take: (query: PastQuery) => void; close: () => voi
   );
 }
 
+/** Whether a text is one statement whose plan is asked for: nothing of it runs. */
+function isPlanAlone(text: string): boolean {
+  return /^\s*\w+\s*\./.test(text) && text.endsWith(".explain()") && !/[;\n{]/.test(text.trim());
+}
+
 export default function QueryPage() {
   let control: EditorControl | undefined;
   const [past, setPast] = createSignal(false);
@@ -203,7 +208,7 @@ export default function QueryPage() {
   const chosen = () => control?.chosen() ?? texts()[kind()];
   const run = (text: string, sure = false) => {
     if (running()) return;
-    const isSafe = sure || text.endsWith(".explain()") || !isDestructive(kind(), text);
+    const isSafe = sure || isPlanAlone(text) || !isDestructive(kind(), text);
     setAsking(isSafe ? null : text);
     if (isSafe) void runQuery(kind(), text, control);
   };

@@ -19,6 +19,7 @@ use crate::global::wadl;
 use crate::hugegraph::session;
 use crate::identity::{self, Claimed, Identity};
 use crate::negotiate;
+use crate::origin;
 use crate::parameters;
 use crate::queries::Slow;
 use crate::request::RequestContext;
@@ -105,7 +106,7 @@ impl Exchange {
             address: state.proxies.client(connection.address(), &parts.headers),
             certificate: connection.certificate().map(Arc::clone),
             route: state.router().routes().len(),
-            is_script: session::is_script(&parts.headers),
+            is_script: origin::is_script(&parts.headers),
             gzip: false,
             refused: None,
             user: None,
@@ -120,9 +121,23 @@ impl Exchange {
     }
 
     /// Finds the route and checks the head.
-    pub(super) fn find(&mut self, worker: &WorkerHandle, parts: &Parts, has_body: bool) -> Lookup {
+    pub(super) fn find(
+        &mut self,
+        worker: &WorkerHandle,
+        parts: &mut Parts,
+        has_body: bool,
+    ) -> Lookup {
         let state = &*worker.state;
-        match state.router().find(&parts.method, parts.uri.path()) {
+        let found = state.router().find(&parts.method, parts.uri.path());
+        let reads = match &found {
+            Ok(Found::Route { index, .. }) => {
+                let route = state.router().routes()[*index];
+                !route.access.action.may_change()
+            }
+            _ => false,
+        };
+        session::admit(state, parts, reads);
+        match found {
             Err(error) => {
                 let client = (self.address, self.certificate.as_ref());
                 let claimed = identity::claimed(state, &parts.headers, client);

@@ -51,8 +51,13 @@ impl Server {
             .spawn()
             .expect("the binary starts");
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        // A cluster's server says first that it waits for the cluster.
         let mut line = String::new();
-        output.read_line(&mut line).expect("output can be read");
+        while !line.contains(" serves on ") {
+            if output.read_line(&mut line).expect("output can be read") == 0 {
+                break;
+            }
+        }
         let Some((_, url)) = line.trim().split_once(" serves on ") else {
             let mut errors = String::new();
             let _ = child

@@ -2,7 +2,7 @@
 //!
 //! The cookie holds a token like that of `/auth/login`. A request that has it and no
 //! `Authorization` is that token's, if it comes from a page of this server: browsers send cookies
-//! with requests of pages on other ports of the same host too.
+//! with requests of pages on other ports of the same host too, also with those for a picture.
 
 use http::header::{self, HeaderMap, HeaderValue};
 use http::request::Parts;
@@ -20,38 +20,32 @@ const COOKIE: &str = "varve-session";
 /// How a script is told to say who it is (RFC 6750).
 pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"varve\"");
 
-/// Whether a script of a page sent the request, as it says itself.
-pub(crate) fn is_script(headers: &HeaderMap) -> bool {
-    let sent_by = headers.get("x-requested-with");
-    sent_by.is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"xmlhttprequest"))
-}
-
-/// Reads the session's cookie as the request's `Authorization`, if the session counts.
-pub(crate) fn admit(state: &AppState, parts: &mut Parts) {
+/// Reads the session's cookie as the request's `Authorization`, if a page of this server sends it.
+/// Without a sign of that it is read for what only reads (`reads`): then whoever made the browser
+/// send it gets no answer.
+pub(crate) fn admit(state: &AppState, parts: &mut Parts, reads: bool) {
     let Some(auth) = state.auth() else { return };
-    if parts.headers.contains_key(header::AUTHORIZATION) {
+    if parts.headers.contains_key(header::AUTHORIZATION)
+        || !origin::is_own_page(parts).unwrap_or(reads)
+    {
         return;
     }
-    let Some(token) = token_in(&parts.headers) else {
-        return;
-    };
     // One that is over is no session, and not a wrong login either.
-    if !origin::is_own_page(state.config(), parts) || auth.check_token(token).is_none() {
-        return;
-    }
-    if let Ok(mut value) = HeaderValue::try_from(format!("Bearer {token}")) {
+    let token = tokens_in(&parts.headers).find(|token| auth.check_token(token).is_some());
+    let value = token.map(|token| HeaderValue::try_from(format!("Bearer {token}")));
+    if let Some(Ok(mut value)) = value {
         value.set_sensitive(true);
         parts.headers.insert(header::AUTHORIZATION, value);
     }
 }
 
-fn token_in(headers: &HeaderMap) -> Option<&str> {
+fn tokens_in(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let cookies = headers.get_all(header::COOKIE).iter();
-    let mut pairs = cookies
+    let pairs = cookies
         .filter_map(|header| header.to_str().ok())
         .flat_map(|header| header.split(';'))
         .filter_map(|pair| pair.trim().split_once('='));
-    pairs.find_map(|(name, value)| (name == COOKIE).then_some(value))
+    pairs.filter_map(|(name, value)| (name == COOKIE).then_some(value))
 }
 
 /// Whose session it is; null if there is none.
@@ -79,11 +73,11 @@ pub(super) async fn begin(context: RequestContext) -> HandlerResult {
 /// Ends the session, and its token.
 pub(super) fn end(context: &RequestContext) -> HandlerResult {
     let auth = context.state().auth();
-    if let Some((auth, token)) = auth.zip(token_in(context.headers()))
+    for token in tokens_in(context.headers()) {
         // One that is over has ended already.
-        && auth.check_token(token).is_some()
-    {
-        auth.logout(token)?;
+        if let Some(auth) = auth.filter(|auth| auth.check_token(token).is_some()) {
+            auth.logout(token)?;
+        }
     }
     Ok(with_cookie(
         context,

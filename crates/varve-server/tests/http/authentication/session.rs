@@ -93,6 +93,19 @@ fn a_session_counts_for_pages_of_this_server_only() {
         let answer = page(&server, "GET /auth/users", &[with, foreign], None);
         assert_eq!(answer.status, 401, "{foreign:?}");
     }
+    // A picture of another port's page has no such header, and a query may write.
+    let query = "GET /gremlin?gremlin=1";
+    assert_eq!(page(&server, query, &[with], None).status, 401);
+    let other_port = ("origin", "http://localhost:8081");
+    assert_eq!(page(&server, query, &[with, other_port], None).status, 401);
+    for own in [
+        ("origin", "https://localhost:8080"),
+        ("sec-fetch-site", "same-origin"),
+        ("x-requested-with", "XMLHttpRequest"),
+    ] {
+        let answer = page(&server, query, &[with, own], None);
+        assert_eq!(answer.status, 200, "{own:?}: {}", answer.text());
+    }
     let login = json!({"user_name": "admin", "user_password": PASSWORD});
     let foreign = [("origin", "http://evil.example")];
     let answer = page(&server, "POST /ui/session", &foreign, Some(&login));
