@@ -378,10 +378,17 @@ fn chore_fails_at(template: &Path, point: &FailPoint, action: &str) {
     let chore = Chore::of(point.name()).expect("some chore passes it");
     let started = Instant::now();
     let client = server.client();
+    // A space that is still in use when its graph is dropped is removed later: then the log has it.
+    let cause = match action {
+        "disk_full" => "is full",
+        _ => "told to fail",
+    };
+    let is_logged = || server.logged_so_far(&["was not removed", cause]).is_some();
     crowd.chores.run(&client, Some(chore), &|chores| {
-        chores.failures == 0 && started.elapsed() < PATIENCE
+        chores.failures == 0 && !is_logged() && started.elapsed() < PATIENCE
     });
-    assert_eq!(crowd.chores.failures, 1, "{armed} was not reached");
+    let failures = crowd.chores.failures;
+    assert!(failures == 1 || is_logged(), "{armed} was not reached");
     crowd.chores.check(&client);
     crowd.chores.all_work(&client);
     crowd.chores.check(&client);

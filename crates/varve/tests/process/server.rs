@@ -111,14 +111,22 @@ impl Server {
     pub(crate) fn logged(&self, texts: &[&str]) -> String {
         let started = Instant::now();
         loop {
-            let log = self.log.lock().expect("nobody panics with it").clone();
-            let mut lines = log.lines();
-            if let Some(line) = lines.find(|line| texts.iter().all(|text| line.contains(text))) {
-                return line.to_owned();
+            if let Some(line) = self.logged_so_far(texts) {
+                return line;
             }
+            let log = self.log.lock().expect("nobody panics with it");
             assert!(started.elapsed() < PATIENCE, "no {texts:?} in\n{log}");
+            drop(log);
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// The same, if the line is there.
+    pub(crate) fn logged_so_far(&self, texts: &[&str]) -> Option<String> {
+        let log = self.log.lock().expect("nobody panics with it");
+        let mut lines = log.lines();
+        let line = lines.find(|line| texts.iter().all(|text| line.contains(text)));
+        line.map(str::to_owned)
     }
 
     /// The process id.
