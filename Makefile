@@ -72,8 +72,8 @@ bench-compare: build ## Varve and a real HugeGraph in turns, with ratios: half a
 bench-gremlin: build ## Gremlin on Varve, HugeGraph, JanusGraph and TinkerGraph in turns, with ratios: 20 minutes (bench/peers/gremlin.sh)
 	bench/peers/gremlin.sh
 
-bench-auth: build ## what authentication and TLS cost a point read, by turns: 6 minutes (bench/doors.sh)
-	bench/doors.sh
+bench-auth: build ## what authentication and TLS cost a point read, by turns: 6 minutes (bench/auth.sh)
+	bench/auth.sh
 
 bench-micro: ## instructions of the hot paths against the baseline; over 5 % more fails
 	@bench/micro/run.sh

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# What authentication and TLS cost: reads of one vertex by its id over connections that stay open, without either, with a
-# token, with a name and a password, over TLS, and with a token over TLS. A server for each way; they are measured by turns, round
-# after round, and the medians are compared.
-#   bench/doors.sh [rounds [requests [connections]]]      VARVE_BIN says which server
-# The rate includes the load tool, which takes processors of its own, and more for TLS; the CPU time is the server's alone.
+# The cost of authentication and TLS: reads of one vertex by its id over kept connections,
+# anonymous, with a token, with a name and a password, over TLS, and with a token over TLS. Each has
+# a server of its own; they are measured by turns, and the medians of the rounds are compared.
+#   bench/auth.sh [rounds [requests [connections]]]      VARVE_BIN: the server's binary
+# The rate includes the CPU time of the load tool, which is higher with TLS; the CPU time is the
+# server's alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rounds="${1:-5}" requests="${2:-50000}" connections="${3:-1}"
@@ -59,7 +60,7 @@ median() { # file, column
   cut -d' ' -f"$2" "$1" | sort -n | awk '{ all[NR] = $1 } END { print (all[int((NR + 1) / 2)] + all[int((NR + 2) / 2)]) / 2 }'
 }
 printf 'medians of %s rounds, %s reads each over %s connections\n\n' "$rounds" "$requests" "$connections"
-echo '| way | reads/s | of anonymous | server µs of CPU a read | anonymous / it |'
+echo '| way | reads/s | ÷ anonymous | server CPU, µs a read | anonymous ÷ this |'
 echo '|---|---|---|---|---|'
 for number in "${!names[@]}"; do
   rate="$(median "$work/figures$number" 1)" us="$(median "$work/figures$number" 2)"
