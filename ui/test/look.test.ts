@@ -2,13 +2,23 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { escapeXml } from "../src/explore/svg";
 import { parseStyles } from "../src/explore/style";
-import { planOf, withPlan } from "../src/query/plan";
+import { isOnlyExplained, planOf, withPlan } from "../src/query/plan";
 
 test("a query gets its plan in place of its results", () => {
   assert.equal(withPlan("g.V()", "explain"), "g.V().explain()");
   assert.equal(withPlan("g.V().toList();\n", "profile"), "g.V().profile()");
   assert.equal(withPlan("g.V().explain()", "profile"), "g.V().profile()");
   assert.equal(withPlan("g.V() // all", "explain"), "g.V() // all\n.explain()");
+});
+
+test("a plan runs nothing only if the text is one statement", () => {
+  assert.ok(isOnlyExplained("g.V().drop().explain()"));
+  assert.ok(!isOnlyExplained("g.V().drop().iterate(); g.V().explain()"));
+  assert.ok(!isOnlyExplained("g.V().drop().iterate()\ng.V().explain()"));
+  assert.ok(!isOnlyExplained("v = g.addV('a').next(); g.V(v).explain()"));
+  assert.ok(!isOnlyExplained("v = g.addV('a').explain()"));
+  assert.ok(!isOnlyExplained("if (true) { g.V().drop().iterate() }.explain()"));
+  assert.ok(!isOnlyExplained("g.V().drop()"));
 });
 
 test("plans are told from other answers", () => {

@@ -45,7 +45,7 @@ interface EdgeAttributes {
 const SIGNS: Record<Mark, string> = { added: "+ ", removed: "− ", changed: "~ ", same: "" };
 /** Up to here all names of vertices are drawn. */
 const NAMED_MAX = 150;
-/** Up to here all edges, or all that differ, have their labels; above it those of what is selected. */
+/** The most edges, or differences, that all have their labels; above it only selected ones have. */
 const EDGES_NAMED_MAX = 25;
 /** Above this many edges only vertices can be picked, and edges are not drawn while the picture moves. */
 const EDGES_PICKED_MAX = 1500;

@@ -211,7 +211,7 @@ export async function showSample(label: string | undefined, limit: number): Prom
 
 // What is shown follows the vertices and the times.
 
-/** Lets the browser answer the pointer and the keys: reading a large answer and drawing it are a task each. */
+/** Lets the browser handle input: reading a large answer and drawing it are separate tasks. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

@@ -11,7 +11,7 @@ export interface Style {
   /** A place in the palette, so that each theme has its own shade, or a colour as `#rrggbb`. */
   color?: string;
   size?: Size;
-  /** The property whose value is the element's text; `~id` and `~label` are its id and its label. */
+  /** The property whose value is the element's text; `~id` and `~label`: its id or label. */
   caption?: string;
 }
 

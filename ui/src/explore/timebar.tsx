@@ -79,7 +79,10 @@ export function TimeBar() {
   );
 }
 
-/** Says what point the screen shows, or that it compares. The line is always there: without it the canvas would change its size with a step of a slider. */
+/**
+ * The point that the screen shows, or that it compares. The line is always there, so that a step of a
+ * slider does not resize the canvas.
+ */
 export function TimeNotice() {
   return (
     <Show

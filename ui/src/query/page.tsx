@@ -15,7 +15,7 @@ import { Tabs } from "../parts/tabs";
 import { TimeFields, timeText } from "../parts/timefields";
 import type { EditorControl } from "./editor";
 import { completeGremlin } from "./gremlin";
-import { planOf, withPlan, type Plan } from "./plan";
+import { isOnlyExplained, planOf, withPlan, type Plan } from "./plan";
 import { PlanView } from "./planview";
 import { keepQuery, pastQueries, type PastQuery } from "./past";
 import { completeRest, isDestructive, parseRest } from "./rest";
@@ -191,11 +191,6 @@ function PastQueries(props: { take: (query: PastQuery) => void; close: () => voi
   );
 }
 
-/** Whether a text is one statement whose plan is asked for: nothing of it runs. */
-function isPlanAlone(text: string): boolean {
-  return /^\s*\w+\s*\./.test(text) && text.endsWith(".explain()") && !/[;\n{]/.test(text.trim());
-}
-
 export default function QueryPage() {
   let control: EditorControl | undefined;
   const [past, setPast] = createSignal(false);
@@ -208,7 +203,7 @@ export default function QueryPage() {
   const chosen = () => control?.chosen() ?? texts()[kind()];
   const run = (text: string, sure = false) => {
     if (running()) return;
-    const isSafe = sure || isPlanAlone(text) || !isDestructive(kind(), text);
+    const isSafe = sure || isOnlyExplained(text) || !isDestructive(kind(), text);
     setAsking(isSafe ? null : text);
     if (isSafe) void runQuery(kind(), text, control);
   };

@@ -54,7 +54,7 @@ export function planOf(data: unknown): Plan | null {
   return { kind: "profile", millis, steps: measured(metrics, millis, 0) };
 }
 
-/** The end of a traversal that hands out its results. */
+/** The end of a traversal that returns its results. */
 const END = /[\s;]+$|\.\s*(?:toList|toSet|next|iterate|explain|profile)\s*\(\s*\)\s*;?\s*$/;
 
 /** The text of a traversal with `explain()` or `profile()` at its end. */
@@ -64,4 +64,9 @@ export function withPlan(text: string, kind: Plan["kind"]): string {
   // A comment in the last line would hide the step.
   const newLine = /\/\/.*$/.test(rest) ? "\n" : "";
   return `${rest}${newLine}.${kind}()`;
+}
+
+/** Whether a text is one statement that ends with `explain()`, so that nothing of it runs. */
+export function isOnlyExplained(text: string): boolean {
+  return /^\s*\w+\s*\./.test(text) && text.endsWith(".explain()") && !/[;\n{]/.test(text.trim());
 }
