@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs what must hold on Apache Cassandra against real nodes that it starts and removes: the suite of the storage seam, random lists of
-# operations beside the naive model, open graphs, then the recorded HugeGraph exchanges and the published clients of HugeGraph against a server
-# with that engine, then two servers at once; then, where VARVE_REQUIRE_CASSANDRA or VARVE_CLUSTER_ROUNDS is set, faults of three nodes,
-# else a line that says they were left out. Without Java 11 or 17 and Maven it says so and passes, or fails where
-# VARVE_REQUIRE_CASSANDRA is set.
+# Runs what must hold on Apache Cassandra, against real nodes that it starts and removes: the suite
+# of the storage seam, random operations beside the naive model, open graphs, the recorded HugeGraph
+# exchanges and HugeGraph's published clients against a server with that engine, then two servers.
+# Where VARVE_REQUIRE_CASSANDRA or VARVE_CLUSTER_ROUNDS is set, also faults of three nodes; else a
+# line says that they were left out. Without Java 11 or 17 and Maven it says so and passes, or fails
+# where VARVE_REQUIRE_CASSANDRA is set.
 #
 # VARVE_TEST_CASSANDRA=host:port takes a node that runs already for all but the last.
 set -euo pipefail

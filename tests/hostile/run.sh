@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Hostile clients against the built server: its memory stays within bounds, and others are served (see README.md).
-# `run.sh` is the short form; `run.sh --long` sends more and also judges how long others wait, under wrong logins too.
+# `run.sh` is the short form; `run.sh --long` sends more and also judges how long others wait, also
+# under wrong logins.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 0; }

@@ -76,11 +76,11 @@ pub struct CommitEvery {
     pub elements: usize,
     /// The valid time of the changes.
     pub period: WritePeriod,
-    /// Looks before each commit in between whether it may be done.
+    /// Is called before each commit in between.
     pub check: Option<PartCheck>,
 }
 
-/// Refuses a commit in between.
+/// A check that may refuse a commit in between.
 pub type PartCheck = Arc<dyn Fn() -> Result<(), GraphError> + Send + Sync>;
 
 /// Changes of a graph that are not committed yet, over one view of it.

@@ -1,8 +1,8 @@
 //! Checks of passwords: few at once, and on threads of low priority.
 //!
-//! A check takes some 20 ms of a core and 19 MiB by design. So whoever sends wrong passwords by the
-//! thousand gets only processor time that no other request wants, of few cores, and most of its
-//! tries are refused at once.
+//! A check takes some 20 ms of a core and 19 MiB by design. So a client that sends thousands of
+//! wrong passwords only gets CPU time of few cores that no other request needs; most of its
+//! requests are refused at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

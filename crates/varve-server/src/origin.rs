@@ -36,9 +36,9 @@ pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), Api
     check_page_to(config, own_host(config, parts)?, &parts.headers)
 }
 
-/// Whether a page of this server sent the request: only then its cookies say who sends it. `None`
-/// where the request has no sign of that either way, as a link that is followed over plain HTTP.
-/// Pages on another port or of another name of this server are not its own.
+/// Whether a page of this server sent the request, so that its cookies may authenticate it. `None`
+/// if the headers do not say, as for a link that is followed over plain HTTP. Pages on another port
+/// or another name of this server are not its own.
 pub(crate) fn is_own_page(parts: &Parts) -> Option<bool> {
     let headers = &parts.headers;
     let host = headers.get(HOST).map(HeaderValue::as_bytes);
@@ -62,8 +62,8 @@ pub(crate) fn is_own_page(parts: &Parts) -> Option<bool> {
     }
 }
 
-/// Whether a script sent the request, as it says itself. A script of another page cannot: a browser
-/// asks this server before it sends such a header, and is not allowed to.
+/// Whether the request says that a script sent it. A foreign page's script cannot: the browser
+/// would have to ask this server first (CORS), which refuses.
 pub(crate) fn is_script(headers: &HeaderMap) -> bool {
     let sent_by = headers.get("x-requested-with");
     sent_by.is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"xmlhttprequest"))
@@ -191,8 +191,8 @@ impl<'a> Authority<'a> {
     /// Whether it may be this server. An IP address always may: what it stands for cannot be
     /// changed by a name server.
     fn is_own(self, config: &ServerConfig) -> bool {
-        self.name.parse::<IpAddr>().is_ok()
-            || self.name.eq_ignore_ascii_case("localhost")
+        self.name.eq_ignore_ascii_case("localhost")
+            || self.name.parse::<IpAddr>().is_ok()
             || self.is_public(config)
     }
 

@@ -31,7 +31,7 @@ use crate::route::{Action, Route, Scope};
 use crate::service;
 use crate::state::AppState;
 
-/// Says that another server has handed the request on: it is not handed on once more.
+/// Marks a request that another server has forwarded: it is not forwarded again.
 pub(crate) const FORWARDED: HeaderName = HeaderName::from_static("x-varve-forwarded");
 
 /// The wait before a graph's leader is looked for again; it doubles up to the last.
@@ -246,7 +246,7 @@ async fn leads_no_more(state: &AppState, graph: &str, leader: &Leader) {
     }
 }
 
-/// Whether a header is about one connection, and so is not handed on.
+/// Whether a header is about one connection, and so is not forwarded.
 fn is_of_connection(name: &HeaderName) -> bool {
     matches!(
         name.as_str(),
@@ -264,8 +264,8 @@ fn is_of_connection(name: &HeaderName) -> bool {
     )
 }
 
-/// The headers that are handed on.
-fn handed_on(headers: &HeaderMap) -> HeaderMap {
+/// The headers that are forwarded.
+fn forwarded_headers(headers: &HeaderMap) -> HeaderMap {
     headers
         .iter()
         .filter(|(name, _)| !is_of_connection(name))

@@ -13,7 +13,8 @@
 //!
 //! With history each version of every element is a line, oldest first, with `valid_from` and `valid_to`, also of what
 //! does not exist any more; a version that ended it is `{"delete_vertex":<id>,"label":…}` or
-//! `{"delete_edge":<id>,"label":…}`. Versions of labels that are removed are left out, for the schema does not have them.
+//! `{"delete_edge":<id>,"label":…}`. Versions of removed labels are left out, as the schema lacks
+//! them.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

@@ -38,7 +38,7 @@ impl Tasks {
         self.list_those(query, &|_| true)
     }
 
-    /// The same of those that `is_seen`; the page is as full as of all.
+    /// Lists the tasks for which `is_seen` is true, with full pages.
     ///
     /// # Errors
     /// When records cannot be read.

@@ -10,8 +10,9 @@ use super::{
 };
 use crate::{ErrorKind, GraphError};
 
-/// Tasks that become real when the batch they were written into is stored and [`Submission::commit`] is called. Dropped
-/// without that, nothing happened and the ids are free again. Only one submission of a graph is open at a time.
+/// Tasks that become real when the batch they were written into is stored and
+/// [`Submission::commit`] is called. Dropped without that, nothing happened and the ids are free
+/// again. Only one submission of a graph is open at a time.
 #[must_use = "tasks run only after the batch was stored and the submission committed"]
 pub struct Submission<'a> {
     tasks: &'a Tasks,
@@ -51,14 +52,14 @@ impl Tasks {
         Ok(id)
     }
 
-    /// Notes who submitted a task that came with a change of the schema, if it is still there.
-    /// Should the process die before, it is nobody's.
+    /// Sets the owner of a task that a change of the schema has submitted, if the task is still
+    /// there. After a crash in between it has no owner.
     ///
     /// # Errors
     /// When it cannot be stored.
     pub fn set_owner(&self, id: TaskId, owner: &str) -> Result<(), GraphError> {
         let shared = &self.shared;
-        // Held to the end: whoever ends the task meanwhile would store it without the owner.
+        // Held to the end: a worker that ends the task would store it without the owner.
         let mut state = shared.state.lock();
         if let Some(live) = state.live.get_mut(&id) {
             live.task.owner = Some(owner.to_owned());

@@ -45,8 +45,8 @@ pub(super) const POST: Handler = Handler::Brief {
     full: super::post,
 };
 
-/// Whether a text has what begins the names of writing steps. To parse it here would be in vain
-/// then, and a tenth of the work of a small write; that it only reads after all costs a handover.
+/// Whether a text contains the start of a writing step's name. Parsing it here would be in vain
+/// then, and is a tenth of a small write; a text that only reads after all goes to the pool.
 fn seems_to_write(script: &str) -> bool {
     [".add", ".merge", ".drop(", ".property("]
         .iter()

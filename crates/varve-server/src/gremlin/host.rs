@@ -171,7 +171,8 @@ impl<'c> GraphHost<'c> {
         Ok(())
     }
 
-    /// Refuses to commit more of a script whose client has lost rights since its beginning.
+    /// A check that refuses further commits once the client has lost rights since the script's
+    /// start.
     fn part_check(&self) -> PartCheck {
         let still_allowed = self.context.still_allowed();
         Arc::new(move || {

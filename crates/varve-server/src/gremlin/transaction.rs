@@ -67,7 +67,7 @@ pub(super) struct Work {
     pub(super) graph: Arc<Graph>,
     /// What the client may do with its elements.
     access: Option<Arc<AccessPolicy>>,
-    /// Looks before each commit in between whether the client still may do that.
+    /// Checks the client's rights before each commit in between.
     pub(super) check: Option<PartCheck>,
     /// Whether it may change something: what it reads must not change under it then, also where
     /// there are no snapshots.

@@ -1,8 +1,8 @@
 //! `…/tasks`: long work of a graph, listed, looked at, cancelled, forgotten.
 //!
-//! Users see the tasks that they have submitted, and who administers the graph those of other users
-//! too. Those of the administrator are the administrator's alone, and so are those of nobody. What
-//! is not seen is answered as if it were not there.
+//! A user sees the tasks that it has submitted; a user with every right on the graph also sees
+//! those of other users. Only the administrator sees its own tasks and those without an owner. A
+//! task that the client does not see is 404.
 
 use varve_auth::{ADMIN, Kind};
 use varve_graph::Graph;

@@ -72,7 +72,7 @@ pub(super) struct Exchange {
     certificate: Option<Arc<ClientCertificate>>,
     /// The route's index, or the number of routes while none is found.
     route: usize,
-    /// Whether a script of a page sent the request.
+    /// Whether a script of a page sent the request; looked at where authentication is on.
     is_script: bool,
     /// Whether the answer may be compressed.
     gzip: bool,
@@ -106,7 +106,7 @@ impl Exchange {
             address: state.proxies.client(connection.address(), &parts.headers),
             certificate: connection.certificate().map(Arc::clone),
             route: state.router().routes().len(),
-            is_script: origin::is_script(&parts.headers),
+            is_script: state.auth().is_some() && origin::is_script(&parts.headers),
             gzip: false,
             refused: None,
             user: None,

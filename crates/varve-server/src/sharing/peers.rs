@@ -19,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
 
-use super::{FORWARDED, Failed, handed_on};
+use super::{FORWARDED, Failed, forwarded_headers};
 use crate::answers::Share;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
@@ -79,7 +79,7 @@ impl Peers {
         let (parts, body) = answer.into_parts();
         let (body, share) = collect(body, share).await?;
         self.keep(address, sender);
-        let mut headers = handed_on(&parts.headers);
+        let mut headers = forwarded_headers(&parts.headers);
         if context.method == Method::HEAD {
             // It tells how long the body would be that is not there.
             let length = parts.headers.get(header::CONTENT_LENGTH);
@@ -150,10 +150,10 @@ async fn collect(mut body: Incoming, mut share: Share) -> Result<(Body, Share), 
     Ok((Body::from(whole.freeze()), share))
 }
 
-/// The request as it is handed on: with all its headers, those of the connection and of the
-/// client's address excepted.
+/// The request to forward: with all headers but those of the connection and of the client's
+/// address.
 fn request(address: &str, context: &RequestContext) -> Request<Body> {
-    let mut headers: HeaderMap = handed_on(&context.headers);
+    let mut headers: HeaderMap = forwarded_headers(&context.headers);
     let proxies = &context.state().proxies;
     proxies.name_client(context.address, &mut headers);
     if !headers.contains_key(header::HOST) {

@@ -129,7 +129,7 @@ fn deletion(id: &Json, label: Option<&str>, kind: Kind, period: &Period) -> Stri
     path
 }
 
-/// What the rows of an element are known by: UUIDs are texts in some and have their type in others.
+/// The identity of an element's rows: a UUID is a text in some and has its type in others.
 fn known_by(id: &Json) -> u64 {
     identity(&[id.get("UUID").unwrap_or(id)])
 }

@@ -1,6 +1,7 @@
 //! Reads input files row by row, with the line and the byte range of each row.
 //!
-//! The byte ranges are what the journal keeps, so that an interrupted load goes on where it stopped.
+//! The byte ranges are what the journal keeps, so that an interrupted load goes on where it
+//! stopped.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -13,9 +14,11 @@ use super::mapping::{Format, Source};
 
 /// The longest line of JSON that is read, in bytes.
 const LINE_BYTES_MAX: usize = 64 << 20;
-/// How far the line ends before a CSV record are counted; more empty lines than this in a row make line numbers too small.
+/// How far the line ends before a CSV record are counted; more empty lines than this in a row make
+/// line numbers too small.
 const LINE_ENDS_AHEAD: usize = 64;
-/// The most that a CSV record without quotation marks takes beside its cells and delimiters: its line end.
+/// The most bytes that a CSV record without quotation marks has beside its cells and delimiters:
+/// its line end.
 const LINE_END_BYTES: u64 = 2;
 /// Bytes read from a file at once.
 const READ_BYTES: usize = 1 << 20;
@@ -142,8 +145,8 @@ impl CsvRows {
         self.reader.seek(position)
     }
 
-    /// The line of a record's first byte. The reader counts a line feed after a carriage return, and empty lines, only
-    /// with the record that follows them.
+    /// The line of a record's first byte. The reader counts a line feed after a carriage return,
+    /// and empty lines, only with the record that follows them.
     fn first_line(&self, at: &csv::Position) -> u64 {
         let mut ahead = [0; LINE_ENDS_AHEAD];
         let file = self.reader.get_ref().get_ref();
@@ -216,8 +219,8 @@ impl CsvRows {
     }
 }
 
-/// What is wrong with the quotation marks of a record, by RFC 4180: a cell that begins with one ends
-/// with one, and those within are doubled.
+/// What is wrong with the quotation marks of a record, by RFC 4180: a cell that begins with one
+/// ends with one, and those within are doubled.
 fn quoting_fault(record: &[u8], delimiter: u8) -> Option<String> {
     #[derive(PartialEq)]
     enum At {

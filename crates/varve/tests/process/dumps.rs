@@ -45,7 +45,7 @@ fn period(random: &mut Random) -> String {
     }
 }
 
-/// Writes something to one of a few vertices, or to an edge between two. What is refused is refused.
+/// Writes to one of a few vertices, or to an edge between two; the server may refuse it.
 fn write_something(server: &Server, random: &mut Random, number: u64) {
     let graph = "/graphs/hugegraph/graph";
     let [one, other] = [0; 2].map(|_| format!("v{}", random.below(VERTICES)));

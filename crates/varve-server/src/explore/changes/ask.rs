@@ -59,7 +59,7 @@ impl Ask {
         let last_event = context.headers().get(LAST_EVENT_ID);
         let last_event = last_event.and_then(|id| id.to_str().ok());
         let since = match last_event.or_else(|| query.get("since")) {
-            // A graph without a commit of its own has none after its oldest version either.
+            // A new graph has no commit yet; `oldest` is then newer than what is published.
             None | Some("" | "now") => graph.published().max(oldest),
             Some("earliest") => oldest,
             Some(text) => since(graph, text, oldest)?,

@@ -94,7 +94,7 @@ fn known_type(kind: &str) -> Result<(), ApiError> {
     }
 }
 
-/// 400 for a user that there is none of. Only who may read users learns that.
+/// 400 for a user that does not exist; only a client that may read users learns that.
 fn known_user(call: &Call<'_>, name: &str) -> Result<(), ApiError> {
     let directory = call.auth.directory();
     match directory.user(&Kind::User.id_of(name)) {

@@ -1,8 +1,8 @@
 //! `/ui/session`: the explorer's session, in a cookie that scripts cannot read.
 //!
-//! The cookie holds a token like that of `/auth/login`. A request that has it and no
-//! `Authorization` is that token's, if it comes from a page of this server: browsers send cookies
-//! with requests of pages on other ports of the same host too, also with those for a picture.
+//! The cookie holds a token like that of `/auth/login`. It authenticates a request without
+//! `Authorization` that a page of this server sends. Browsers also send it with requests of pages
+//! on other ports of the same host, images included.
 
 use http::header::{self, HeaderMap, HeaderValue};
 use http::request::Parts;
@@ -17,12 +17,12 @@ use crate::state::AppState;
 
 const COOKIE: &str = "varve-session";
 
-/// How a script is told to say who it is (RFC 6750).
+/// The challenge for a script's request without a token (RFC 6750).
 pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"varve\"");
 
-/// Reads the session's cookie as the request's `Authorization`, if a page of this server sends it.
-/// Without a sign of that it is read for what only reads (`reads`): then whoever made the browser
-/// send it gets no answer.
+/// Sets the request's `Authorization` from the session's cookie, if a page of this server sends the
+/// request. If the sender is unknown, only for a request that only reads (`reads`): a foreign page
+/// cannot read the answer.
 pub(crate) fn admit(state: &AppState, parts: &mut Parts, reads: bool) {
     let Some(auth) = state.auth() else { return };
     if parts.headers.contains_key(header::AUTHORIZATION)
@@ -30,7 +30,7 @@ pub(crate) fn admit(state: &AppState, parts: &mut Parts, reads: bool) {
     {
         return;
     }
-    // One that is over is no session, and not a wrong login either.
+    // An expired token is not a failed login.
     let token = tokens_in(&parts.headers).find(|token| auth.check_token(token).is_some());
     let value = token.map(|token| HeaderValue::try_from(format!("Bearer {token}")));
     if let Some(Ok(mut value)) = value {
@@ -74,7 +74,7 @@ pub(super) async fn begin(context: RequestContext) -> HandlerResult {
 pub(super) fn end(context: &RequestContext) -> HandlerResult {
     let auth = context.state().auth();
     for token in tokens_in(context.headers()) {
-        // One that is over has ended already.
+        // An expired token has ended already.
         if let Some(auth) = auth.filter(|auth| auth.check_token(token).is_some()) {
             auth.logout(token)?;
         }
