@@ -104,7 +104,7 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
     let mut outcomes = Vec::with_capacity(plan.exchanges.len());
     for exchange in &plan.exchanges {
         let trouble_before = compensate(server, plan, exchange.number, When::Before, &ids);
-        await_ended_tasks(server, plan, exchange, &ids);
+        await_shown_tasks(server, plan, exchange, &ids);
         let mut request = transcript::request(exchange, &plan.details, &ids);
         request.path = plan.placed(&request.path);
         let mut outcome = match server.send(&request) {
@@ -208,39 +208,56 @@ fn await_task(
     }
     let body = Json::parse(&answer.body).ok()?;
     match body.get("task_id") {
-        Some(Json::Number(id)) if id != "0" => await_end(server, plan, exchange, id, ids),
+        Some(Json::Number(id)) if id != "0" => {
+            await_status(server, plan, exchange, id, is_ended, ids)
+        }
         _ => None,
     }
 }
 
-/// Waits for the tasks that the recorded answer shows as ended: whether a job is done by the next
-/// request depends on the machine. An error shows in the answer that follows.
-fn await_ended_tasks(server: &Server, plan: &Plan, exchange: &Exchange, ids: &Identities) {
+/// Waits until the tasks in the recorded answer are as far as it shows them: ended, or begun where it
+/// shows a running one cancelled. How far a job is by the next request depends on the machine. An
+/// error shows in the answer that follows.
+fn await_shown_tasks(server: &Server, plan: &Plan, exchange: &Exchange, ids: &Identities) {
     let shown = &exchange.response;
     let tasks = match shown.get("tasks").and_then(Json::as_array) {
         Some(tasks) => tasks,
         None => std::slice::from_ref(shown),
     };
-    for task in tasks.iter().filter(|task| is_ended(task)) {
+    for task in tasks {
+        let is_there = match status(task) {
+            Some("cancelling") => is_begun,
+            _ if is_ended(task) => is_ended,
+            _ => continue,
+        };
         if let Some(Json::Number(id)) = task.get("id")
             && let Some(id) = ids.known(Kind::Task, id)
         {
-            let _ = await_end(server, plan, exchange, id, ids);
+            let _ = await_status(server, plan, exchange, id, is_there, ids);
         }
     }
 }
 
-fn is_ended(task: &Json) -> bool {
-    let status = task.get("task_status").and_then(Json::as_str);
-    matches!(status, Some("success" | "failed" | "cancelled"))
+fn status(task: &Json) -> Option<&str> {
+    task.get("task_status").and_then(Json::as_str)
 }
 
-/// Waits until the server's task `id` has ended; says what went wrong, if anything did.
-fn await_end(
+fn is_ended(task: &Json) -> bool {
+    matches!(status(task), Some("success" | "failed" | "cancelled"))
+}
+
+fn is_begun(task: &Json) -> bool {
+    status(task) == Some("running") || is_ended(task)
+}
+
+/// Waits until the server's task `id` is as `is_there` wants it; says what went wrong, if anything
+/// did.
+fn await_status(
     server: &Server,
     plan: &Plan,
     exchange: &Exchange,
     id: &str,
+    is_there: fn(&Json) -> bool,
     ids: &Identities,
 ) -> Option<String> {
     let path = plan.placed(&format!("{}/tasks/{id}", exchange.graph_base()?));
@@ -254,11 +271,11 @@ fn await_end(
     loop {
         let answer = server.send(&request).ok()?;
         let task = Json::parse(&answer.body).ok();
-        match task.as_ref().filter(|t| t.get("task_status").is_some()) {
+        match task.as_ref().filter(|task| status(task).is_some()) {
             None => return Some(format!("task {id} cannot be asked for: {}", answer.body)),
-            Some(task) if is_ended(task) => return None,
+            Some(task) if is_there(task) => return None,
             Some(_) if Instant::now() > deadline => {
-                return Some(format!("task {id} has not ended: {}", answer.body));
+                return Some(format!("task {id} is not so far: {}", answer.body));
             }
             Some(_) => thread::sleep(TASK_POLL),
         }

@@ -83,17 +83,22 @@ impl Tasks {
         let (space, meta) = (&*self.shared.space, self.shared.tables.meta);
         if let Some((task, unsaved)) = self.live(id) {
             return Ok(TaskDetail {
-                input: record::read_text(space, meta, INPUT, id)?,
+                input: self.input(id)?,
                 result: unsaved,
                 task,
             });
         }
         let task = record::read(space, meta, id)?.ok_or_else(|| unknown(id))?;
         Ok(TaskDetail {
-            input: record::read_text(space, meta, INPUT, id)?,
+            input: self.input(id)?,
             result: record::read_text(space, meta, RESULT, id)?,
             task,
         })
+    }
+
+    /// What the task was given to do.
+    pub(super) fn input(&self, id: TaskId) -> Result<Option<String>, GraphError> {
+        record::read_text(&*self.shared.space, self.shared.tables.meta, INPUT, id)
     }
 
     fn find(&self, id: TaskId) -> Result<Option<Task>, GraphError> {

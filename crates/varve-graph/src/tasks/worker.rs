@@ -174,7 +174,8 @@ impl Tasks {
         self.shared.state.lock().bodies = None;
     }
 
-    /// Cancels a task: at once when it waits, otherwise as soon as its body takes notice.
+    /// Cancels a task: at once when it waits, otherwise as soon as its body takes notice. Returns
+    /// the task as the cancellation left it: [`TaskStatus::Cancelled`] or [`TaskStatus::Cancelling`].
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::IllegalState`] when it
@@ -194,17 +195,23 @@ impl Tasks {
         if status.is_final() || matches!(status, TaskStatus::Cancelling | TaskStatus::Deleting) {
             return Err(ended());
         }
-        let abandoned = if live.task.status.is_waiting() {
-            self.shared.end(&mut state, id, TaskStatus::Cancelled, None)
-        } else {
-            live.task.status = TaskStatus::Cancelling;
-            let control = &live.progress.control;
-            control.cancelled.store(true, Ordering::Relaxed);
-            self.shared.save(live, Durability::Buffered)?;
-            None
-        };
-        self.shared.tell_abandoned(state, abandoned);
-        self.detail(id)
+        if live.task.status.is_waiting() {
+            let abandoned = self.shared.end(&mut state, id, TaskStatus::Cancelled, None);
+            self.shared.tell_abandoned(state, abandoned);
+            return self.detail(id);
+        }
+        live.task.status = TaskStatus::Cancelling;
+        let control = &live.progress.control;
+        control.cancelled.store(true, Ordering::Relaxed);
+        self.shared.save(live, Durability::Buffered)?;
+        // Read before the lock goes: the body may end at once.
+        let task = live.current();
+        drop(state);
+        Ok(TaskDetail {
+            input: self.input(id)?,
+            result: None,
+            task,
+        })
     }
 
     /// Removes a task's record. With `force`, one that has not ended is cancelled first and its
