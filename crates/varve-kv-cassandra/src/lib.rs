@@ -16,8 +16,6 @@
 //!
 //! One process at a time has a space open; a lease in the keyspace sees to that. What the bytes mean is unknown here.
 
-#![cfg(feature = "driver")]
-
 mod acquire;
 mod bridge;
 mod change;

@@ -1,7 +1,6 @@
 //! A process that writes batches over partitions is killed at each step of a commit; whoever opens the space next finds each
 //! batch whole or not at all, and everything that was acknowledged.
 
-#![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 mod node;

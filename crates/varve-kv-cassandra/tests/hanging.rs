@@ -2,7 +2,6 @@
 //! How many there are a second is told; asserted is that they are not a tenth of those before. It takes three nodes of its own, so
 //! only where `VARVE_TEST_HANGING` is set, as `tests/cassandra/faults.sh` does.
 
-#![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 mod nodes;

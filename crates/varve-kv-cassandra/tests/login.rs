@@ -2,7 +2,6 @@
 //! the rights that the documents name are enough. Rights that cannot be read for a while are waited for; and what a write that
 //! was begun lacks has to be given before anything else is written. What the end of the process cuts off is of unknown outcome.
 
-#![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 mod nodes;

@@ -1,7 +1,6 @@
 //! A real Cassandra node passes the suite of the storage seam. Without Java and Maven to run one, the tests say so and
 //! pass. `VARVE_TEST_CASSANDRA=host:port` takes a node that runs already, with one datacenter `datacenter1`.
 
-#![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 mod node;

@@ -1,6 +1,5 @@
 //! What a leader that was stopped may still do once another process has its space.
 
-#![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 mod node;

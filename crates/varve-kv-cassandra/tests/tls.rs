@@ -1,7 +1,6 @@
 //! Against a node that only speaks TLS and asks for a certificate: who has what is needed is let in; who lacks something is
 //! told what, at once.
 
-#![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 mod nodes;

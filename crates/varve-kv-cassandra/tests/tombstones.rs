@@ -1,7 +1,6 @@
 //! Rows that were removed, more of them one after the other than a node steps over: what is left is read all the same. The fewer a node
 //! steps over (`tombstone_failure_threshold`), the shorter this takes; of one that does over very many nothing is tried.
 
-#![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 mod node;
