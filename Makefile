@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
+.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -25,8 +25,8 @@ build: setup ## build the server: target/release/varve
 run: build ## serve on $(LISTEN) with the data in ./$(DATA_DIR)
 	exec target/release/varve serve --listen $(LISTEN) --data-dir $(DATA_DIR)
 
-build-cassandra: setup ## build a server for Apache Cassandra, without RocksDB: target-cassandra/release/varve
-	@scripts/cassandra/build.sh
+dist: build ## what can be handed on, in dist/: stripped binary, Debian package, Python wheel, checksums
+	@VARVE_BIN=target/release/varve scripts/dist.sh
 
 cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (needs Java 17 and Maven)
 	@VARVE_CASSANDRA_NODES=$(NODES) scripts/cassandra/cluster.sh start
@@ -34,8 +34,8 @@ cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (n
 cassandra-stop: ## stop those nodes and remove their data
 	@scripts/cassandra/cluster.sh clean
 
-run-cassandra: build-cassandra cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
-	exec target-cassandra/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=$(NODES)
+run-cassandra: build cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
+	exec target/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=$(NODES)
 
 bench-cassandra: setup ## processor time of a batch on one Cassandra node, beside the bare driver writing the same rows
 	@scripts/cassandra/cost.sh

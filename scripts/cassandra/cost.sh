@@ -9,6 +9,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/cassandra/own-nodes.sh
 start_nodes cost 19142
 pids=$(cat "$VARVE_CASSANDRA_DIR"/[1-3]/pid | paste -sd,)
-"$CARGO_TARGET_DIR/release/examples/commit_cost" --varve "$VARVE_BIN" \
+"$examples/commit_cost" --varve "$VARVE_BIN" \
   --node "127.0.0.1:$VARVE_CASSANDRA_PORT" --node-pids "$pids" --replication "$VARVE_CASSANDRA_NODES" \
   --requests "${VARVE_COST_REQUESTS:-60}" --rounds "${VARVE_COST_ROUNDS:-3}"

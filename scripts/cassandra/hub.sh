@@ -8,13 +8,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 here=scripts/cassandra
-source tests/cassandra/settings.sh
-scripts/cargo.sh build -q --locked -p varve-kv-cassandra --features driver --example hub
-work=$(mktemp -d "${TMPDIR:-/tmp}/varve-hub.XXXXXX")
-export VARVE_CASSANDRA_DIR=$work/node VARVE_CASSANDRA_NODES=1 VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-19542}
-trap '"$here/cluster.sh" clean; rm -rf -- "$work"' EXIT
-"$here/cluster.sh" start --while $$
-"$CARGO_TARGET_DIR/debug/examples/hub" "$("$here/cluster.sh" nodes)" "${1:-200000}" "${2:-48}"
+source "$here/own-nodes.sh"
+start_nodes hub 19542
+"$examples/hub" "$("$here/cluster.sh" nodes)" "${1:-200000}" "${2:-48}"
 # Ended in order, a node brings everything to its files.
 "$here/cluster.sh" stop
 "$here/partitions.sh" "$VARVE_CASSANDRA_DIR/1" 'hub_hub_*'

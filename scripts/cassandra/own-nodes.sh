@@ -1,19 +1,18 @@
 # Sourced by the scripts beside it that measure on nodes of their own, from the top of the checkout.
 #
-#   start_nodes NAME PORT    builds an optimised server and the example `commit_cost`, and starts nodes with the whole compiler, which
-#                            are removed when the script ends. Sets CARGO_TARGET_DIR, VARVE_BIN, VARVE_CASSANDRA_NODES,
+#   start_nodes NAME PORT    builds the server and the examples of varve-kv-cassandra, and starts nodes with the whole compiler, which
+#                            are removed when the script ends. Sets VARVE_BIN, examples (their folder), VARVE_CASSANDRA_NODES,
 #                            VARVE_CASSANDRA_PORT (PORT, unless it is set) and VARVE_CASSANDRA_DIR, a new folder with NAME in its name
 #   start_server             starts the server on them and waits until its graph is open. Sets what tests/start-server.sh sets
 #
-# Environment: VARVE_CASSANDRA_TARGET (the target folder), VARVE_CASSANDRA_NODES (1, or 3 with each row on all), READY_SECONDS (how
-# long the server may take until its graph is open; 120).
+# Environment: VARVE_CASSANDRA_NODES (1, or 3 with each row on all), READY_SECONDS (how long the server may take until its graph is
+# open; 120).
 
 start_nodes() { # name, port
-  CARGO_TARGET_DIR=${VARVE_CASSANDRA_TARGET:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-target}
-  export CARGO_TARGET_DIR VARVE_BIN=$CARGO_TARGET_DIR/release/varve
-  # Together: apart they would have crates compiled with other features. The same for all scripts, so that nothing is compiled twice.
-  scripts/cargo.sh build --release --locked -p varve -p varve-kv-cassandra --no-default-features \
-    --features varve/cassandra,varve/jemalloc,varve-kv-cassandra/driver --bin varve --example commit_cost
+  # Of the whole workspace: with less, other features would be chosen, and RocksDB compiled anew.
+  scripts/build.sh build --release --locked --workspace --bin varve --example commit_cost --example hub
+  export VARVE_BIN=$PWD/target/release/varve
+  examples=$PWD/target/release/examples
   VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-$1.XXXXXX")
   export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_NODES=${VARVE_CASSANDRA_NODES:-1} VARVE_CASSANDRA_JIT=full
   export VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-$2}

@@ -19,7 +19,8 @@ while (($# > 0)); do
     *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
-source tests/cassandra/settings.sh
+source tests/cassandra/programs.sh
+export VARVE_TEST_CLUSTER=1
 # Below the server first: what a node that hangs costs.
-VARVE_TEST_HANGING=1 scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-kv-cassandra --features driver --test hanging -- --nocapture
-scripts/cargo.sh "${plain[@]}" test -q "${varve_on_cassandra[@]}" --test process -- --nocapture --test-threads 1 cluster::
+program varve-kv-cassandra hanging --nocapture
+program varve process --nocapture --test-threads 1 cluster::

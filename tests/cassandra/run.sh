@@ -27,25 +27,22 @@ if [[ -z ${VARVE_TEST_CASSANDRA:-} ]]; then
   export VARVE_TEST_CASSANDRA=127.0.0.1:19042
 fi
 
-source tests/cassandra/settings.sh
-
-echo '-- lints'
-scripts/cargo.sh "${plain[@]}" clippy -q --locked -p varve-kv-cassandra --features driver --all-targets -- -D warnings
+source tests/cassandra/programs.sh
 
 echo '-- the suite of the storage seam'
 # Two at a time: a node makes tables one after the other, and that is what the cases mostly wait for.
-scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-kv-cassandra --features driver -- --test-threads 2
+for target in lib suite takeover quorum consistency tombstones parted crash login tls; do
+  program varve-kv-cassandra "$target" --test-threads 2
+done
 
 echo '-- random lists of operations'
-scripts/cargo.sh "${plain[@]}" test -q "${varve_on_cassandra[@]}" --test cluster_model -- --nocapture
+program varve cluster_model --nocapture
 
 echo '-- open graphs, and what a hop asks of the cluster'
-scripts/cargo.sh "${plain[@]}" test -q "${varve_on_cassandra[@]}" --test process -- --nocapture open_graph frontier
+program varve process --nocapture open_graph frontier
 
 echo '-- recorded exchanges'
-scripts/cargo.sh "${plain[@]}" build -q "${varve_on_cassandra[@]}" --bin varve
-scripts/cargo.sh "${plain[@]}" build -q --locked -p varve-conformance
-export VARVE_BIN=$CARGO_TARGET_DIR/debug/varve VARVE_ENGINE=cassandra
+export VARVE_BIN=${VARVE_BIN:-$PWD/target/release/varve} VARVE_ENGINE=cassandra
 export VARVE_STORAGE_CASSANDRA_CONTACT_POINTS=$VARVE_TEST_CASSANDRA
 export VARVE_STORAGE_CASSANDRA_REPLICATION=1
 # Listings come in the order of the cluster's tokens.
@@ -55,7 +52,7 @@ echo '-- real clients'
 tests/clients/run.sh java python
 
 echo '-- two servers'
-scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-conformance --test servers -- --nocapture
+program varve-conformance servers --nocapture
 
 # Three nodes take minutes of a small machine: where Cassandra is required, and in the long tests.
 if [[ -z ${VARVE_REQUIRE_CASSANDRA:-}${VARVE_CLUSTER_ROUNDS:-} ]]; then

@@ -1,5 +1,5 @@
-//! A real Cassandra node passes the suite of the storage seam. Without Java and Maven to run one, the tests say so and
-//! pass. `VARVE_TEST_CASSANDRA=host:port` takes a node that runs already, with one datacenter `datacenter1`.
+//! A real Cassandra node passes the suite of the storage seam. `VARVE_TEST_CASSANDRA=host:port` says
+//! where it is, with one datacenter `datacenter1`; without it the tests say so and pass.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

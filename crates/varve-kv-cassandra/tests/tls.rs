@@ -8,7 +8,7 @@ mod nodes;
 use std::path::Path;
 use std::time::Duration;
 
-use nodes::{Nodes, Started};
+use nodes::Nodes;
 use varve_kv::{Batch, Durability, Engine, KvError};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Identity, Tls};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
@@ -22,15 +22,6 @@ const NODE: Nodes = Nodes {
         ("VARVE_CASSANDRA_TLS", "clients"),
     ],
 };
-
-/// `None` where none can run.
-fn start() -> Option<Started> {
-    if let Some(lacks) = NODE.lacks() {
-        eprintln!("skipped, as no such node can run here: {lacks}");
-        return None;
-    }
-    Some(NODE.start())
-}
 
 /// What the script made for clients.
 fn made_for_clients() -> Tls {
@@ -66,7 +57,9 @@ fn refused(tls: Tls) -> String {
 
 #[test]
 fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
-    let Some(_started) = start() else { return };
+    let Some(_started) = NODE.start("VARVE_TEST_CASSANDRA") else {
+        return;
+    };
     let right = made_for_clients();
     let identity = right.identity.clone().unwrap();
     let told = |tls: Tls, words: &str| {

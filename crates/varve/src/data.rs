@@ -17,6 +17,7 @@ use varve_omrs::graph_store::InstanceDerivers;
 use varve_server::ServerJobs;
 
 use crate::config::{Config, Durability};
+use crate::engines::{self, Absent};
 use crate::{CommandError, logging};
 
 /// The folder of the engine within a data folder.
@@ -25,13 +26,6 @@ const GRAPHS: &str = "graphs";
 /// The folder of the engine's files.
 pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
     data_dir.join(GRAPHS)
-}
-
-/// What is done where there is no data yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Absent {
-    Create,
-    Refuse,
 }
 
 /// Opens the storage engine for a server, and makes its store if there is none. Where several
@@ -43,10 +37,10 @@ enum Absent {
 pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     match config.storage.engine.as_str() {
         "memory" => Ok(Arc::new(MemoryEngine::new())),
-        "cassandra" => open_cassandra(config, Some(config.advertised()?), Absent::Create),
+        "cassandra" => engines::cassandra(config, Some(config.advertised()?), Absent::Create),
         _ => {
             keep_private(&config.storage.data_dir);
-            open_rocksdb(config, Absent::Create)
+            engines::rocksdb(config, Absent::Create)
         }
     }
 }
@@ -65,54 +59,11 @@ pub(crate) fn open_stored(config: &Config) -> Result<Arc<Registry>, CommandError
                 detail: "it keeps nothing when its process ends".to_owned(),
             }));
         }
-        "cassandra" => open_cassandra(config, None, Absent::Refuse)?,
-        _ => open_rocksdb(config, Absent::Refuse)?,
+        "cassandra" => engines::cassandra(config, None, Absent::Refuse)?,
+        _ => engines::rocksdb(config, Absent::Refuse)?,
     };
     // Which changes are kept is decided by servers only.
     open_all(config, engine, None, None)
-}
-
-/// Background jobs of RocksDB where there are fewer cores: one is kept for flushes, so two are left for merges. The second runs only when
-/// merging has fallen behind, as it does while a long merge is under way; without it new files pile up until nothing more can be flushed.
-#[cfg(feature = "rocksdb")]
-const BACKGROUND_JOBS_MIN: u16 = 3;
-
-/// Background jobs of RocksDB where there are more cores. A merge has buffers that no memory setting counts, so their number has an end
-/// however large the machine is.
-#[cfg(feature = "rocksdb")]
-const BACKGROUND_JOBS_MAX: u16 = 16;
-
-#[cfg(feature = "rocksdb")]
-fn open_rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>, CommandError> {
-    use varve_kv_rocksdb::RocksEngine;
-
-    let options = rocksdb_options(config);
-    let engine = match absent {
-        Absent::Create => RocksEngine::open(&options),
-        Absent::Refuse => RocksEngine::open_existing(&options),
-    };
-    Ok(Arc::new(engine?))
-}
-
-/// How RocksDB is opened.
-#[cfg(feature = "rocksdb")]
-pub(crate) fn rocksdb_options(config: &Config) -> varve_kv_rocksdb::RocksConfig {
-    use varve_kv_rocksdb::{FrontTable, RocksConfig};
-
-    let folder = graphs_folder(&config.storage.data_dir);
-    // Answers cut the folders off absolute paths, and log lines say where the files are.
-    let folder = std::path::absolute(&folder).unwrap_or(folder);
-    let mut options = RocksConfig::new(&folder);
-    options.memory_bytes = memory_bytes(config);
-    options.front = match config.storage.front_table_bytes {
-        0 => FrontTable::Off,
-        bytes => FrontTable::Share(bytes),
-    };
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    options.background_jobs = u16::try_from(cores)
-        .unwrap_or(BACKGROUND_JOBS_MAX)
-        .clamp(BACKGROUND_JOBS_MIN, BACKGROUND_JOBS_MAX);
-    options
 }
 
 /// Closes a data folder of an earlier build, whose files others could read, to all but its owner.
@@ -132,134 +83,6 @@ fn keep_private(data_dir: &std::path::Path) {
             tracing::debug!(folder = %data_dir.display(), %error, "the rights of the data folder stay as they are");
         }
     }
-}
-
-#[cfg(not(feature = "rocksdb"))]
-fn open_rocksdb(_: &Config, _: Absent) -> Result<Arc<dyn Engine>, CommandError> {
-    Err("this binary was built without RocksDB; use --engine memory".into())
-}
-
-/// What the options say of the cluster.
-#[cfg(feature = "cassandra")]
-fn cluster(config: &Config, advertised: Option<String>) -> varve_kv_cassandra::CassandraConfig {
-    use std::time::Duration;
-    use varve_kv_cassandra::{CassandraConfig, Consistency, Credentials, Identity, Tls};
-
-    let options = &config.storage.cassandra;
-    let credentials = (!options.user.is_empty()).then(|| Credentials {
-        user: options.user.clone(),
-        password: options.password.clone(),
-    });
-    CassandraConfig {
-        contact_points: options.contact_points.clone(),
-        datacenter: options.datacenter.clone(),
-        replication: options.replication,
-        further_datacenters: options.further_datacenters.clone(),
-        consistency: match &*options.consistency {
-            "quorum" => Consistency::Quorum,
-            // What else there is was refused when the options were read.
-            _ => Consistency::LocalQuorum,
-        },
-        keyspace: options.keyspace.clone(),
-        credentials,
-        tls: (!options.tls_trusted_file.is_empty()).then(|| Tls {
-            trusted: options.tls_trusted_file.clone().into(),
-            identity: (!options.tls_key_file.is_empty()).then(|| Identity {
-                certificate: options.tls_certificate_file.clone().into(),
-                key: options.tls_key_file.clone().into(),
-            }),
-            verify_host: options.tls_verify_host,
-        }),
-        connections: options.connections_per_node,
-        in_flight_max: options.in_flight_max,
-        room_wait: Duration::from_millis(options.room_wait_ms),
-        request_timeout: Duration::from_millis(options.request_timeout_ms),
-        lease: Duration::from_secs(options.lease_seconds),
-        io_threads: options.io_threads,
-        known_bytes_max: usize::try_from(memory_bytes(config)).unwrap_or(usize::MAX) / 4,
-        shared: advertised.is_some(),
-        address: advertised.unwrap_or_else(|| format!("process {}", std::process::id())),
-    }
-}
-
-/// Connects to the cluster.
-#[cfg(feature = "cassandra")]
-fn open_cassandra(
-    config: &Config,
-    advertised: Option<String>,
-    absent: Absent,
-) -> Result<Arc<dyn Engine>, CommandError> {
-    use varve_encoding::tables::LARGE;
-    use varve_kv_cassandra::CassandraEngine;
-    use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
-
-    let cluster = cluster(config, advertised);
-    let engine = Arc::new(match absent {
-        Absent::Create => CassandraEngine::connect(cluster)?,
-        Absent::Refuse => CassandraEngine::connect_existing(cluster)?,
-    });
-    let rules: Vec<PartRule> = LARGE
-        .iter()
-        .map(|large| PartRule {
-            table: large.table,
-            together: large.together,
-            of_prefix: large.of_prefix,
-        })
-        .collect();
-    let parts = PartOptions {
-        bytes_max: config.storage.cassandra.partition_mib << 20,
-    };
-    Ok(Arc::new(PartedEngine::new(engine, &rules, parts)))
-}
-
-/// Has all servers on the cluster ask what the options say. What was done, for people.
-///
-/// # Errors
-/// When the engine is another, a server has a graph open, or the cluster cannot be asked.
-#[cfg(feature = "cassandra")]
-pub(crate) fn change_consistency(config: &Config) -> Result<String, CommandError> {
-    use varve_kv_cassandra::CassandraEngine;
-
-    if config.storage.engine != "cassandra" {
-        return Err("storage.engine must be cassandra".into());
-    }
-    let changed = CassandraEngine::change_consistency(cluster(config, None))?;
-    let keyspace = &config.storage.cassandra.keyspace;
-    let now = changed.now;
-    let (said, when) = match changed.before == now {
-        true => (
-            format!("the servers have consistency {now}, as they had"),
-            "If it was another before, and not all was repaired since: before",
-        ),
-        false => (
-            format!(
-                "the servers have consistency {now} now, and had {}",
-                changed.before
-            ),
-            "Before",
-        ),
-    };
-    Ok(format!(
-        "{said}. {when} one is started repair the keyspaces {keyspace} and {keyspace}_… on all nodes"
-    ))
-}
-
-#[cfg(not(feature = "cassandra"))]
-pub(crate) fn change_consistency(_: &Config) -> Result<String, CommandError> {
-    Err(WITHOUT_CASSANDRA.into())
-}
-
-#[cfg(not(feature = "cassandra"))]
-const WITHOUT_CASSANDRA: &str =
-    "this binary was built without Cassandra; `make build-cassandra` builds one with it";
-
-#[cfg(not(feature = "cassandra"))]
-fn open_cassandra(
-    _: &Config,
-    _: Option<String>,
-    _: Absent,
-) -> Result<Arc<dyn Engine>, CommandError> {
-    Err(WITHOUT_CASSANDRA.into())
 }
 
 /// Opens all graphs of `engine`, and creates those that the options want to be there. One whose newest commit is further ahead

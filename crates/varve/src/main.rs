@@ -12,10 +12,10 @@ mod cli;
 mod config;
 mod data;
 mod dump;
+mod engines;
 mod load;
 mod logging;
 mod metadata;
-mod recover_log;
 mod rest;
 mod sample;
 mod serve;
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         Command::Changes(arguments) => changes::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::User(arguments) => users::run(&arguments),
-        Command::RecoverLog(arguments) => recover_log::run(&arguments),
+        Command::RecoverLog(arguments) => engines::recover_log(&arguments),
         Command::Backup(arguments) => backup::backup(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
         Command::ChangeConsistency(arguments) => change_consistency(&arguments),
@@ -109,7 +109,10 @@ fn arm_fail_point() -> Result<(), CommandError> {
 fn change_consistency(
     arguments: &cli::ChangeConsistencyArguments,
 ) -> Result<ExitCode, CommandError> {
-    println!("{}", data::change_consistency(&arguments.options.load()?)?);
+    println!(
+        "{}",
+        engines::change_consistency(&arguments.options.load()?)?
+    );
     Ok(ExitCode::SUCCESS)
 }
 

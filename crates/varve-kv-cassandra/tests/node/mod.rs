@@ -2,47 +2,25 @@
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
-#[path = "../nodes/mod.rs"]
-mod nodes;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use nodes::Nodes;
 use varve_kv::{Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 
-/// The node that the tests start themselves.
-const NODE: Nodes = Nodes {
-    name: "test",
-    port: 19042,
-    number: 1,
-    settings: &[
-        ("VARVE_CASSANDRA_HEAP", "640m"),
-        (
-            "VARVE_CASSANDRA_EXTRA",
-            "tombstone_failure_threshold: 4000\ntombstone_warn_threshold: 1000",
-        ),
-    ],
-};
-
 static ENGINES: AtomicU32 = AtomicU32::new(0);
 
-/// The node's address; `None` where none can run.
+/// The node's address; `None` where none is given.
 fn node() -> Option<&'static str> {
     static ADDRESS: OnceLock<Option<String>> = OnceLock::new();
     ADDRESS
         .get_or_init(|| {
-            if let Ok(given) = std::env::var("VARVE_TEST_CASSANDRA") {
-                return Some(given);
+            let given = std::env::var("VARVE_TEST_CASSANDRA").ok();
+            if given.is_none() {
+                eprintln!("skipped: VARVE_TEST_CASSANDRA names no node");
             }
-            if let Some(lacks) = NODE.lacks() {
-                eprintln!("skipped, as no Cassandra node can run here: {lacks}");
-                return None;
-            }
-            NODE.start_for_this_process();
-            Some(NODE.address(1))
+            given
         })
         .as_deref()
 }
@@ -55,12 +33,12 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// `None` where no node can run.
+    /// `None` where no node is given.
     pub(crate) fn new() -> Option<Self> {
         Self::configured(|_| {})
     }
 
-    /// With what `change` makes of the configuration. `None` where no node can run.
+    /// With what `change` makes of the configuration. `None` where no node is given.
     pub(crate) fn configured(change: impl FnOnce(&mut CassandraConfig)) -> Option<Self> {
         let number = ENGINES.fetch_add(1, Ordering::Relaxed);
         let keyspace = format!("t{}_{number}", std::process::id());
@@ -69,7 +47,7 @@ impl Scratch {
         Some(Self::with(config, true))
     }
 
-    /// An engine on what another process made, which also removes it. `None` where no node can run.
+    /// An engine on what another process made, which also removes it. `None` where no node is given.
     pub(crate) fn of_keyspace(keyspace: &str) -> Option<Self> {
         Some(Self::with(Self::usual(keyspace)?, false))
     }

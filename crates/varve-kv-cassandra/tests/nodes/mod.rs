@@ -9,9 +9,7 @@ use std::process::Command;
 #[derive(Clone, Copy)]
 pub(crate) struct Nodes {
     pub(crate) name: &'static str,
-    /// For clients. Whoever starts nodes of its own, test binary or script, has another one. Those on the one node of `node/mod.rs`
-    /// share its port, with `tests/cassandra/run.sh` too, whose node they take where it has started one: without that they run one
-    /// after the other, each with a node of its own.
+    /// For clients. Whoever starts nodes, test binary or script, has another one.
     pub(crate) port: u16,
     pub(crate) number: u8,
     /// What else differs from the script's defaults, by the names of its environment.
@@ -19,23 +17,16 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// What this machine lacks to run them.
-    pub(crate) fn lacks(&self) -> Option<String> {
-        let can_run = self.command(&["can-run"]).output().unwrap();
-        let lacks = || String::from_utf8_lossy(&can_run.stdout).trim().to_owned();
-        (!can_run.status.success()).then(lacks)
-    }
-
-    /// Starts them and waits until they answer.
-    pub(crate) fn start(self) -> Started {
+    /// Starts them and waits until they answer, where `wanted` is set in the environment: nodes take
+    /// minutes. The script removes them when this process has ended.
+    pub(crate) fn start(self, wanted: &str) -> Option<Started> {
+        if std::env::var_os(wanted).is_none() {
+            eprintln!("skipped: {wanted} is not set");
+            return None;
+        }
         let started = Started(self);
-        self.start_for_this_process();
-        started
-    }
-
-    /// As [`Nodes::start`]; the script removes them when this process has ended.
-    pub(crate) fn start_for_this_process(&self) {
         self.run(&["start", "--while", &std::process::id().to_string()]);
+        Some(started)
     }
 
     /// Has the script do this.

@@ -12,7 +12,7 @@
 //! `VARVE_TEST_CASSANDRA=host:port` says where the node is; without it nothing is tried. `VARVE_CLUSTER_MODEL_SECONDS` says for how long
 //! lists are begun.
 
-#![cfg(feature = "cassandra")]
+#![cfg(feature = "engines")]
 
 #[path = "../../../varve-graph/tests/model/compare.rs"]
 mod compare;

@@ -126,7 +126,7 @@ impl Writer {
     }
 
     /// A writer of small batches that goes on after an answer that leaves open what is stored, and also deletes vertices.
-    #[cfg(feature = "cassandra")]
+    #[cfg(feature = "engines")]
     pub(crate) fn undaunted(name: &str, seed: u64, batch: usize) -> Self {
         Self {
             batch,
@@ -400,7 +400,7 @@ impl Writer {
     }
 
     /// Whether a write got no answer, or one that leaves open whether it happened.
-    #[cfg(feature = "rocksdb")]
+    #[cfg(feature = "engines")]
     pub(crate) fn is_in_doubt(&self) -> bool {
         !self.doubts.is_empty()
     }

@@ -261,7 +261,7 @@ fn a_store_with_problems_fails_the_run() {
     assert!(is_empty(temporary.path()));
 }
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 #[test]
 fn the_store_of_a_run_is_verified() {
     let temporary = tempfile::tempdir().expect("a folder");

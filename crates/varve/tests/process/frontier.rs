@@ -26,7 +26,10 @@ fn counter(server: &Server, name: &str) -> u64 {
 
 #[test]
 fn a_hop_from_a_thousand_vertices_waits_a_few_times() {
-    let Some(store) = Store::new() else { return };
+    let Some(store) = Store::of_cluster() else {
+        println!("skipped: VARVE_TEST_CASSANDRA names no node");
+        return;
+    };
     let server = store.serve();
     server.must("POST", "/graphs/open", r#"{"schema":"open"}"#);
     let last = FRONTIER - 1;

@@ -2,50 +2,50 @@
 
 mod acknowledged;
 mod bench;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod changes;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod chores;
-#[cfg(feature = "cassandra")]
+#[cfg(feature = "engines")]
 mod cluster;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod crash;
 mod dumps;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod fail_points;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod faults;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod folders;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod followers;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod following;
-#[cfg(all(feature = "cassandra", not(feature = "rocksdb")))]
+#[cfg(feature = "engines")]
 mod frontier;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod gremlin_crash;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod idle;
 mod loading;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod log_damage;
 mod metadata;
 mod metadata_bad_input;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod metadata_crash;
 mod metadata_suite;
 mod observed;
 mod open_copies;
-#[cfg(any(feature = "rocksdb", feature = "cassandra"))]
+#[cfg(feature = "engines")]
 mod open_graph;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod private;
 mod promlint;
-#[cfg(any(feature = "rocksdb", feature = "cassandra"))]
+#[cfg(feature = "engines")]
 mod seeds;
 #[cfg_attr(
-    not(feature = "rocksdb"),
+    not(feature = "engines"),
     expect(
         dead_code,
         reason = "stops and kills need a server that keeps its data"
@@ -54,5 +54,5 @@ mod seeds;
 mod server;
 mod tls;
 mod tools;
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 mod users;

@@ -1,6 +1,6 @@
 //! The open-metadata repository of a real server: how it is started and called.
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 use std::path::Path;
 use std::process::Command;
 
@@ -14,7 +14,7 @@ pub(crate) const TERM: (&str, &str) = ("GlossaryTerm", "0db3e6ec-f5ef-4d75-ae38-
 pub(crate) const MEANING: (&str, &str) =
     ("SemanticAssignment", "e6670973-645f-441a-bec7-6f5570345b92");
 /// A subtype of [`TERM`].
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 pub(crate) const CONTROLLED_TERM: (&str, &str) = (
     "ControlledGlossaryTerm",
     "c04e29b2-2d66-48fc-a20d-e59895de6040",
@@ -27,7 +27,7 @@ pub(crate) const FAR_HOME: &str = "6a9b7c1e-0000-4000-8000-00000000fa12";
 /// The arguments that make a server a repository.
 const ENABLED: [&str; 2] = ["--set", "omrs.enabled=true"];
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 /// A repository on a data folder, with more options as `section.option=value`.
 pub(crate) fn repository_on(data: &Path, options: &[&str]) -> Server {
     let mut command = Command::new(VARVE);
@@ -152,7 +152,7 @@ pub(crate) fn taken_for(of: (&str, &str)) -> Json {
 }
 
 /// A repository that is switched off keeps what it has: its graph can be read, not changed, unless the operator says so.
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 #[test]
 fn the_graph_of_a_repository_that_is_switched_off_is_changed_only_when_told_so() {
     let dir = tempfile::tempdir().expect("a temporary folder");

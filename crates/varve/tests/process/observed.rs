@@ -22,7 +22,7 @@ fn value(page: &str, series: &str) -> Option<f64> {
 
 const VARIABLE: &str = "/graphs/hugegraph/variables/v";
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 #[test]
 fn a_full_disk_is_logged_and_shown_in_health_and_metrics() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -57,7 +57,7 @@ fn a_full_disk_is_logged_and_shown_in_health_and_metrics() {
 #[test]
 fn metrics_follow_the_rules_of_prometheus() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = match cfg!(feature = "rocksdb") {
+    let server = match cfg!(feature = "engines") {
         true => Server::on(dir.path()),
         false => Server::in_memory(),
     };
@@ -131,7 +131,7 @@ fn what_is_destroyed_is_logged() {
     server.logged(&["INFO", "graph dropped", "other"]);
 }
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 #[test]
 fn a_failed_backup_is_logged() {
     let dir = tempfile::tempdir().expect("a temporary folder");

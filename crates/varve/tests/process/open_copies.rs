@@ -159,7 +159,7 @@ fn a_dump_of_an_open_graph_keeps_types_numbers_and_ids() {
     );
 }
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 #[test]
 fn an_open_graph_is_backed_up_restored_verified_cleared_and_dropped() {
     let dir = tempfile::tempdir().expect("a temporary folder");

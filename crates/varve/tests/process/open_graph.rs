@@ -1,6 +1,5 @@
-//! Open graphs and what Gremlin changes in them, on the engine that the build has: the same on disk
-//! and on a cluster. `VARVE_TEST_CASSANDRA=host:port` says where a node is; without it a build
-//! without the engine on disk has nothing to test.
+//! Open graphs and what Gremlin changes in them: the same on disk and on a cluster.
+//! `VARVE_TEST_CASSANDRA=host:port` says where a node is; without it they are on disk.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,15 +16,15 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    pub(crate) fn new() -> Option<Self> {
+    /// On the node that is given, else on disk.
+    pub(crate) fn new() -> Self {
+        Self::of_cluster().unwrap_or_else(|| Self::Folder(tempfile::tempdir().expect("a folder")))
+    }
+
+    /// On the node that is given.
+    pub(crate) fn of_cluster() -> Option<Self> {
         static STORES: AtomicU32 = AtomicU32::new(0);
-        if cfg!(feature = "rocksdb") {
-            return Some(Self::Folder(tempfile::tempdir().expect("a folder")));
-        }
-        let Ok(node) = std::env::var("VARVE_TEST_CASSANDRA") else {
-            println!("skipped: VARVE_TEST_CASSANDRA names no node");
-            return None;
-        };
+        let node = std::env::var("VARVE_TEST_CASSANDRA").ok()?;
         let number = STORES.fetch_add(1, Ordering::Relaxed);
         let keyspace = format!("o{}x{number}", std::process::id());
         Some(Self::Cluster { node, keyspace })
@@ -97,7 +96,7 @@ fn filled(store: &Store) -> Server {
 
 #[test]
 fn labels_keys_and_values_are_made_on_first_use_and_stay() {
-    let Some(store) = Store::new() else { return };
+    let store = Store::new();
     let server = filled(&store);
     let stays = |server: &Server| {
         let graph = server.must("GET", "/graphs/open", "");
@@ -126,7 +125,7 @@ fn labels_keys_and_values_are_made_on_first_use_and_stay() {
 
 #[test]
 fn a_script_is_a_transaction() {
-    let Some(store) = Store::new() else { return };
+    let store = Store::new();
     let server = filled(&store);
     // It sees what it has changed.
     let script = "g.V(1).property('age', 30).iterate();
@@ -156,7 +155,7 @@ fn a_script_is_a_transaction() {
 
 #[test]
 fn changes_keep_the_states_before() {
-    let Some(store) = Store::new() else { return };
+    let store = Store::new();
     let server = filled(&store);
     data(
         &server,
@@ -196,7 +195,7 @@ fn changes_keep_the_states_before() {
 fn transactions_side_by_side_lose_and_double_nothing() {
     const CLIENTS: u64 = 4;
     const ROUNDS: u64 = 5;
-    let Some(store) = Store::new() else { return };
+    let store = Store::new();
     let server = filled(&store);
     data(&server, "g.V(1).property('age', 0)");
     // Refused is as good as never sent.
@@ -233,7 +232,7 @@ fn transactions_side_by_side_lose_and_double_nothing() {
 
 #[test]
 fn an_open_graph_stays_open_when_it_is_cleared_and_its_copy_is_open() {
-    let Some(store) = Store::new() else { return };
+    let store = Store::new();
     let server = filled(&store);
     server.must("POST", "/graphs/copy?clone_graph_name=open", "");
     assert_eq!(server.must("GET", "/graphs/copy", "")["schema"], "open");

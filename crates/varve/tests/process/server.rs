@@ -222,7 +222,7 @@ impl Client {
 
     /// The same, telling somebody of all that it does.
     #[cfg_attr(
-        not(feature = "cassandra"),
+        not(feature = "engines"),
         expect(dead_code, reason = "faults of clusters are watched")
     )]
     pub(crate) fn watched(url: &str, watch: Watcher) -> Self {

@@ -261,7 +261,7 @@ fn options_are_printed_and_checked() {
     assert!(code == 1 && text.contains("durability must be"), "{text}");
 }
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 #[test]
 fn a_backup_of_a_running_server_is_restored() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -315,7 +315,7 @@ fn a_backup_of_a_running_server_is_restored() {
     assert!(code == 1 && text.contains("damaged"), "{text}");
 }
 
-#[cfg(feature = "rocksdb")]
+#[cfg(feature = "engines")]
 fn flip_a_byte(backup: &Path) {
     let folder = backup.join("graphs/hugegraph");
     let mut files: Vec<_> = std::fs::read_dir(folder)

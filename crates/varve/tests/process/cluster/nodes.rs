@@ -15,19 +15,15 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// Starts them and waits until they see one another. `None` where no node can run.
+    /// Starts them and waits until they see one another. `None` where `VARVE_TEST_CLUSTER` is not
+    /// set: they take minutes.
     pub(crate) fn start() -> Option<Self> {
-        let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
-        let lacks = Command::new(&script).arg("can-run").output();
-        let lacks = lacks.expect("the script can be run");
-        if !lacks.status.success() {
-            let lacks = String::from_utf8_lossy(&lacks.stdout).trim().to_owned();
-            let wanted = std::env::var_os("VARVE_REQUIRE_CASSANDRA").is_some();
-            assert!(!wanted, "no Cassandra node can run here: {lacks}");
-            println!("skipped: no Cassandra node can run here: {lacks}");
+        if std::env::var_os("VARVE_TEST_CLUSTER").is_none() {
+            println!("skipped: VARVE_TEST_CLUSTER is not set");
             return None;
         }
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
         let nodes = Self {
             script,
             dir: tempfile::tempdir().expect("a temporary folder"),

@@ -2,24 +2,22 @@
 
 use std::process::ExitCode;
 
-use crate::CommandError;
+use varve_encoding::tables::TABLES;
+use varve_graph::registry::graph_of_space;
+use varve_kv::Engine as _;
+use varve_kv_rocksdb::{LogRecovery, RocksEngine};
+
+use super::stored::rocksdb_options;
 use crate::cli::RecoverLogArguments;
+use crate::{CommandError, logging};
 
-#[cfg(feature = "rocksdb")]
-pub(crate) fn run(arguments: &RecoverLogArguments) -> Result<ExitCode, CommandError> {
-    use varve_encoding::tables::TABLES;
-    use varve_graph::registry::graph_of_space;
-    use varve_kv::Engine as _;
-    use varve_kv_rocksdb::{LogRecovery, RocksEngine};
-
-    use crate::{data, logging};
-
+pub(crate) fn recover_log(arguments: &RecoverLogArguments) -> Result<ExitCode, CommandError> {
     let config = arguments.options.load()?;
     if config.storage.engine != "rocksdb" {
         return Err(format!("engine {} has no such log", config.storage.engine).into());
     }
     logging::start_for_command(&config.log);
-    let engine = RocksEngine::open_existing(&data::rocksdb_options(&config))?;
+    let engine = RocksEngine::open_existing(&rocksdb_options(&config))?;
     let (mut is_known, mut failed) = (false, 0_usize);
     for space in engine.spaces()? {
         let graph = graph_of_space(&space).unwrap_or(&space);
@@ -56,9 +54,4 @@ pub(crate) fn run(arguments: &RecoverLogArguments) -> Result<ExitCode, CommandEr
         _ if failed > 0 => Err(format!("{failed} logs could not be recovered").into()),
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-#[cfg(not(feature = "rocksdb"))]
-pub(crate) fn run(_: &RecoverLogArguments) -> Result<ExitCode, CommandError> {
-    Err("this binary was built without RocksDB, and no other engine has such a log".into())
 }

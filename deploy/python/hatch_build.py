@@ -1,0 +1,22 @@
+"""Puts the binary that `make dist` built into a wheel; scripts/dist.sh says which, and its version."""
+
+import os
+import platform
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+
+class Version(MetadataHookInterface):
+    def update(self, metadata):
+        metadata["version"] = os.environ["VARVE_DIST_VERSION"]
+
+
+class Binary(BuildHookInterface):
+    def initialize(self, version, build_data):
+        _, glibc = platform.libc_ver()
+        machine = platform.machine()
+        # The glibc of this machine is the oldest that the wheel may meet.
+        build_data["tag"] = f"py3-none-manylinux_{glibc.replace('.', '_')}_{machine}"
+        build_data["pure_python"] = False
+        build_data["shared_scripts"] = {os.environ["VARVE_DIST_BINARY"]: "varve"}
