@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # An Apache Cassandra cluster of one to three nodes on this machine (127.0.0.1, .2, .3), with Cassandra's default
-# settings, for development and tests. Its datacenter is called datacenter1.
+# settings, for development and tests. Its datacenter is called datacenter1, unless VARVE_CASSANDRA_DATACENTERS
+# says otherwise.
 #
 #   cluster.sh start [--while PID]    start what does not run and wait until all nodes answer and see one another; with
 #                                     --while, remove the cluster when that process has ended
@@ -16,6 +17,7 @@
 # VARVE_CASSANDRA_PORT (for clients; the nodes' own port is 2000 less), VARVE_CASSANDRA_HEAP (of each node),
 # VARVE_CASSANDRA_JIT (fast: starts with half the CPU time; full: the whole compiler), VARVE_CASSANDRA_WAIT (seconds
 # that a start may take), VARVE_CASSANDRA_EXTRA (lines that are added to each node's cassandra.yaml), JAVA_HOME,
+# VARVE_CASSANDRA_DATACENTERS (the datacenter of each node, parted by commas: dc1,dc2,dc3),
 # VARVE_CASSANDRA_TLS (on: clients must speak TLS; clients: and show a certificate. What they need is then in the
 # cluster's folder, made with openssl and keytool: tls/ca.pem, tls/client.pem and tls/client.key).
 set -euo pipefail
@@ -25,6 +27,7 @@ port=${VARVE_CASSANDRA_PORT:-9042}
 jit=${VARVE_CASSANDRA_JIT:-fast}
 patience=${VARVE_CASSANDRA_WAIT:-300}
 tls=${VARVE_CASSANDRA_TLS:-}
+IFS=, read -ra datacenters <<<"${VARVE_CASSANDRA_DATACENTERS:-}"
 jars=${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-5.0.9
 
 fail() { echo "cassandra: $*" >&2; exit 1; }
@@ -123,7 +126,7 @@ num_tokens: 1
 initial_token: $(token "$1")
 auto_bootstrap: false
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
-endpoint_snitch: SimpleSnitch
+endpoint_snitch: $( ((${#datacenters[@]})) && echo GossipingPropertyFileSnitch || echo SimpleSnitch)
 seed_provider: [{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{seeds: "$seeds"}]}]
 listen_address: $(address "$1")
 storage_port: $((port - 2000))
@@ -150,6 +153,9 @@ cas_contention_timeout: 4000ms
 $(encryption)
 ${VARVE_CASSANDRA_EXTRA:-}
 YAML
+  if ((${#datacenters[@]})); then
+    printf 'dc=%s\nrack=rack1\n' "${datacenters[$1 - 1]}" >"$home/conf/cassandra-rackdc.properties"
+  fi
   cat >"$home/conf/logback.xml" <<XML
 <configuration>
   <appender name="log" class="ch.qos.logback.core.FileAppender">
@@ -194,11 +200,17 @@ launch() { # a node
   setsid nohup "$java" "-Dvarve.folder=$home" "-Xmx$heap" -Xss256k -XX:+ExitOnOutOfMemoryError \
     "-javaagent:$meter" "${options[@]}" -Djdk.attach.allowAttachSelf=true -Djava.net.preferIPv4Stack=true \
     "-Djava.io.tmpdir=$home" "-Dcassandra.config=file://$home/conf/cassandra.yaml" "-Dcassandra.storagedir=$home" \
+    "-Dcassandra-rackdc.properties=file://$home/conf/cassandra-rackdc.properties" \
     "-Dlogback.configurationFile=$home/conf/logback.xml" "-Dcassandra.logdir=$home/log" -Dcassandra-foreground=yes \
     -Dcassandra.ring_delay_ms=100 -Dcassandra.skip_wait_for_gossip_to_settle=0 -Dcassandra.superuser_setup_delay_ms=0 \
     -Dcassandra.shutdown_announce_in_ms=0 \
     -cp "$jars/lib/*" org.apache.cassandra.service.CassandraDaemon >"$home/log/console" 2>&1 </dev/null 8>&- &
   echo $! >"$home/pid"
+  # Until Java is there, the process does not look like a node.
+  for _ in {1..100}; do
+    if [[ -n $(process "$1") ]] || ! kill -0 "$(cat "$home/pid")" 2>/dev/null; then break; fi
+    sleep 0.1
+  done
 }
 
 begin() { # launches a node that does not run
@@ -345,5 +357,5 @@ case ${1:-} in
   status) status ;;
   nodes) nodes ;;
   can-run) lacks=$(missing); [[ -z $lacks ]] || { echo "$lacks"; exit 1; } ;;
-  *) sed -n '2,22s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '2,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

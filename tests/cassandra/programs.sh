@@ -9,14 +9,15 @@ import json, sys
 for line in sys.stdin:
     message = json.loads(line)
     if message.get("executable") and message["profile"]["test"]:
-        package = message["manifest_path"].split("/")[-2]
+        folder = message["manifest_path"].removesuffix("/Cargo.toml")
         kind = message["target"]["kind"][0]
-        print(package, message["target"]["name"] if kind == "test" else kind, message["executable"])')
+        target = message["target"]["name"] if kind == "test" else kind
+        print(folder.split("/")[-1], target, folder, message["executable"])')
 
 program() {
-  local package=$1 target=$2 executable
+  local package=$1 target=$2 folder executable
   shift 2
-  executable=$(awk -v package="$package" -v target="$target" '$1 == package && $2 == target { print $3 }' <<<"$programs")
+  read -r folder executable < <(awk -v package="$package" -v target="$target" '$1 == package && $2 == target { print $3, $4 }' <<<"$programs")
   [[ -x $executable ]] || { echo "there is no test program $target of $package" >&2; return 1; }
-  (cd "crates/$package" && "$executable" "$@")
+  (cd "$folder" && "$executable" "$@")
 }

@@ -2,7 +2,7 @@
 
 use crate::budget::VALUES_MAX;
 use crate::error::{Result, WireError};
-use crate::json::{Json, write_string};
+use crate::json::{self, Json, write_string};
 use crate::number::{uuid, uuid_text};
 use crate::value::{Text, Value, named};
 use crate::{graphbinary, graphson};
@@ -147,7 +147,7 @@ const ID_WITHIN_BYTES: usize = 128;
 const REQUEST: &str = "request";
 
 fn request_from_json(bytes: &[u8], values_max: usize) -> Result<(Request, usize)> {
-    let json = Json::read(graphson::text(bytes)?, values_max)?;
+    let json = json::read(bytes, values_max)?;
     let Json::Object(mut members) = json else {
         return Err(WireError::value(REQUEST, "it is no object"));
     };
@@ -375,7 +375,7 @@ pub fn read_response(format: Format, bytes: &[u8]) -> Result<Response> {
 
 fn response_from_json(bytes: &[u8]) -> Result<Response> {
     let wrong = |message: &str| WireError::value(RESPONSE, message);
-    let Json::Object(mut members) = Json::read(graphson::text(bytes)?, VALUES_MAX)? else {
+    let Json::Object(mut members) = json::read(bytes, VALUES_MAX)? else {
         return Err(wrong("it is no object"));
     };
     let mut reader = graphson::reader(VALUES_MAX);

@@ -2,6 +2,9 @@
 //!
 //! [`JsonWriter`] puts the commas; the caller keeps the nesting right (checked in debug builds).
 
+pub use varve_json::Escaping;
+use varve_json::{escape, must_escape};
+
 /// A buffer that JSON is written into.
 #[derive(Debug, Default)]
 pub struct JsonWriter {
@@ -151,7 +154,7 @@ impl JsonWriter {
     pub fn string_with(&mut self, write: impl FnOnce(&mut Escaping<'_>)) -> &mut Self {
         self.separate();
         self.buffer.push(b'"');
-        write(&mut Escaping(&mut self.buffer));
+        write(&mut Escaping::new(&mut self.buffer));
         self.buffer.push(b'"');
         self
     }
@@ -233,120 +236,6 @@ impl JsonWriter {
     }
 }
 
-/// The inside of a string: what is written is escaped as needed. Never fails.
-#[derive(Debug)]
-pub struct Escaping<'a>(&'a mut Vec<u8>);
-
-impl std::fmt::Write for Escaping<'_> {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        escape(text, self.0);
-        Ok(())
-    }
-}
-
-/// What a byte of a string becomes: 0 as it is, `u` a `\u00XX`, else a backslash and that letter.
-const ESCAPES: [u8; 256] = escape_table();
-
-const fn escape_table() -> [u8; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        table[byte] = b'u';
-        byte += 1;
-    }
-    table[b'\n' as usize] = b'n';
-    table[b'\r' as usize] = b'r';
-    table[b'\t' as usize] = b't';
-    table[0x08] = b'b';
-    table[0x0c] = b'f';
-    table[b'"' as usize] = b'"';
-    table[b'\\' as usize] = b'\\';
-    table
-}
-
-const fn must_escape(byte: u8) -> bool {
-    ESCAPES[byte as usize] != 0
-}
-
-/// Whether one of eight bytes must be escaped. May be wrong the other way for what follows such a byte, which does not
-/// matter.
-const fn any_must_escape(eight: u64) -> bool {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    let quote = eight ^ (ONES * b'"' as u64);
-    let backslash = eight ^ (ONES * b'\\' as u64);
-    let control = eight.wrapping_sub(ONES * 0x20) & !eight;
-    let is_zero = (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash);
-    (control | is_zero) & HIGH != 0
-}
-
-/// Whether nothing in a text must be escaped, which is the usual case.
-fn is_plain(bytes: &[u8]) -> bool {
-    let (eights, rest) = bytes.as_chunks::<8>();
-    if eights
-        .iter()
-        .any(|eight| any_must_escape(u64::from_ne_bytes(*eight)))
-    {
-        return false;
-    }
-    match bytes.last_chunk::<8>() {
-        // Looks at some bytes twice rather than at each of the rest.
-        Some(last) => rest.is_empty() || !any_must_escape(u64::from_ne_bytes(*last)),
-        None => !rest.iter().any(|byte| must_escape(*byte)),
-    }
-}
-
-/// How many bytes at the front of `bytes` stand in a JSON string as they are: up to the first quote, backslash or
-/// control character.
-pub(crate) fn plain_len(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    let (eights, rest) = bytes.as_chunks::<8>();
-    for (at, eight) in eights.iter().enumerate() {
-        let word = u64::from_le_bytes(*eight);
-        // The high bit of a byte is set when the byte is zero, or below a space. Only a byte after one that was found
-        // can be found wrongly.
-        let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-        let quotes = zero(word ^ (ONES * u64::from(b'"')));
-        let backslashes = zero(word ^ (ONES * u64::from(b'\\')));
-        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        let found = quotes | backslashes | controls;
-        if found != 0 {
-            return at * 8 + found.trailing_zeros() as usize / 8;
-        }
-    }
-    let plain = rest.iter().take_while(|byte| !must_escape(**byte));
-    eights.len() * 8 + plain.count()
-}
-
-fn escape(text: &str, out: &mut Vec<u8>) {
-    if is_plain(text.as_bytes()) {
-        out.extend_from_slice(text.as_bytes());
-    } else {
-        escape_each(text, out);
-    }
-}
-
-fn escape_each(text: &str, out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    for (position, &byte) in bytes.iter().enumerate() {
-        let letter = ESCAPES[usize::from(byte)];
-        if letter == 0 {
-            continue;
-        }
-        out.extend_from_slice(&bytes[start..position]);
-        start = position + 1;
-        out.extend_from_slice(&[b'\\', letter]);
-        if letter == b'u' {
-            let (high, low) = (usize::from(byte >> 4), usize::from(byte & 15));
-            out.extend_from_slice(&[b'0', b'0', HEX[high], HEX[low]]);
-        }
-    }
-    out.extend_from_slice(&bytes[start..]);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,56 +262,6 @@ mod tests {
             String::from_utf8(json.finish()).unwrap(),
             r#"{"a":[-5,1.0,"x",null,true,{}],"b":18446744073709551615,"c":0.4,"d":[1]}"#
         );
-    }
-
-    #[test]
-    fn every_string_reads_back() {
-        let all: String = (0..0x300)
-            .filter_map(char::from_u32)
-            .chain("😀\u{ffff}".chars())
-            .collect();
-        let mut json = JsonWriter::default();
-        json.string(&all);
-        let bytes = json.finish();
-        assert_eq!(serde_json::from_slice::<String>(&bytes).unwrap(), all);
-    }
-
-    #[test]
-    fn the_plain_part_ends_where_an_escape_is_due() {
-        for special in 0..=255_u8 {
-            for before in 0..20 {
-                for after in [0, 1, 9] {
-                    let mut bytes = vec![0x80; before];
-                    bytes.push(special);
-                    bytes.extend(vec![b'"'; after]);
-                    let expected = before + usize::from(!must_escape(special));
-                    assert_eq!(plain_len(&bytes), expected, "{special:#x} after {before}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_byte_to_escape_is_found_wherever_it_stands() {
-        for length in 0..40 {
-            let plain = "a\u{7f}é \u{10ffff}Z".repeat(8)[..]
-                .chars()
-                .take(length)
-                .collect::<String>();
-            assert!(is_plain(plain.as_bytes()), "{plain:?}");
-            for at in 0..=length {
-                for bad in ['"', '\\', '\0', '\u{1f}', '\n'] {
-                    let mut text: Vec<char> = plain.chars().collect();
-                    text.insert(at, bad);
-                    let text: String = text.into_iter().collect();
-                    assert!(!is_plain(text.as_bytes()), "{text:?}");
-                    let mut json = JsonWriter::default();
-                    json.string_with(|out| std::fmt::Write::write_str(out, &text).expect("memory"));
-                    let bytes = json.finish();
-                    assert_eq!(serde_json::from_slice::<String>(&bytes).unwrap(), text);
-                }
-            }
-        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use toml::Table;
 /// it there first.
 const EDGES: &[(&str, &[&str])] = &[
     ("varve-model", &[]),
+    ("varve-json", &[]),
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
@@ -23,7 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-gremlin",
         &["varve-model", "varve-query", "varve-view"],
     ),
-    ("varve-graphson", &["varve-gremlin"]),
+    ("varve-graphson", &["varve-gremlin", "varve-json"]),
     (
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
@@ -32,7 +33,13 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-auth", &["varve-graph", "varve-model", "varve-view"]),
     (
         "varve-omrs",
-        &["varve-encoding", "varve-graph", "varve-kv", "varve-model"],
+        &[
+            "varve-encoding",
+            "varve-graph",
+            "varve-json",
+            "varve-kv",
+            "varve-model",
+        ],
     ),
     (
         "varve-server",
@@ -41,6 +48,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-graph",
             "varve-graphson",
             "varve-gremlin",
+            "varve-json",
             "varve-kv",
             "varve-model",
             "varve-omrs",
@@ -73,7 +81,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-testkit",
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
     ),
-    ("varve-conformance", &[]),
+    ("varve-conformance", &["varve-json"]),
     (
         "varve-bench",
         &[
@@ -133,24 +141,26 @@ const LEFT_BEHIND: &[&str] = &[
     concat!("XX", "X:"),
 ];
 
+fn folders(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(path).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.filter(|path| path.is_dir())
+}
+
+/// The crates by name: in `crates/`, or in a folder there that holds several.
 fn crates() -> BTreeMap<String, PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("crates/");
-    let members = fs::read_dir(folder).expect("crates/ can be read");
-    members
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.join("Cargo.toml").is_file())
-        .map(|path| {
-            (
-                path.file_name()
-                    .expect("a name")
-                    .to_string_lossy()
-                    .into_owned(),
-                path,
-            )
-        })
-        .collect()
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let is_crate = |path: &PathBuf| path.join("Cargo.toml").is_file();
+    let (alone, groups): (Vec<_>, Vec<_>) = folders(root.expect("crates/")).partition(is_crate);
+    let grouped = groups.iter().flat_map(|group| folders(group));
+    let name = |path: &Path| {
+        path.file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned()
+    };
+    let members = alone.into_iter().chain(grouped.filter(is_crate));
+    members.map(|path| (name(&path), path)).collect()
 }
 
 fn manifest(path: &Path) -> Table {

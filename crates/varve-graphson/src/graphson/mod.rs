@@ -5,11 +5,9 @@ mod read;
 mod temporal;
 mod write;
 
-use std::str;
-
 use crate::budget::{Budget, NESTING_MAX, VALUES_MAX};
-use crate::error::{Result, WireError};
-use crate::json::Json;
+use crate::error::Result;
+use crate::json;
 use crate::value::Value;
 
 pub(crate) use elements::path;
@@ -21,15 +19,8 @@ pub use write::write;
 /// # Errors
 /// If the bytes are no GraphSON, name an unknown type, or exceed a limit.
 pub fn read(bytes: &[u8]) -> Result<Value> {
-    let json = Json::read(text(bytes)?, VALUES_MAX)?;
+    let json = json::read(bytes, VALUES_MAX)?;
     reader(VALUES_MAX).value(json)
-}
-
-pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
-    str::from_utf8(bytes).map_err(|wrong| WireError::Malformed {
-        place: wrong.valid_up_to(),
-        message: "the text is not UTF-8".to_owned(),
-    })
 }
 
 /// What stands in quotes for a value of these types.

@@ -2,7 +2,8 @@
 
 use super::{Decode, Encode, JsonError, Reader, Writer};
 
-/// Milliseconds since 1970-01-01T00:00:00Z; negative before. Written as a number, read from a number or an ISO-8601 string.
+/// Milliseconds since 1970-01-01T00:00:00Z; negative before. Written as a number, read from a
+/// number or an ISO-8601 string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub i64);
 

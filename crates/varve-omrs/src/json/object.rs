@@ -4,7 +4,8 @@ use super::{JsonError, Reader, Writer};
 
 /// The properties of an object or of a part of one that other objects inherit.
 pub(crate) trait Fields {
-    /// Reads the value of property `key` if it is one of these; otherwise reads nothing and says `false`.
+    /// Reads the value of property `key` if it is one of these; otherwise reads nothing and says
+    /// `false`.
     fn read_field(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError>;
 
     /// Writes the properties that are not absent.
@@ -13,10 +14,11 @@ pub(crate) trait Fields {
 
 /// Declares a struct whose fields are the properties of an object.
 ///
-/// `@base part: Part;` before the fields includes an object that is inherited from. `@class "A" | "B";` before it says
-/// that the object carries its class, which is written as the first of them and, when present, must be one of them when
-/// read. `if part.field` after the classes writes the second one when that field is there. Without `@class` a `class` is
-/// neither written nor looked at.
+/// `@base part: Part;` before the fields includes an object that is inherited from.
+/// `@class "A" | "B";` before it says that the object carries its class, which is written as the
+/// first of them and, when present, must be one of them when read. `if part.field` after the
+/// classes writes the second one when that field is there. Without `@class` a `class` is neither
+/// written nor looked at.
 macro_rules! json_object {
     (
         $(#[$meta:meta])*

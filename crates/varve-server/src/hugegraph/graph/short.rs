@@ -11,7 +11,7 @@ use varve_graph::element::{EdgeInput, RawProperty, RawValue};
 use super::input::{EdgeJson, VertexJson};
 use super::periods::Given;
 
-use crate::json::plain_len;
+use varve_json::plain_end;
 
 /// Digits of a whole number that surely fits 64 bits.
 const WHOLE_DIGITS_MAX: usize = 18;
@@ -202,13 +202,13 @@ impl<'a> Scanner<'a> {
 
     fn string(&mut self) -> Option<&'a str> {
         self.sign(b'"')?;
-        let rest = &self.text.as_bytes()[self.at..];
-        let length = plain_len(rest);
-        if *rest.get(length)? != b'"' {
+        let bytes = self.text.as_bytes();
+        let end = plain_end(bytes, self.at)?;
+        if bytes[end] != b'"' {
             return None;
         }
-        let text = self.text.get(self.at..self.at + length)?;
-        self.at += length + 1;
+        let text = self.text.get(self.at..end)?;
+        self.at = end + 1;
         Some(text)
     }
 

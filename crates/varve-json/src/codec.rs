@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{JsonError, Limits, Pieces, Reader, Writer};
+use crate::{JsonError, Limits, Pieces, Reader, Writer};
 
 /// A value that can be read.
 pub trait Decode: Sized {

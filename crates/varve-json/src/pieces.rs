@@ -10,7 +10,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    pub(super) fn with_capacity(pieces: usize) -> Self {
+    pub(crate) fn with_capacity(pieces: usize) -> Self {
         Self {
             pieces: Vec::with_capacity(pieces),
             length: 0,
@@ -18,7 +18,7 @@ impl Pieces {
     }
 
     /// Adds a piece; one without bytes is left out.
-    pub(super) fn push(&mut self, piece: Bytes) {
+    pub(crate) fn push(&mut self, piece: Bytes) {
         if !piece.is_empty() {
             self.length += piece.len();
             self.pieces.push(piece);
@@ -43,7 +43,8 @@ impl Pieces {
     }
 
     /// Whether the text is this one.
-    pub(super) fn is(&self, text: &[u8]) -> bool {
+    #[must_use]
+    pub fn is(&self, text: &[u8]) -> bool {
         match &self.pieces[..] {
             [only] => &**only == text,
             _ => self.length == text.len() && self.joined() == text,

@@ -12,6 +12,20 @@ pub struct JsonError {
     offset: usize,
     /// The steps from the root, innermost first.
     steps: Vec<Step>,
+    fault: Fault,
+}
+
+/// What kind of thing is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not JSON, or not the value that was expected.
+    Malformed,
+    /// The document, or a string in it, is too long.
+    TooLong,
+    /// It is nested too deep.
+    TooDeep,
+    /// It has too many values.
+    TooMany,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +45,21 @@ impl JsonError {
             message: message.into(),
             offset,
             steps: Vec::new(),
+            fault: Fault::Malformed,
         }
+    }
+
+    /// The same error, of this kind.
+    #[must_use]
+    pub(crate) fn of(mut self, fault: Fault) -> Self {
+        self.fault = fault;
+        self
+    }
+
+    /// What kind of thing is wrong.
+    #[must_use]
+    pub const fn fault(&self) -> Fault {
+        self.fault
     }
 
     /// The same error, seen from the object that has it in its property `key`.

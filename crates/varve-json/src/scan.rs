@@ -3,24 +3,24 @@
 
 /// What a value that is passed over may have at most.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     /// How deep objects and lists may nest within it, its own level included.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
     /// How many values it may hold, itself included.
-    pub(super) values: usize,
+    pub(crate) values: usize,
     /// Length of one string or number in bytes, as written.
-    pub(super) text_bytes: usize,
+    pub(crate) text_bytes: usize,
 }
 
 /// A value that was passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Passed {
+pub(crate) struct Passed {
     /// Where it ends.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// How many values it holds, itself included.
-    pub(super) values: usize,
+    pub(crate) values: usize,
     /// How many levels it has, its own included; 0 where it is no object and no list.
-    pub(super) levels: usize,
+    pub(crate) levels: usize,
 }
 
 /// Levels that are told apart here. Who allows more passes over deeper values level by level.
@@ -43,7 +43,8 @@ const fn ends_of_plain(word: u64) -> u64 {
 
 /// The first byte from `at` on that is a quote, a backslash or a control character.
 #[inline]
-pub(super) fn plain_end(text: &[u8], mut at: usize) -> Option<usize> {
+#[must_use]
+pub fn plain_end(text: &[u8], mut at: usize) -> Option<usize> {
     while let Some(word) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let ends = ends_of_plain(u64::from_le_bytes(*word));
         if ends != 0 {
@@ -58,7 +59,7 @@ pub(super) fn plain_end(text: &[u8], mut at: usize) -> Option<usize> {
 
 /// The first byte from `at` on that is no white space.
 #[inline]
-pub(super) fn after_space(text: &[u8], mut at: usize) -> usize {
+pub(crate) fn after_space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
     }
@@ -66,7 +67,7 @@ pub(super) fn after_space(text: &[u8], mut at: usize) -> usize {
 }
 
 /// The number that the four hexadecimal digits at `at` stand for.
-pub(super) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
     let digits = text.get(at..at.checked_add(4)?)?;
     digits.iter().try_fold(0, |unit, digit| {
         Some(unit * 16 + char::from(*digit).to_digit(16)?)
@@ -75,7 +76,7 @@ pub(super) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
 
 /// The end of the value that begins at `at` or after white space there. `None` when it is malformed or over a bound, or
 /// nests deeper than is told apart here.
-pub(super) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed> {
+pub(crate) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed> {
     let (mut values, mut depth, mut levels) = (0, 0, 0);
     // A bit for each open level, the innermost lowest: whether it is an object.
     let mut objects = 0_u128;

@@ -1,13 +1,9 @@
 //! Writing JSON into a byte buffer, and beside it: what is long and written already is not copied into it.
 
-use std::io::Write as _;
-
 use bytes::Bytes;
 
-use super::Pieces;
+use crate::{Pieces, write_string};
 
-/// How many bytes of a text are looked at in one step.
-const STEP: usize = 16;
 /// The most bytes that room is made for at once, if there are not as many already.
 const EXPECTED_BYTES_MAX: usize = 1 << 20;
 /// From so many bytes on, what is written already is handed over instead of copied: a piece of its own costs about as much as
@@ -45,7 +41,8 @@ impl Writer {
     }
 
     /// An empty buffer with room for so many bytes.
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
         Self {
             buffer: Vec::with_capacity(bytes),
             ..Self::default()
@@ -94,7 +91,8 @@ impl Writer {
     }
 
     /// The same, without room for more.
-    pub(crate) fn finish_to_keep(mut self) -> Pieces {
+    #[must_use]
+    pub fn finish_to_keep(mut self) -> Pieces {
         self.buffer.shrink_to_fit();
         self.finish_in_pieces()
     }
@@ -106,7 +104,7 @@ impl Writer {
     }
 
     /// What `write` writes, by itself. None when it is more than there is room for, which makes this one be over too.
-    pub(super) fn apart(&mut self, write: impl FnOnce(&mut Self)) -> Option<Pieces> {
+    pub fn apart(&mut self, write: impl FnOnce(&mut Self)) -> Option<Pieces> {
         let mut apart = Self::within(self.most.saturating_sub(self.len()));
         write(&mut apart);
         if apart.is_over() {
@@ -117,12 +115,12 @@ impl Writer {
     }
 
     /// How many bytes there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.buffer.len() + self.handed_over_bytes
     }
 
     /// Makes room for so many bytes that are about to come, as is guessed: not for more than is bearable if they do not.
-    pub(super) fn expect(&mut self, bytes: usize) {
+    pub(crate) fn expect(&mut self, bytes: usize) {
         let room = self.most.saturating_sub(self.len());
         let bearable = EXPECTED_BYTES_MAX.max(self.buffer.len());
         self.buffer.reserve(bytes.min(room).min(bearable));
@@ -174,14 +172,14 @@ impl Writer {
     }
 
     /// The name of a property in quotes and with the colon behind, which needs no escapes; its value must follow.
-    pub(crate) fn known_key(&mut self, key: &'static str) {
+    pub fn known_key(&mut self, key: &'static str) {
         self.separate();
         self.buffer.extend_from_slice(key.as_bytes());
         self.comma = false;
     }
 
     /// A property whose value is an object of which the JSON is known but for what stands last in it, which `last` writes.
-    pub(crate) fn known_start(&mut self, start: &str, last: impl FnOnce(&mut Self)) {
+    pub fn known_start(&mut self, start: &str, last: impl FnOnce(&mut Self)) {
         self.separate();
         self.buffer.extend_from_slice(start.as_bytes());
         self.comma = false;
@@ -193,34 +191,7 @@ impl Writer {
     /// A string, escaped as needed.
     pub fn string(&mut self, text: &str) {
         self.separate();
-        self.buffer.reserve(text.len() + 2);
-        self.buffer.push(b'"');
-        let mut rest = text.as_bytes();
-        while let Some(at) = first_escaped(rest) {
-            self.buffer.extend_from_slice(&rest[..at]);
-            self.escape(rest[at]);
-            rest = &rest[at + 1..];
-        }
-        self.buffer.extend_from_slice(rest);
-        self.buffer.push(b'"');
-    }
-
-    fn escape(&mut self, byte: u8) {
-        let short = match byte {
-            b'"' | b'\\' => byte,
-            0x08 => b'b',
-            0x0C => b'f',
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            _ => {
-                self.buffer
-                    .write_fmt(format_args!("\\u{byte:04x}"))
-                    .expect("writing into a vector cannot fail");
-                return;
-            }
-        };
-        self.buffer.extend_from_slice(&[b'\\', short]);
+        write_string(text, &mut self.buffer);
     }
 
     /// A whole number.
@@ -248,7 +219,7 @@ impl Writer {
     }
 
     /// A value, or members of an object, that is JSON already, and which several documents may hold.
-    pub(crate) fn pieces(&mut self, json: &Pieces) {
+    pub fn pieces(&mut self, json: &Pieces) {
         self.separate();
         if json.len() > self.most.saturating_sub(self.len()) {
             self.is_over = true;
@@ -265,71 +236,14 @@ impl Writer {
     }
 }
 
-const fn is_escaped(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
-}
-
-/// Where the first byte stands that has to be escaped.
-fn first_escaped(text: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    // Steps without a branch for each byte, which the compiler turns into one comparison of all.
-    while let Some(step) = text.get(from..from + STEP) {
-        if step
-            .iter()
-            .fold(false, |found, byte| found | is_escaped(*byte))
-        {
-            break;
-        }
-        from += STEP;
-    }
-    let rest = text[from..].iter();
-    let at = rest.copied().position(is_escaped)?;
-    Some(from + at)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// As JSON has it, byte by byte.
-    fn plainly(text: &str) -> String {
-        let mut out = String::from("\"");
-        for character in text.chars() {
-            match character {
-                '"' => out.push_str("\\\""),
-                '\\' => out.push_str("\\\\"),
-                '\u{8}' => out.push_str("\\b"),
-                '\u{c}' => out.push_str("\\f"),
-                '\n' => out.push_str("\\n"),
-                '\r' => out.push_str("\\r"),
-                '\t' => out.push_str("\\t"),
-                control if u32::from(control) < 0x20 => {
-                    out.push_str(&format!("\\u{:04x}", u32::from(control)));
-                }
-                other => out.push(other),
-            }
-        }
-        out + "\""
-    }
 
     fn written(write: impl FnOnce(&mut Writer)) -> String {
         let mut writer = Writer::new();
         write(&mut writer);
         String::from_utf8(writer.finish()).unwrap()
-    }
-
-    #[test]
-    fn each_character_is_escaped_wherever_it_stands() {
-        let characters = (0..0x100).chain([0x2028, 0x6f22, 0x1f600]);
-        for character in characters.filter_map(char::from_u32) {
-            for length in [0, 1, 15, 16, 17, 33] {
-                for at in [0, length / 2, length] {
-                    let mut text = "x".repeat(length);
-                    text.insert(at, character);
-                    assert_eq!(written(|writer| writer.string(&text)), plainly(&text));
-                }
-            }
-        }
     }
 
     #[test]

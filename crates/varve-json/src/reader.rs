@@ -6,8 +6,8 @@ pub use known::Known;
 
 use std::borrow::Cow;
 
-use super::JsonError;
-use super::scan::{self, Bounds};
+use crate::scan::{self, Bounds};
+use crate::{Fault, JsonError};
 
 /// What a document may have at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
                 document.len(),
                 limits.bytes
             );
-            return Err(JsonError::new(limits.bytes, message));
+            return Err(JsonError::new(limits.bytes, message).of(Fault::TooLong));
         }
         let text = std::str::from_utf8(document)
             .map_err(|error| JsonError::new(error.valid_up_to(), "not UTF-8"))?;
@@ -122,22 +122,22 @@ impl<'a> Reader<'a> {
 
     /// The first byte of the next value.
     #[inline]
-    fn peek(&mut self) -> Result<u8, JsonError> {
+    pub(crate) fn peek(&mut self) -> Result<u8, JsonError> {
         self.white_space();
         self.byte()
             .ok_or_else(|| self.error("the document ends too early"))
     }
 
-    fn count(&mut self) -> Result<(), JsonError> {
+    pub(crate) fn count(&mut self) -> Result<(), JsonError> {
         let Some(left) = self.values_left.checked_sub(1) else {
             let message = format!("more than {} values", self.limits.values);
-            return Err(self.error(message));
+            return Err(self.error(message).of(Fault::TooMany));
         };
         self.values_left = left;
         Ok(())
     }
 
-    fn open(&mut self, bracket: u8, wanted: &str) -> Result<(), JsonError> {
+    pub(crate) fn open(&mut self, bracket: u8, wanted: &str) -> Result<(), JsonError> {
         self.expect_kind(bracket, wanted)?;
         self.count()?;
         self.at += 1;
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
         self.deepest = self.deepest.max(self.depth);
         if self.depth > self.limits.depth {
             let message = format!("nested deeper than {} levels", self.limits.depth);
-            return Err(self.error(message));
+            return Err(self.error(message).of(Fault::TooDeep));
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
     }
 
     /// After a member: true at a comma, false at the closing bracket; both are passed.
-    fn another(&mut self, closing: u8) -> Result<bool, JsonError> {
+    pub(crate) fn another(&mut self, closing: u8) -> Result<bool, JsonError> {
         match self.peek()? {
             b',' => {
                 self.at += 1;
@@ -176,13 +176,24 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the object or list just opened ends at once; then its end is passed.
-    fn is_empty(&mut self, closing: u8) -> Result<bool, JsonError> {
+    pub(crate) fn is_empty(&mut self, closing: u8) -> Result<bool, JsonError> {
         let is_empty = self.peek()? == closing;
         if is_empty {
             self.at += 1;
             self.depth -= 1;
         }
         Ok(is_empty)
+    }
+
+    /// The name of a member and the colon behind it.
+    pub(crate) fn name(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        self.expect_kind(b'"', "a property name")?;
+        let name = self.string_here()?;
+        if self.peek()? != b':' {
+            return Err(self.error("':' was expected"));
+        }
+        self.at += 1;
+        Ok(name)
     }
 
     /// Reads an object. `member` is called for each property whose value is not `null`, and must read or
@@ -199,12 +210,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         loop {
-            self.expect_kind(b'"', "a property name")?;
-            let key = self.string_here()?;
-            if self.peek()? != b':' {
-                return Err(self.error("':' was expected"));
-            }
-            self.at += 1;
+            let key = self.name()?;
             if self.null()? {
                 self.count()?;
             } else {
@@ -248,13 +254,7 @@ impl<'a> Reader<'a> {
         ahead.open(b'{', "an object")?;
         let mut more = !ahead.is_empty(b'}')?;
         while more {
-            ahead.expect_kind(b'"', "a property name")?;
-            let is_class = ahead.string_here()? == "class";
-            if ahead.peek()? != b':' {
-                return Err(ahead.error("':' was expected"));
-            }
-            ahead.at += 1;
-            if is_class {
+            if ahead.name()? == "class" {
                 if ahead.null()? {
                     return Ok(None);
                 }
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
         Ok(is_null)
     }
 
-    fn word(&mut self, word: &str) -> Result<(), JsonError> {
+    pub(crate) fn word(&mut self, word: &str) -> Result<(), JsonError> {
         if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
             return Err(self.error("not a JSON value"));
         }
@@ -364,7 +364,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let message = format!("a string longer than {} bytes", self.limits.string_bytes);
-        Err(self.error(message))
+        Err(self.error(message).of(Fault::TooLong))
     }
 
     /// A string that begins here and has escapes, or that cannot be read.
@@ -463,7 +463,7 @@ impl<'a> Reader<'a> {
         }
         if self.at - start > self.limits.string_bytes {
             let message = format!("a number longer than {} bytes", self.limits.string_bytes);
-            return Err(self.error(message));
+            return Err(self.error(message).of(Fault::TooLong));
         }
         Ok(&self.text[start..self.at])
     }

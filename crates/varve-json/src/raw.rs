@@ -1,6 +1,6 @@
 //! JSON that is kept as it came.
 
-use super::{Decode, Encode, JsonError, Reader, Writer};
+use crate::{Decode, Encode, JsonError, Reader, Writer};
 
 /// One JSON value that is handed on without being understood, such as a value of `mappingProperties`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -63,7 +63,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Limits;
+    use crate::Limits;
 
     /// Reads a list of two values, the second one as known if it is; whether it was.
     fn second_is_known(document: &str, limits: Limits) -> Result<bool, JsonError> {
