@@ -13,8 +13,8 @@
 //! **Seldom read rows push nothing out.** Where there is no room, a row is kept when it is read for the second time within
 //! the last few misses of its set: so reading much once leaves what is read often alone.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use varve_kv::TableId;
@@ -26,6 +26,8 @@ const WAYS: usize = 4;
 const SET_ROW_BYTES: usize = 1024;
 /// Longer rows are not kept.
 const ROW_BYTES_MAX: usize = SET_ROW_BYTES / 2;
+/// Sets that are made together, when one of them is first written to: an idle server has none.
+const CHUNK_SETS: usize = 1024;
 /// Misses of a set that are remembered.
 const GHOSTS: usize = 8;
 /// Bytes of a row before its key: table, length of the partition key, length of the clustering key.
@@ -34,7 +36,7 @@ const HEAD: usize = 5;
 /// The rows of all spaces of an engine.
 #[derive(Debug)]
 pub struct RowCache {
-    sets: Box<[Mutex<Set>]>,
+    chunks: Box<[OnceLock<Box<[Mutex<Set>]>>]>,
     /// For each set, a bit for each of its rows: most rows that are flushed are not here, and that is seen without a look
     /// at the set. Written under the set's lock only.
     marks: Box<[AtomicU32]>,
@@ -151,9 +153,23 @@ impl RowCache {
         let sets = (bytes / each).max(1);
         Self {
             marks: (0..sets).map(|_| AtomicU32::new(0)).collect(),
-            sets: (0..sets).map(|_| Mutex::default()).collect(),
+            chunks: (0..sets.div_ceil(CHUNK_SETS))
+                .map(|_| OnceLock::new())
+                .collect(),
             spaces: AtomicU32::new(0),
         }
+    }
+
+    /// A set, unless nothing was ever written to its chunk.
+    fn set(&self, at: usize) -> Option<&Mutex<Set>> {
+        let chunk = self.chunks[at / CHUNK_SETS].get()?;
+        Some(&chunk[at % CHUNK_SETS])
+    }
+
+    fn set_to_write(&self, at: usize) -> &Mutex<Set> {
+        let make = || (0..CHUNK_SETS).map(|_| Mutex::default()).collect();
+        let chunk = self.chunks[at / CHUNK_SETS].get_or_init(make);
+        &chunk[at % CHUNK_SETS]
     }
 
     /// The place for the rows of one more space.
@@ -173,7 +189,7 @@ impl SpaceRows {
     pub(crate) fn get(&self, generation: u64, key: &RowKey<'_>) -> Option<Found> {
         let hash = self.hash(key);
         let floor = self.floor.load(Ordering::Acquire);
-        let mut set = self.cache.sets[self.set(hash)].lock();
+        let mut set = self.cache.set(self.set(hash))?.lock();
         let kept = set.find(hash, self.space, key)?;
         if !(floor..=generation).contains(&kept.since) {
             return None;
@@ -193,7 +209,7 @@ impl SpaceRows {
         }
         let hash = self.hash(key);
         let at = self.set(hash);
-        let mut set = self.cache.sets[at].lock();
+        let mut set = self.cache.set_to_write(at).lock();
         if set.room_for(bytes).is_none() && !set.was_missed(hash) {
             return;
         }
@@ -247,7 +263,7 @@ impl SpaceRows {
         if self.cache.marks[at].load(Ordering::SeqCst) & mark(hash) == 0 {
             return;
         }
-        let mut set = self.cache.sets[at].lock();
+        let mut set = self.cache.set_to_write(at).lock();
         for way in &mut set.ways {
             // Another row of the same hash is no loss.
             if way.as_ref().is_some_and(|kept| kept.hash == hash) {
@@ -270,7 +286,7 @@ impl SpaceRows {
     /// The number of the set that a row belongs to.
     fn set(&self, hash: u64) -> usize {
         // The high half chooses the set evenly whatever their number; the rest tells rows apart.
-        let sets = self.cache.sets.len() as u64;
+        let sets = self.cache.marks.len() as u64;
         ((u128::from(hash) * u128::from(sets)) >> 64) as usize
     }
 }

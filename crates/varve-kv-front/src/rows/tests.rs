@@ -125,13 +125,13 @@ fn a_prefix_delete_ends_all_rows_of_its_space() {
 fn the_room_is_bounded_and_what_is_read_stays() {
     // One set.
     let rows = rows(1);
-    assert_eq!(rows.cache.sets.len(), 1);
+    assert_eq!(rows.cache.marks.len(), 1);
     keep(&rows, 0, &key(b"hot", b""), &[1; 200]);
     for number in 0..1000_u32 {
         let name = number.to_be_bytes();
         assert!(rows.get(0, &key(b"hot", b"")).is_some(), "{number}");
         keep(&rows, 0, &key(&name, b""), &vec![2; number as usize]);
-        let set = rows.cache.sets[0].lock();
+        let set = rows.cache.set(0).expect("it was written to").lock();
         let bytes: usize = set.ways.iter().flatten().map(|kept| kept.row.len()).sum();
         assert!(bytes <= SET_ROW_BYTES);
     }
@@ -202,4 +202,16 @@ fn rows_never_go_back_while_tables_are_flushed() {
         }
         done.store(true, Ordering::Relaxed);
     });
+}
+
+#[test]
+fn a_cache_that_nothing_was_written_to_has_no_sets() {
+    let cache = Arc::new(RowCache::new(64 << 20));
+    assert!(cache.chunks.iter().all(|chunk| chunk.get().is_none()));
+    let rows = Arc::clone(&cache).space();
+    assert!(rows.get(0, &key(b"p", b"c")).is_none());
+    rows.put(0, &key(b"p", b"c"), b"value");
+    assert!(rows.get(0, &key(b"p", b"c")).is_some());
+    let made = cache.chunks.iter().filter(|chunk| chunk.get().is_some());
+    assert_eq!(made.count(), 1);
 }
