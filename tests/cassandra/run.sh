@@ -32,14 +32,14 @@ source tests/cassandra/programs.sh
 echo '-- the suite of the storage seam'
 # Two at a time: a node makes tables one after the other, and that is what the cases mostly wait for.
 for target in lib suite takeover quorum consistency tombstones parted crash login tls; do
-  program varve-kv-cassandra "$target" --test-threads 2
+  program varve-kv-cassandra "$target" -q --test-threads 2
 done
 
 echo '-- random lists of operations'
 program varve cluster_model --nocapture
 
 echo '-- open graphs, and what a hop asks of the cluster'
-program varve process --nocapture open_graph frontier
+program varve process --nocapture --test-threads 2 open_graph frontier
 
 echo '-- recorded exchanges'
 export VARVE_BIN=${VARVE_BIN:-$PWD/target/release/varve} VARVE_ENGINE=cassandra

@@ -230,6 +230,16 @@ impl RunningServer {
         self.stop.send_replace(true);
     }
 
+    /// As [`RunningServer::stop`], and waits until no thread accepts connections any more: from
+    /// then on they all go to another server on the same sockets.
+    pub fn stop_accepting(&self) -> io::Result<()> {
+        self.stop();
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        // Each thread drops its receiver when it has left its listener.
+        runtime.block_on(self.stop.closed());
+        Ok(())
+    }
+
     /// Waits until all threads have ended; without a [`RunningServer::stop`] that is never.
     pub fn wait(self) {
         for thread in self.threads {
@@ -299,18 +309,7 @@ impl Worker {
         let accepting = Rc::clone(&worker).accept(listener);
         let taking = async {
             while let Some((stream, place)) = inbox.recv().await {
-                match TcpStream::from_std(stream) {
-                    Ok(stream) => worker.adopt(stream, place),
-                    Err(error) => {
-                        tracing::warn!(%error, "a handed-over connection was lost");
-                        worker.shared.open[worker.index].fetch_sub(1, Ordering::Relaxed);
-                        worker
-                            .shared
-                            .state
-                            .open_connections
-                            .fetch_sub(1, Ordering::Relaxed);
-                    }
-                }
+                worker.take_over(stream, place);
             }
         };
         tokio::select! {
@@ -318,6 +317,12 @@ impl Worker {
             () = taking => {}
             _ = stopped.wait_for(|stop| *stop) => {}
         }
+        // Others hand nothing over from now on; what they have handed over is served.
+        inbox.close();
+        while let Some((stream, place)) = inbox.recv().await {
+            worker.take_over(stream, place);
+        }
+        drop(stopped);
         worker.drain().await;
         sweeper.abort();
         watching.abort();
@@ -383,15 +388,33 @@ impl Worker {
             self.adopt(stream, place);
             return;
         }
-        // A thread that is gone is stopping, and so is this one: the connection just closes.
-        let handed = stream
-            .into_std()
-            .ok()
-            .and_then(|stream| self.shared.inboxes[target].send((stream, place)).ok());
-        if handed.is_none() {
+        let stream = match stream.into_std() {
+            Ok(stream) => stream,
+            Err(error) => return self.lose(target, &error),
+        };
+        // A thread that is stopping takes none.
+        if let Err(back) = self.shared.inboxes[target].send((stream, place)) {
+            let (stream, place) = back.0;
             self.shared.open[target].fetch_sub(1, Ordering::Relaxed);
-            state.open_connections.fetch_sub(1, Ordering::Relaxed);
+            self.shared.open[self.index].fetch_add(1, Ordering::Relaxed);
+            self.take_over(stream, place);
         }
+    }
+
+    /// Serves a connection that another thread has accepted.
+    fn take_over(self: &Rc<Self>, stream: StdStream, place: Option<Place>) {
+        match TcpStream::from_std(stream) {
+            Ok(stream) => self.adopt(stream, place),
+            Err(error) => self.lose(self.index, &error),
+        }
+    }
+
+    /// Counts a connection no more that was to be served by the thread `index`.
+    fn lose(&self, index: usize, error: &io::Error) {
+        tracing::warn!(%error, "a connection was lost between two threads");
+        self.shared.open[index].fetch_sub(1, Ordering::Relaxed);
+        let open = &self.shared.state.open_connections;
+        open.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Serves a connection on this thread.

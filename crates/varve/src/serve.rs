@@ -200,7 +200,7 @@ impl Early {
 
     /// Lets `state` be served in its place. What it has begun to answer it ends by itself.
     fn hand_over(self, state: &Arc<AppState>) -> Result<RunningServer, CommandError> {
-        self.server.stop();
+        self.server.stop_accepting()?;
         Ok(varve_server::start_on(self.listeners, state)?)
     }
 }

@@ -81,17 +81,21 @@ fn a_server_whose_graphs_are_not_open_answers_503_and_hands_its_sockets_over() {
         assert_eq!(Client::connect(address).get(path).status, status, "{path}");
     }
     assert_eq!(early.get("/versions").status, 200);
-    waiting.stop();
+    waiting.stop_accepting().unwrap();
     // Whoever comes between the two waits in the kernel.
-    let mut between = Client::connect(address);
-    between.send(b"GET /health HTTP/1.1\r\nhost: h\r\n\r\n");
+    let mut between: Vec<Client> = (0..20).map(|_| Client::connect(address)).collect();
+    for client in &mut between {
+        client.send(b"GET /graphs HTTP/1.1\r\nhost: h\r\n\r\n");
+    }
     let graphs = varve_server::in_memory().unwrap();
     graphs.create("hugegraph").unwrap();
     let state = AppState::with_graphs(config, graphs).unwrap();
     let server = varve_server::start_on(listeners, &state).unwrap();
     waiting.wait();
-    let listed = Client::connect(address).get("/graphs");
-    listed.is(200, r#"{"graphs":["hugegraph"]}"#);
+    for client in &mut between {
+        let listed = client.receive();
+        listed.is(200, r#"{"graphs":["hugegraph"]}"#);
+    }
     drop((early, between));
     server.stop();
     server.wait();
