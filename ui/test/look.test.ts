@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { fromHubble, toHubble } from "../src/explore/hubble";
 import { escapeXml } from "../src/explore/svg";
 import { parseStyles } from "../src/explore/style";
 import { isOnlyExplained, planOf, withPlan } from "../src/query/plan";
@@ -40,4 +41,19 @@ test("styles that are none are left out", () => {
 test("texts in a picture are text", () => {
   assert.equal(escapeXml('<a b="c">&\u0000\ud800'), "&lt;a b=&quot;c&quot;&gt;&amp;");
   assert.equal(escapeXml("图 😀"), "图 😀");
+});
+
+test("styles are kept in Hubble's form, and what else it keeps stays", () => {
+  const hubble = '{"icon":"user","color":"#5C73E6","size":"HUGE","display_fields":["name","city"],"join_symbols":["-"]}';
+  assert.deepEqual(fromHubble("vertex", hubble), { color: "#5C73E6", size: "large", caption: "name" });
+  assert.deepEqual(JSON.parse(toHubble("vertex", { color: "3", size: "small", caption: "name" }, hubble)), {
+    icon: "user", color: "#b0659a", size: "SMALL", display_fields: ["name", "city"], join_symbols: ["-"],
+  });
+  assert.deepEqual(fromHubble("vertex", '{"color":"#b0659a"}'), { color: "3" });
+  const edge = toHubble("edge", { color: "#00ff00", size: "large", caption: "~id" }, '{"with_arrow":false,"line_type":"DASHED"}');
+  assert.deepEqual(JSON.parse(edge), { with_arrow: false, line_type: "DASHED", color: "#00ff00", thickness: "THICK", display_fields: ["~id"] });
+  assert.deepEqual(fromHubble("edge", edge), { color: "#00ff00", size: "large", caption: "~id" });
+  for (const none of [undefined, null, 7, "no JSON", "[]", "{}", '{"color":"red","display_fields":"name","size":"NORMAL"}']) {
+    assert.equal(fromHubble("vertex", none), null, String(none));
+  }
 });

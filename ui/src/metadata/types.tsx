@@ -140,7 +140,7 @@ export function TypeDetails(props: { types: TypeDef[]; name: string; choose: (na
             {lineage().slice(1).map((type) => type.name).join(" ‹ ")}
           </p>
         </div>
-        <button class="button small" onClick={() => props.find()}>{t("findOfType")}</button>
+        <button class="button small" data-action="find-of-type" onClick={() => props.find()}>{t("findOfType")}</button>
       </header>
       <p>{lineage()[0]?.description}</p>
       <Radial name={props.name} relationships={own().length ? own() : relationships()} choose={props.choose} />
