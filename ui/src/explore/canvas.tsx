@@ -18,7 +18,7 @@ import {
 } from "./state";
 import { BoxSelection, type Box } from "./box";
 import { drawHover } from "./hover";
-import { Labels } from "./labels";
+import { Labels, type Disc } from "./labels";
 import { FACTORS, styleOf, styles } from "./style";
 import { svgOf, type LegendEntry } from "./svg";
 
@@ -108,7 +108,7 @@ const DROPPED_MAX = 20;
 class Picture {
   readonly graph = new MultiDirectedGraph();
   readonly sigma: Sigma;
-  readonly labels = new Labels();
+  readonly labels = new Labels(() => this.discs());
   private run = 0;
   private isKilled = false;
   private adapted = "";
@@ -289,6 +289,16 @@ class Picture {
     this.sigma.setCustomBBox(null);
     this.sigma.refresh();
     void this.sigma.getCamera().animatedReset({ duration: 150 });
+  }
+
+  /** What names keep off. In larger graphs they may lie on vertices: looking takes too long. */
+  private discs(): Disc[] {
+    if (this.graph.order > NAMED_MAX) return [];
+    const shown = this.graph.filterNodes((_, { hidden }) => hidden !== true);
+    return shown.map((key) => {
+      const { x, y, size } = this.graph.getNodeAttributes(key);
+      return { key, ...this.sigma.graphToViewport({ x, y }), radius: this.sigma.scaleSize(size) };
+    });
   }
 
   touched(box: Box): string[] {
