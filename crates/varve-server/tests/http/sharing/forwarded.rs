@@ -90,6 +90,6 @@ fn no_session_is_forwarded_since_servers_that_share_a_store_have_no_users() {
         None,
         LockedGraphs::These(Vec::new()),
     );
-    let reason = refused.err().expect("a refusal").to_string();
+    let reason = refused.expect_err("a refusal").to_string();
     assert!(reason.contains("Users are not supported"), "{reason}");
 }
