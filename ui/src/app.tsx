@@ -141,9 +141,9 @@ export function App() {
     }
   };
   const end = async () => {
+    setFailure("");
     try {
       await logOut();
-      setFailure("");
     } catch (error) {
       // The server asks for a login where the session has ended already.
       if (!loginAsked()) setFailure(t("stillLoggedIn", { why: messageOf(error) }));
