@@ -41,10 +41,10 @@ class Browser:
         self.browser = self.playwright.chromium.launch(executable_path=os.environ["VARVE_TEST_CHROMIUM"], args=FLAGS)
         self.problems: list[str] = []
 
-    def page(self, size: str = "wide", theme: str = "light", expected: tuple[str, ...] = ()) -> Page:
+    def page(self, size: str = "wide", theme: str = "light", expected: tuple[str, ...] = (), language: str = "en-US") -> Page:
         """A page in a fresh profile. Its console errors but for those `expected` are problems."""
         context = self.browser.new_context(
-            viewport=SIZES[size], color_scheme=theme, reduced_motion="reduce", locale="en-US", timezone_id="UTC"
+            viewport=SIZES[size], color_scheme=theme, reduced_motion="reduce", locale=language, timezone_id="UTC"
         )
         page = context.new_page()
         page.set_default_timeout(15_000)

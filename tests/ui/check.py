@@ -13,8 +13,12 @@ import urllib.error
 import urllib.request
 from xml.etree import ElementTree
 
+import label
 import large
+import picking
+import repository
 import screens
+import styles
 from browser import Browser, Server, field, legend, set_time, settle, slider, write
 
 TESTS = []
@@ -252,30 +256,13 @@ def the_canvas_is_saved_as_a_picture(browser: Browser, server: Server):
 
 
 @test
-def labels_get_styles_that_are_kept(browser: Browser, server: Server):
-    page = browser.page()
-    open_sample(page, server.url)
-    page.locator("[data-style=person]").click()
-    page.get_by_role("radio", name="Colour 4").click()
-    page.locator(".dialog select[name=size]").select_option("large")
-    page.locator(".dialog select[name=caption]").select_option("~id")
-    page.keyboard.press("Escape")
-    swatch = "document.querySelector('.legend-item:has([data-style=person]) circle').getAttribute('fill')"
-    assert page.evaluate(swatch) == "#b0659a"
-    page.reload()
-    page.locator(".label-card", has_text="person").click()
-    settle(page)
-    assert page.evaluate(swatch) == "#b0659a"
-    page.get_by_role("button", name="Export the graph").click()
-    with page.expect_download() as download:
-        page.locator(".export-pictures .preset", has_text="SVG").click()
-    picture = download.value.path().read_text()
-    assert 'fill="#b0659a"' in picture
-    page.locator("[data-style=person]").click()
-    page.get_by_role("button", name="As before").click()
-    page.keyboard.press("Escape")
-    assert page.evaluate(swatch) != "#b0659a"
-    assert page.evaluate("localStorage.getItem('varve.style.hugegraph')") == "{}"
+def labels_get_styles_that_all_users_share(browser: Browser, server: Server):
+    styles.check(browser, server, open_sample)
+
+
+@test
+def several_vertices_are_picked_together(browser: Browser, server: Server):
+    picking.check(browser, server, open_sample)
 
 
 @test
@@ -388,7 +375,7 @@ def a_file_is_loaded_and_wrong_rows_are_told(browser: Browser, server: Server):
 def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
     with server_with_login() as url:
         browser.url = url
-        page = browser.page(expected=("status of 401",))
+        page = browser.page(expected=("status of 401", "status of 503"))
         page.goto(url + "/ui/")
         page.locator(".login input[type=password]").wait_for()
         assert not (wrong := screens.problems(page, "wide-light-login")), wrong
@@ -402,7 +389,8 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         page.locator(".legend-row").first.wait_for(state="attached")
         kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
         assert PASSWORD not in kept and "eyJ" not in kept, kept
-        cookie = next(each for each in page.context.cookies() if each["name"] == "varve-session")
+        name = f"varve-session-{url.rsplit(':', 1)[1]}"
+        cookie = next(each for each in page.context.cookies() if each["name"] == name)
         assert cookie["httpOnly"] and cookie["sameSite"] == "Strict", cookie
         page.reload()
         page.locator("[data-card=sample]").click()
@@ -410,11 +398,17 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         with page.expect_download() as download:
             page.locator(".preset", has_text="CSV (vertices)").click()
         assert download.value.path().read_text().startswith("~id,"), "the export has the session too"
+        refuse = "**/ui/session"
+        page.route(refuse, lambda route: route.fulfill(status=503, json={"message": "busy"}))
+        page.get_by_role("button", name="admin").click()
+        page.locator(".offline[role=alert]", has_text="You are still logged in: busy").wait_for()
+        page.unroute(refuse)
         page.get_by_role("button", name="admin").click()
         page.locator(".login").wait_for()
-        assert not [each for each in page.context.cookies() if each["name"] == "varve-session"]
+        assert page.locator(".offline").count() == 0
+        assert not [each for each in page.context.cookies() if each["name"] == name]
         # Whoever kept the token has nothing.
-        request = urllib.request.Request(url + "/auth/users", headers={"Cookie": f"varve-session={cookie['value']}"})
+        request = urllib.request.Request(url + "/auth/users", headers={"Cookie": f"{name}={cookie['value']}"})
         with contextlib.suppress(urllib.error.HTTPError):
             urllib.request.urlopen(request)
             raise AssertionError("the token counts after the logout")
@@ -505,6 +499,16 @@ def names_are_text_and_never_run(browser: Browser, server: Server):
 @test
 def every_screen_is_accessible_and_fits(browser: Browser, server: Server):
     screens.check(browser, server, open_sample)
+
+
+@test
+def metadata_is_as_the_repository_says(browser: Browser, server: Server):
+    repository.check(browser, server)
+
+
+@test
+def a_large_label_is_a_table(browser: Browser, server: Server):
+    label.check(browser, server)
 
 
 @test

@@ -119,3 +119,17 @@ def check(browser, server) -> None:
         top = ", ".join(f"{each:.0f}" for each in found[-3:][::-1])
         print(f"        {VERTICES:,} vertices, {EDGES:,} edges, {action.__name__}: longest tasks {top} ms", flush=True)
     assert max(longest.values()) < LONGEST_MS, longest
+    check_link(browser, page)
+
+
+def check_link(browser, page) -> None:
+    """A view that is too long for a link is kept with the graph, and its link shows the same in a fresh profile."""
+    page.locator("[data-tool=share]").click()
+    url = page.locator(".dialog textarea").input_value()
+    assert "view=" in url and len(url) < 200, url
+    other = browser.page()
+    other.set_default_timeout(60_000)
+    other.goto(url)
+    other.locator(".legend-row").first.wait_for()
+    settle(other)
+    assert legend(other) == legend(page)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import repository
 from browser import set_time, settle, write
 
 # Elements that reach beyond the window, but for those inside of something that scrolls.
@@ -51,8 +52,8 @@ def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
     page.keyboard.press("?")
     look("help")
     page.keyboard.press("Escape")
-    for name, button in (("share", "Share"), ("export", "Export the graph")):
-        page.get_by_role("button", name=button, exact=True).click()
+    for name, button in (("share", "share"), ("export", "exportGraph")):
+        page.locator(f"[data-tool={button}]").click()
         page.locator(".dialog").wait_for()
         look(name)
         page.keyboard.press("Escape")
@@ -65,14 +66,19 @@ def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
     page.keyboard.press("Escape")
     page.locator("#tab-list").click()
     look("list")
+    for row in range(2):
+        page.locator(".tree-row").nth(row).click(modifiers=["Control"])
+    page.locator(".picked").wait_for()
+    look("picked")
+    page.keyboard.press("Escape")
     page.locator(".tree-row").first.click()
     settle(page)
     look("element")
-    page.get_by_role("button", name="Expand by label …").click()
+    page.locator("[data-action=expand-with]").click()
     settle(page)
     look("expand")
     page.keyboard.press("Escape")
-    page.get_by_role("tab", name="History").click()
+    page.locator("[data-tab=history]").click()
     page.locator(".history-row").first.wait_for()
     look("history")
     set_time(page, "valid", "2021-06-01")
@@ -82,8 +88,8 @@ def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
     page.locator(".dialog .primary").click()
     settle(page)
     look("difference")
-    page.get_by_role("button", name="End comparison").click()
-    page.get_by_role("button", name="Take the tour").click()
+    page.locator("[data-action=end-compare]").click()
+    page.locator(".tour-start").click()
     settle(page)
     look("tour")
 
@@ -104,9 +110,9 @@ def schema(page, look: Callable[[str], None]) -> None:
     page.locator("[data-new=edgelabels]").click()
     look("schema-form")
     page.keyboard.press("Escape")
-    for tab in ("Graph", "JSON"):
-        page.get_by_role("tab", name=tab).click()
-        look(f"schema-{tab.lower()}")
+    for tab in ("graph", "json"):
+        page.locator(f"[data-tab={tab}]").click()
+        look(f"schema-{tab}")
 
 
 def load(page, look: Callable[[str], None]) -> None:
@@ -120,19 +126,35 @@ def metadata(page, look: Callable[[str], None]) -> None:
     page.locator(".type-name").first.click()
     page.locator(".type-details").wait_for()
     look("metadata-type")
+    page.locator("[data-action=find-of-type]").click()
+    page.locator(".entity-list .row-button").first.wait_for()
+    look("metadata-found")
+    repository.find(page, repository.NAMES[1])
+    page.locator("[data-lineage=to]").click()
+    page.locator("[data-action=versions]").click()
+    page.locator(".entity-view .history-row").first.wait_for()
+    look("metadata-entity")
 
 
+# Every size and theme, and every theme in every language.
+VIEWS = [
+    ("wide", "light", "en-US"), ("wide", "dark", "en-US"), ("narrow", "light", "en-US"), ("narrow", "dark", "en-US"),
+    ("wide", "light", "zh-CN"), ("narrow", "dark", "zh-CN"),
+]
 STATES = {"query": query, "schema": schema, "load": load, "metadata": metadata, "tasks": None, "monitor": None, "api": None}
 
 
 def check(browser, server, open_sample) -> None:
     wrong: list[str] = []
-    for size, theme in (("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")):
+    repository.load(server)
+    for size, theme, language in VIEWS:
         # The wrong query is answered so.
-        page = browser.page(size, theme, expected=("status of 400", "status of 500"))
+        page = browser.page(size, theme, expected=("status of 400", "status of 500"), language=language)
 
         def look(name: str) -> None:
-            wrong.extend(problems(page, f"{size}-{theme}-{name}"))
+            shown = page.evaluate("document.documentElement.lang")
+            assert shown.startswith(language[:2]), shown
+            wrong.extend(problems(page, f"{size}-{theme}-{language[:2]}-{name}"))
 
         explore(page, server, open_sample, look)
         for name, states in STATES.items():

@@ -51,7 +51,7 @@ const THEMES: Record<Theme, { next: Theme; icon: "auto" | "sun" | "moon"; key: K
   dark: { next: "auto", icon: "moon", key: "themeDark" },
 };
 
-function TopBar(props: { help: () => void }) {
+function TopBar(props: { help: () => void; logOut: () => void }) {
   const look = () => THEMES[theme()];
   return (
     <header class="top">
@@ -88,7 +88,7 @@ function TopBar(props: { help: () => void }) {
       </button>
       <Show when={user()}>
         {(name) => (
-          <button class="text-button" onClick={() => void logOut().catch(() => undefined)} title={t("logOut")}>
+          <button class="text-button" onClick={() => props.logOut()} title={t("logOut")}>
             <Icon name="user" />
             <span class="wide-only">{name()}</span>
           </button>
@@ -130,13 +130,23 @@ export function App() {
   const begin = async () => {
     try {
       const text = route().parameters.get("s");
-      const wanted = text ? await (await import("./core/link")).graphOfLink(text) : undefined;
+      const named = route().parameters.get("g") ?? undefined;
+      const wanted = text ? await (await import("./core/link")).graphOfLink(text) : named;
       await resume();
       await start(wanted);
       setReady(true);
       setFailure("");
     } catch (error) {
       if (!(error instanceof Failure && error.status === 401)) setFailure(messageOf(error));
+    }
+  };
+  const end = async () => {
+    setFailure("");
+    try {
+      await logOut();
+    } catch (error) {
+      // The server asks for a login where the session has ended already.
+      if (!loginAsked()) setFailure(t("stillLoggedIn", { why: messageOf(error) }));
     }
   };
   onMount(() => {
@@ -154,7 +164,7 @@ export function App() {
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
         {t("skip")}
       </a>
-      <TopBar help={() => setHelp(true)} />
+      <TopBar help={() => setHelp(true)} logOut={() => void end()} />
       <Rail />
       <main id="main" tabindex="-1">
         <Show when={!reachable()}>

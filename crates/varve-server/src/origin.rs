@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use http::request::Parts;
-use http::{HeaderMap, Method, Version};
+use http::{HeaderMap, Method, Uri, Version};
 
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
@@ -60,6 +60,13 @@ pub(crate) fn is_own_page(parts: &Parts) -> Option<bool> {
         Some(b"none") | None => is_own.or_else(|| is_script(headers).then_some(true)),
         Some(_) => Some(false),
     }
+}
+
+/// The port that the request names beside its host; `None` for the one of its scheme.
+pub(crate) fn port(headers: &HeaderMap, uri: &Uri) -> Option<u16> {
+    let target = uri.authority().map(http::uri::Authority::as_str);
+    let header = headers.get(HOST).and_then(|host| host.to_str().ok());
+    header.or(target).and_then(Authority::parse)?.port
 }
 
 /// Whether the request says that a script sent it. A foreign page's script cannot: the browser

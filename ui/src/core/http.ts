@@ -39,7 +39,7 @@ export function pathOf(path: string, query: Call["query"] = {}): string {
   const pairs = Object.entries(query)
     .filter(([, value]) => value !== null && value !== undefined && value !== "")
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  return pairs.length ? `${path}?${pairs.join("&")}` : path;
+  return pairs.length ? `${path}${path.includes("?") ? "&" : "?"}${pairs.join("&")}` : path;
 }
 
 /** Does a request and gives the answer's text. */

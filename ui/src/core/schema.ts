@@ -64,6 +64,12 @@ export { schema };
 
 let of = "";
 
+/** The schema of a graph, if it is the one that is there. */
+export function schemaOf(name: string): Schema | null {
+  const held = schema();
+  return of === name ? held : null;
+}
+
 /** Reads the schema, unless it is there. */
 export async function readSchema(anew = false): Promise<Schema> {
   const held = schema();

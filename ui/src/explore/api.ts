@@ -152,6 +152,11 @@ export interface SearchAnswer {
   truncated: boolean;
 }
 
+export interface Listed {
+  id: unknown;
+  properties: Record<string, unknown>;
+}
+
 export interface ExpandRequest {
   ids: string[];
   direction?: "OUT" | "IN" | "BOTH";
@@ -177,6 +182,13 @@ export const elements = (at: Point, vertices: string[], edges: string[], signal?
 
 export const sample = (at: Point, label: string | undefined, limit: number) =>
   get<Found>("sample", { ...timesOf(at), label, limit, between: true });
+
+/** A page of a label's vertices; the first one has an empty token. */
+export const listing = (at: Point, label: string, limit: number, token: string, signal?: AbortSignal) =>
+  call<{ vertices: Listed[]; page: string | null }>(`${graphPath()}/graph/vertices?page=${encodeURIComponent(token)}`, {
+    query: { ...timesOf(at), label, limit },
+    signal,
+  });
 
 export const summary = (at: Point, signal?: AbortSignal) => get<Summary>("summary", timesOf(at), signal);
 

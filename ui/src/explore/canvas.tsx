@@ -13,10 +13,12 @@ import type { Edge, Element } from "./api";
 import { chosenColor, colorOf, colors, edgeName, nameOf, type Colors } from "./look";
 import * as layout from "./layout";
 import {
-  arranged, difference, expand, ghosts, hiddenLabels, lastSeen, nextTask, pinned, positions, select, selected, shown, view,
+  arranged, boxing, difference, expand, ghosts, hiddenLabels, lastSeen, nextTask, picked, pinned, positions, select,
+  selected, shown, togglePicked, view, unpick,
 } from "./state";
+import { BoxSelection, type Box } from "./box";
 import { drawHover } from "./hover";
-import { Labels } from "./labels";
+import { Labels, type Disc } from "./labels";
 import { FACTORS, styleOf, styles } from "./style";
 import { svgOf, type LegendEntry } from "./svg";
 
@@ -57,6 +59,8 @@ export { layoutName, setLayoutName };
 export interface CanvasControl {
   fit: () => void;
   zoom: (factor: number) => void;
+  /** The vertices whose discs a box of the window touches. */
+  touched: (box: Box) => string[];
   /** What the window shows, as SVG with a line of text and a legend below it. */
   svg: (caption: string, legend: LegendEntry[]) => string;
 }
@@ -104,7 +108,7 @@ const DROPPED_MAX = 20;
 class Picture {
   readonly graph = new MultiDirectedGraph();
   readonly sigma: Sigma;
-  readonly labels = new Labels();
+  readonly labels = new Labels(() => this.discs());
   private run = 0;
   private isKilled = false;
   private adapted = "";
@@ -195,7 +199,8 @@ class Picture {
     const mark = marks ? (marks.get(vertex.ref) ?? "same") : null;
     const isGhost = !marks && view().missing.has(vertex.ref);
     const base = mark ? look[mark] : colorOf(vertex.label);
-    const isSelected = selected() === vertex.ref;
+    const isAlone = selected() === vertex.ref;
+    const isSelected = isAlone || picked().has(vertex.ref);
     const color = isGhost || mark === "removed" ? look.background : mark === "changed" ? look.same : base;
     const border = isGhost ? look.faint : mark === "same" ? look.same : base;
     const factor = FACTORS[styleOf("vertex", vertex.label).size ?? "normal"];
@@ -205,7 +210,7 @@ class Picture {
       color,
       borderColor: isSelected ? look.accent : border,
       hidden: hidden.has(vertex.label),
-      forceLabel: isSelected || (mark !== null && mark !== "same"),
+      forceLabel: isAlone || (mark !== null && mark !== "same"),
       zIndex: isSelected ? 3 : isGhost ? 0 : 1,
     };
   }
@@ -286,6 +291,29 @@ class Picture {
     void this.sigma.getCamera().animatedReset({ duration: 150 });
   }
 
+  /** What names keep off. In larger graphs they may lie on vertices: looking takes too long. */
+  private discs(): Disc[] {
+    if (this.graph.order > NAMED_MAX) return [];
+    const shown = this.graph.filterNodes((_, { hidden }) => hidden !== true);
+    return shown.map((key) => {
+      const { x, y, size } = this.graph.getNodeAttributes(key);
+      return { key, ...this.sigma.graphToViewport({ x, y }), radius: this.sigma.scaleSize(size) };
+    });
+  }
+
+  touched(box: Box): string[] {
+    const found: string[] = [];
+    this.graph.forEachNode((ref, { x, y, size, hidden }) => {
+      if (hidden === true) return;
+      const at = this.sigma.graphToViewport({ x, y });
+      const radius = this.sigma.scaleSize(size);
+      const outsideX = Math.max(box.left - at.x, 0, at.x - box.right);
+      const outsideY = Math.max(box.top - at.y, 0, at.y - box.bottom);
+      if (Math.hypot(outsideX, outsideY) <= radius) found.push(ref);
+    });
+    return found;
+  }
+
   zoom(factor: number): void {
     const camera = this.sigma.getCamera();
     void camera.animate({ ratio: camera.ratio / factor }, { duration: 120 });
@@ -303,11 +331,18 @@ function listen(picture: Picture): void {
   const { sigma, graph } = picture;
   let dragged: string | null = null;
   let moved = false;
-  sigma.on("clickNode", ({ node }) => {
-    if (!moved) select(node);
+  const alone = (ref: string | null): void => {
+    unpick();
+    select(ref);
+  };
+  sigma.on("clickNode", ({ node, event }) => {
+    if (moved) return;
+    const { ctrlKey, metaKey } = event.original;
+    if (ctrlKey || metaKey) togglePicked(node);
+    else alone(node);
   });
-  sigma.on("clickEdge", ({ edge }) => select(edge));
-  sigma.on("clickStage", () => select(null));
+  sigma.on("clickEdge", ({ edge }) => alone(edge));
+  sigma.on("clickStage", () => alone(null));
   sigma.on("doubleClickNode", ({ node, event }) => {
     event.preventSigmaDefault();
     void expand([node]);
@@ -347,10 +382,11 @@ export function Canvas() {
     setControl({
       fit: () => picture.fit(),
       zoom: (factor) => picture.zoom(factor),
+      touched: (box) => picture.touched(box),
       svg: (caption, legend) => svgOf(picture.sigma, picture.labels.drawn, colors(), caption, legend),
     });
     createEffect(
-      on([view, difference, hiddenLabels, ghosts, selected, isDark, styles], () => picture.sync()),
+      on([view, difference, hiddenLabels, ghosts, selected, picked, isDark, styles], () => picture.sync()),
     );
     createEffect(on([view, difference], () => void nextTask().then(() => picture.arrange())));
     createEffect(
@@ -370,6 +406,9 @@ export function Canvas() {
   return (
     <div class="canvas-frame">
       <div class="canvas" ref={container} role="img" aria-label={t("canvasLabel", { count: shown().length })} />
+      <Show when={boxing()}>
+        <BoxSelection touched={(box) => control()?.touched(box) ?? []} />
+      </Show>
       <Show when={failed()}>
         <p class="notice">{t("noWebgl")}</p>
       </Show>

@@ -149,7 +149,7 @@ function Actions(props: { element: Element }) {
           <Icon name="expand" />
           {t("expand")}
         </button>
-        <button class="icon-button" onClick={() => setExpandDialog(props.element.ref)} title={t("expandWith")} aria-label={t("expandWith")}>
+        <button class="icon-button" data-action="expand-with" onClick={() => setExpandDialog(props.element.ref)} title={t("expandWith")} aria-label={t("expandWith")}>
           <Icon name="more" />
         </button>
         <button class="icon-button" onClick={() => setPathFrom(props.element.ref)} title={t("pathFrom")} aria-label={t("pathFrom")}>

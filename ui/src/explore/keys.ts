@@ -5,7 +5,10 @@ import { NOW, setPoint } from "../core/times";
 import { singleKeys } from "../core/prefs";
 import { setExpandDialog } from "./expand";
 import { control } from "./canvas";
-import { comparing, compare, expand, hide, pinned, redo, select, selected, shown, undo } from "./state";
+import { boxWhileShift } from "./box";
+import {
+  comparing, compare, expand, hide, picked, redo, select, selected, shown, togglePinned, undo, unpick,
+} from "./state";
 import { setComparePanel, stepValid } from "./timebar";
 
 function isTyping(event: KeyboardEvent): boolean {
@@ -22,21 +25,31 @@ function withSelected(act: (ref: string) => void): void {
   if (ref !== null && shown().includes(ref)) act(ref);
 }
 
+/** All that are picked together, else the one that is selected. */
+function withPicked(act: (refs: string[]) => void): void {
+  if (picked().size) act([...picked()]);
+  else withSelected((ref) => act([ref]));
+}
+
 const KEYS: Record<string, () => void> = {
-  e: () => withSelected((ref) => void expand([ref])),
+  e: () => withPicked((refs) => void expand(refs)),
   E: () => withSelected(setExpandDialog),
-  h: () => withSelected((ref) => hide([ref])),
-  p: () => withSelected((ref) => (pinned.has(ref) ? pinned.delete(ref) : pinned.add(ref))),
+  h: () => withPicked(hide),
+  p: () => withPicked(togglePinned),
   f: () => control()?.fit(),
   d: () => (comparing() ? compare(null) : setComparePanel(true)),
   n: () => setPoint(NOW),
   "[": () => void stepValid(-1),
   "]": () => void stepValid(1),
   "/": () => document.getElementById("search")?.focus(),
-  Escape: () => select(null),
+  Escape: () => {
+    unpick();
+    select(null);
+  },
 };
 
 export function listenToKeys(): void {
+  boxWhileShift();
   const onKey = (event: KeyboardEvent) => {
     if (isTyping(event) || document.querySelector("dialog[open]")) return;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {

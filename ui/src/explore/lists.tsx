@@ -6,7 +6,9 @@ import type { Changed, Edge, Element, Vertex } from "./api";
 import { Icon } from "../parts/icon";
 import { Swatch } from "./element";
 import { nameOf, nameOfRef, valueText } from "./look";
-import { difference, ghosts, hiddenLabels, hide, select, selected, setGhosts, shown, toggleLabel, view } from "./state";
+import {
+  difference, ghosts, hiddenLabels, hide, picked, select, selected, setGhosts, shown, toggleLabel, togglePicked, view, unpick,
+} from "./state";
 import { StyleDialog, type Styled } from "./styledialog";
 
 function countBy(elements: Iterable<Element>): [string, number][] {
@@ -124,6 +126,16 @@ export function ElementList() {
     else next.delete(ref);
     setOpen(next);
   };
+  /** Selects what a row stands for; with Ctrl it joins what is picked. Whether it was selected. */
+  const choose = (row: Row, event: MouseEvent | KeyboardEvent, ref = row.edge?.ref ?? row.ref): boolean => {
+    if ((event.ctrlKey || event.metaKey) && row.level === 1) {
+      togglePicked(row.ref);
+      return false;
+    }
+    unpick();
+    select(ref);
+    return true;
+  };
   const onKey = (event: KeyboardEvent) => {
     const row = rows()[active()];
     if (!row) return;
@@ -140,9 +152,9 @@ export function ElementList() {
         focusRow(parent);
         return undefined;
       },
-      Enter: () => select(row.edge ? row.edge.ref : row.ref),
-      " ": () => select(row.ref),
-      Delete: () => row.level === 1 && hide([row.ref]),
+      Enter: () => choose(row, event),
+      " ": () => choose(row, event, row.ref),
+      Delete: () => (picked().size ? hide(picked()) : row.level === 1 && hide([row.ref])),
     };
     const act = keys[event.key];
     if (!act) return;
@@ -152,7 +164,7 @@ export function ElementList() {
   };
   return (
     <Show when={rows().length} fallback={<p class="quiet pane-hint">{t("listEmpty")}</p>}>
-      <div class="tree" role="treegrid" aria-label={t("listLabel", { count: shown().length })} ref={grid} onKeyDown={onKey}>
+      <div class="tree" role="treegrid" aria-multiselectable="true" aria-label={t("listLabel", { count: shown().length })} ref={grid} onKeyDown={onKey}>
         <For each={rows()}>
           {(row, index) => (
             <div
@@ -161,12 +173,11 @@ export function ElementList() {
               classList={{ child: row.level === 2 }}
               aria-level={row.level}
               aria-expanded={row.hasNeighbours ? open().has(row.ref) : undefined}
-              aria-selected={selected() === (row.edge ? row.edge.ref : row.ref)}
+              aria-selected={selected() === (row.edge ? row.edge.ref : row.ref) || (row.level === 1 && picked().has(row.ref))}
               tabindex={active() === index() ? 0 : -1}
               onFocus={() => setActive(index())}
-              onClick={() => {
-                select(row.edge ? row.edge.ref : row.ref);
-                if (row.hasNeighbours) toggle(row.ref, !open().has(row.ref));
+              onClick={(event) => {
+                if (choose(row, event) && row.hasNeighbours) toggle(row.ref, !open().has(row.ref));
               }}
             >
               <span role="gridcell">

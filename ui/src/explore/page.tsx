@@ -11,16 +11,18 @@ import { ElementPane } from "./element";
 import { ExportDialog } from "./export";
 import { ExpandDialog, expandDialog, setExpandDialog } from "./expand";
 import { listenToKeys } from "./keys";
+import { LabelTable, tableOf } from "./labeltable";
 import { LAYOUTS } from "./layout";
 import { ChangesPane, ElementList, Legend } from "./lists";
 import { PathHint } from "./path";
+import { PickedBar } from "./picked";
 import { nameOfRef } from "./look";
 import * as share from "./share";
 import { SearchBox } from "./search";
 import { Start, startTour, Tour, tourWaits } from "./start";
 import {
-  announcement, arrange, busy, canRedo, canUndo, difference, during, follow, more, problem, redo, restart,
-  selected, setMore, setProblem, shown, undo, view,
+  announcement, arrange, boxing, busy, canRedo, canUndo, difference, during, follow, more, problem, redo, restart,
+  selected, setBoxing, setMore, setProblem, shown, undo, view,
 } from "./state";
 import { comparePanel, TimeBar, TimeNotice } from "./timebar";
 
@@ -28,7 +30,7 @@ type Tab = "element" | "list" | "changes";
 
 function ToolButton(props: { icon: IconName; name: Key; disabled?: boolean; act: () => void }) {
   return (
-    <button class="icon-button" disabled={props.disabled} onClick={() => props.act()} title={t(props.name)} aria-label={t(props.name)}>
+    <button class="icon-button" data-tool={props.name} disabled={props.disabled} onClick={() => props.act()} title={t(props.name)} aria-label={t(props.name)}>
       <Icon name={props.icon} />
     </button>
   );
@@ -83,6 +85,12 @@ function Toolbar() {
           </For>
         </select>
       </label>
+      <button
+        class="icon-button" data-tool="pickBox" aria-pressed={boxing()} disabled={shown().length === 0} onClick={() => setBoxing(!boxing())}
+        title={t("pickBox")} aria-label={t("pickBox")}
+      >
+        <Icon name="box" />
+      </button>
       <ToolButton icon="arrange" name="arrange" act={arrange} />
       <ToolButton icon="trash" name="clearCanvas" disabled={shown().length === 0} act={() => restart([])} />
       <ToolButton icon="share" name="share" disabled={shown().length === 0} act={() => void share.link().then(setUrl)} />
@@ -127,6 +135,7 @@ function Announcement() {
     const [kind, first = "0", second = "0"] = announcement().split(":");
     if (kind === "expanded") return t("announceExpanded", { added: first, rest: second });
     if (kind === "paths") return t("announcePaths", { count: first });
+    if (kind === "picked") return t("pickedCount", { count: first });
     return "";
   };
   return (
@@ -171,13 +180,11 @@ export default function ExplorePage() {
   follow();
   onMount(() => {
     listenToKeys();
-    const text = route().parameters.get("s");
-    if (text) void share.open(text);
+    void share.openLink(route().parameters);
   });
   createEffect(
     on(route, (current) => {
-      const text = current.page === "explore" ? current.parameters.get("s") : null;
-      if (text) void share.open(text);
+      if (current.page === "explore") void share.openLink(current.parameters);
     }, { defer: true }),
   );
   return (
@@ -194,6 +201,7 @@ export default function ExplorePage() {
             <Canvas />
             <Legend />
             <div class="stage-hints">
+              <PickedBar />
               <PathHint />
               <MoreChip />
               <Tour />
@@ -224,6 +232,9 @@ export default function ExplorePage() {
       <Announcement />
       <Show when={comparePanel()}>
         <CompareDialog />
+      </Show>
+      <Show when={tableOf()} keyed>
+        {(of) => <LabelTable of={of} />}
       </Show>
       <Show when={expandDialog()} keyed>
         {(ref) => <ExpandDialog of={ref} />}

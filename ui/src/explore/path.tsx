@@ -13,7 +13,7 @@ export const [pathFrom, setPathFrom] = createSignal<string | null>(null);
 
 const DEPTH = 10;
 
-async function findPaths(source: string, target: string): Promise<void> {
+export async function findPaths(source: string, target: string): Promise<void> {
   const query = { source, target, max_depth: DEPTH, max_degree: 1000, capacity: 100_000, ...timesOf(point()) };
   const answer = await during(() =>
     call<{ paths: { objects: (string | number | bigint)[] }[] }>(`${graphPath()}/traversers/allshortestpaths`, { query }),

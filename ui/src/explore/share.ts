@@ -1,15 +1,18 @@
 // The state of the page as a fragment, deflated: it is never sent to the server, and shows the same
-// for ever.
+// for ever. What is too long for a fragment is kept with the graph.
 
+import { call } from "../core/http";
 import { pack, unpack } from "../core/link";
-import { graph, graphs } from "../core/server";
+import { graph, graphPath, graphs } from "../core/server";
 import { hrefOf } from "../core/route";
 import { point, setPoint, type Point } from "../core/times";
 import { layoutName, setLayoutName } from "./canvas";
 import { LAYOUTS } from "./layout";
-import { compare, comparing, hiddenLabels, positions, restart, select, selected, shown, toggleLabel, view } from "./state";
+import { compare, comparing, during, hiddenLabels, positions, restart, select, selected, shown, toggleLabel, view } from "./state";
 
 const LENGTH_MAX = 8192;
+/** Before the name of a view, among the graph's variables. */
+const VIEW = "~view:";
 
 interface Shared {
   g: string;
@@ -23,7 +26,7 @@ interface Shared {
   d?: { a: Point; b: Point };
 }
 
-/** A link to what is shown, with both times pinned; null if it is too long for one. */
+/** A link to what is shown, with both times pinned; null if it is too long for one and may not be kept. */
 export async function link(): Promise<string | null> {
   const times = view().times;
   const pin = (at: Point): Point => ({
@@ -45,8 +48,40 @@ export async function link(): Promise<string | null> {
     ...(layoutName() === "force" ? {} : { l: layoutName() }),
     ...(pair ? { d: { a: pin(pair.a), b: pin(pair.b) } } : {}),
   };
-  const url = new URL(hrefOf("explore", { s: await pack(state) }), location.href).href;
-  return url.length <= LENGTH_MAX ? url : null;
+  const text = await pack(state);
+  const url = urlOf({ s: text });
+  return url.length <= LENGTH_MAX ? url : keep(text);
+}
+
+function urlOf(parameters: Record<string, string>): string {
+  return new URL(hrefOf("explore", parameters), location.href).href;
+}
+
+function viewPath(name: string): string {
+  return `${graphPath()}/variables/${encodeURIComponent(VIEW + name)}`;
+}
+
+/** Keeps a view with the graph: a link to it, or null if this user may not write. */
+async function keep(text: string): Promise<string | null> {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  const name = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  try {
+    await call(viewPath(name), { method: "PUT", body: { data: text } });
+    return urlOf({ g: graph(), view: name });
+  } catch {
+    return null;
+  }
+}
+
+/** Shows what the parameters of a link say, if it is one. */
+export async function openLink(parameters: URLSearchParams): Promise<void> {
+  const text = parameters.get("s");
+  if (text) return void (await open(text));
+  const name = parameters.get("view");
+  if (!name) return;
+  const found = await during(() => call<Record<string, string>>(viewPath(name)));
+  const kept = found?.[VIEW + name];
+  if (kept) await open(kept);
 }
 
 async function read(text: string): Promise<Shared | null> {
@@ -54,14 +89,14 @@ async function read(text: string): Promise<Shared | null> {
   return state && Array.isArray(state.v) && typeof state.g === "string" ? state : null;
 }
 
-/** Shows what a link says. False if it is none. */
-export async function open(text: string): Promise<boolean> {
+/** Shows what the text of a link says. */
+async function open(text: string): Promise<void> {
   const state = await read(text);
-  if (!state) return false;
+  if (!state) return;
   if (state.g !== graph() && graphs().includes(state.g)) {
     // The page begins with the graph of its link.
     location.reload();
-    return true;
+    return;
   }
   positions.clear();
   for (const [ref, x, y] of state.v) positions.set(ref, { x, y });
@@ -72,5 +107,4 @@ export async function open(text: string): Promise<boolean> {
   restart(state.v.map(([ref]) => ref));
   compare(state.d ?? null);
   select(state.s ?? null);
-  return true;
 }

@@ -8,9 +8,10 @@ import { Icon } from "../parts/icon";
 import * as api from "./api";
 import type { TourStep } from "./api";
 import { Swatch } from "./element";
+import { setTableOf } from "./labeltable";
 import { orderLabels } from "./look";
 import {
-  compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, summary, travel,
+  compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
 } from "./state";
 
 const [tour, setTour] = createSignal<TourStep[]>([]);
@@ -89,6 +90,14 @@ export function startTour(): void {
   showStep(0);
 }
 
+/** A label that has more vertices than the canvas shows is a table. */
+const isLarge = (entry: api.LabelCount): boolean => entry.at_least || entry.count > SHOWN_MAX;
+
+function open(entry: api.LabelCount): void {
+  if (isLarge(entry)) setTableOf({ label: entry.label, count: entry.count, atLeast: entry.at_least });
+  else void showSample(entry.label, 50);
+}
+
 function LabelCards() {
   const labels = () => {
     const found = summary()?.vertices ?? [];
@@ -103,14 +112,14 @@ function LabelCards() {
           <For each={labels()}>
             {(entry) => (
               <li>
-                <button class="label-card" onClick={() => void showSample(entry.label, 50)}>
+                <button class="label-card" onClick={() => open(entry)}>
                   <Swatch label={entry.label} />
                   <strong>{entry.label}</strong>
                   <span class="count">
                     {number(entry.count)}
                     {entry.at_least ? "+" : ""}
                   </span>
-                  <span class="quiet">{t("showSome", { count: Math.min(50, entry.count) })}</span>
+                  <span class="quiet">{isLarge(entry) ? t("asTable") : t("showSome", { count: Math.min(50, entry.count) })}</span>
                 </button>
               </li>
             )}

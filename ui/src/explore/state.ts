@@ -3,6 +3,7 @@
 
 import { batch, createEffect, createMemo, createRoot, createSignal, on } from "solid-js";
 import { isAbort, messageOf } from "../core/http";
+import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
 import { NOW, point, setPoint, type Point } from "../core/times";
 import * as api from "./api";
@@ -29,6 +30,10 @@ const EMPTY: View = { vertices: new Map(), edges: new Map(), missing: new Set(),
 const [shown, setShownSignal] = createSignal<readonly string[]>([]);
 const [view, setView] = createSignal<View>(EMPTY);
 const [selected, setSelected] = createSignal<string | null>(null);
+/** Vertices that were picked together; some may have been hidden since. */
+const [chosen, setPicked] = createSignal<ReadonlySet<string>>(new Set());
+/** Whether a drag on the canvas draws a box. */
+const [boxing, setBoxing] = createSignal(false);
 const [hiddenLabels, setHiddenLabels] = createSignal<ReadonlySet<string>>(new Set());
 const [ghosts, setGhosts] = createSignal(true);
 const [busy, setBusy] = createSignal(0);
@@ -43,7 +48,7 @@ const [difference, setDifference] = createSignal<Diff | null>(null);
 const [arranged, setArranged] = createSignal(0);
 
 export {
-  shown, view, selected, setSelected, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
+  shown, view, selected, setSelected, setPicked, boxing, setBoxing, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
   announce, timeline, summary, more, setMore, comparing, difference, arranged,
 };
 
@@ -119,6 +124,7 @@ export function restart(refs: readonly string[]): void {
   past = [];
   future = [];
   pinned.clear();
+  unpick();
   setShownSignal([...refs]);
   noteSteps();
 }
@@ -170,6 +176,55 @@ export const selectedElement = createRoot(() =>
     return before ? { element: before, exists: false } : null;
   }),
 );
+
+// Several vertices at once
+
+/** The vertices that are picked together. */
+export const picked = createRoot(() =>
+  createMemo<ReadonlySet<string>>(() => {
+    const there = new Set(shown());
+    return new Set([...chosen()].filter((ref) => there.has(ref)));
+  }),
+);
+
+/** Adds a vertex to those that are picked, or takes it out. The first joins the one that is selected. */
+export function togglePicked(ref: string): void {
+  const alone = selected();
+  const next = new Set(picked().size === 0 && alone !== null && shown().includes(alone) ? [alone] : picked());
+  if (!next.delete(ref)) next.add(ref);
+  setPicked(next);
+}
+
+export function unpick(): void {
+  setPicked(new Set<string>());
+}
+
+/** Picks the neighbours of those that are picked, too. */
+export function pickNeighbours(): void {
+  const next = new Set(picked());
+  for (const { source, target } of view().edges.values()) {
+    if (picked().has(source)) next.add(target);
+    if (picked().has(target)) next.add(source);
+  }
+  setPicked(next);
+}
+
+export function invertPicked(): void {
+  setPicked(new Set([...view().vertices.keys()].filter((ref) => !picked().has(ref))));
+}
+
+export function hideOthers(): void {
+  show(shown().filter((ref) => picked().has(ref)));
+}
+
+/** Pins vertices where they are; if all are pinned already, unpins them. */
+export function togglePinned(refs: readonly string[]): void {
+  const unpin = refs.every((ref) => pinned.has(ref));
+  for (const ref of refs) {
+    if (unpin) pinned.delete(ref);
+    else pinned.add(ref);
+  }
+}
 
 /** Adds the neighbours of vertices. */
 export async function expand(refs: string[], request: Omit<api.ExpandRequest, "ids"> = {}): Promise<void> {
@@ -306,7 +361,8 @@ export function follow(): void {
   if (started) return;
   started = true;
   createRoot(() => {
-    createEffect(on(shown, () => void refresh(), { defer: true }));
+    // Another page may have said what to show before this one was there.
+    createEffect(on(shown, () => void refresh()));
     createEffect(
       on(point, () => {
         clearTimeout(timer);
@@ -327,7 +383,10 @@ export function follow(): void {
     createEffect(
       on(graph, (name, before) => {
         if (before !== undefined && before !== name) forget();
-        if (name) void refreshSummary();
+        if (!name) return;
+        void refreshSummary();
+        // Styles are in it. Who may not read it has those of this browser.
+        void readSchema().catch(() => undefined);
       }),
     );
   });

@@ -1,8 +1,12 @@
-// Styles of labels: colour, size and caption, kept for each graph in this browser.
+// Styles of labels: colour, size and caption. All users share them; who may not change the schema
+// keeps its own in the browser.
 
-import { createSignal } from "solid-js";
-import { graph } from "../core/server";
+import { createMemo, createRoot, createSignal } from "solid-js";
+import { call, messageOf } from "../core/http";
+import { graph, graphPath } from "../core/server";
 import { read, keep } from "../core/prefs";
+import { readSchema, schemaOf } from "../core/schema";
+import { fromHubble, STYLE_KEY, toHubble } from "./hubble";
 
 export type Size = "small" | "normal" | "large";
 export type Kind = "vertex" | "edge";
@@ -47,28 +51,78 @@ export function parseStyles(text: string | null): Styles {
   }
 }
 
+/** What this browser keeps for a graph. */
 let held: { graph: string; styles: Styles } | null = null;
 const [changed, setChanged] = createSignal(0);
+/** Why the last style could not be shared; null if it was. */
+const [unshared, setUnshared] = createSignal<string | null>(null);
+export { unshared };
 
-/** The styles of the graph that is shown. */
-export function styles(): Styles {
+function localStyles(): Styles {
   changed();
   const name = graph();
   if (held?.graph !== name) held = { graph: name, styles: parseStyles(read(`style.${name}`)) };
   return held.styles;
 }
 
-export function styleOf(kind: Kind, label: string): Style {
-  return styles()[`${kind}:${label}`] ?? {};
+const keyOf = (kind: Kind, label: string) => `${kind}:${label}`;
+
+function sharedStyles(): Styles {
+  const found = schemaOf(graph());
+  const pairs = (kind: Kind, labels: { name: string; user_data: Record<string, unknown> }[] = []) =>
+    labels.flatMap(({ name, user_data }): [string, Style][] => {
+      const style = fromHubble(kind, user_data[STYLE_KEY]);
+      return style ? [[keyOf(kind, name), style]] : [];
+    });
+  return Object.fromEntries([...pairs("vertex", found?.vertexlabels), ...pairs("edge", found?.edgelabels)]);
 }
 
-/** Changes the style of a label; null takes it back. */
-export function setStyle(kind: Kind, label: string, style: Style | null): void {
-  const next = { ...styles() };
-  delete next[`${kind}:${label}`];
-  if (style && Object.keys(style).length > 0) next[`${kind}:${label}`] = style;
+/** The styles of the graph that is shown: those that all users share, and over them this browser's own. */
+export const styles = createRoot(() => createMemo<Styles>(() => ({ ...sharedStyles(), ...localStyles() })));
+
+export function styleOf(kind: Kind, label: string): Style {
+  return styles()[keyOf(kind, label)] ?? {};
+}
+
+function keepLocal(kind: Kind, label: string, style: Style | null): void {
+  const next = { ...localStyles() };
+  delete next[keyOf(kind, label)];
+  if (style) next[keyOf(kind, label)] = style;
   const kept = Object.fromEntries(Object.entries(next).slice(-KEPT_MAX));
   held = { graph: graph(), styles: kept };
   setChanged((count) => count + 1);
   keep(`style.${graph()}`, JSON.stringify(kept));
+}
+
+/** Writes the style into the label's user data, where all users see it. */
+async function share(kind: Kind, label: string, style: Style | null): Promise<void> {
+  const found = await readSchema();
+  const labels = kind === "vertex" ? found.vertexlabels : found.edgelabels;
+  const stored = labels.find(({ name }) => name === label)?.user_data[STYLE_KEY];
+  if (style === null && stored === undefined) return;
+  await call(`${graphPath()}/schema/${kind}labels/${encodeURIComponent(label)}`, {
+    method: "PUT",
+    query: { action: style ? "append" : "eliminate" },
+    body: { name: label, user_data: { [STYLE_KEY]: style ? toHubble(kind, style, stored) : "" } },
+  });
+  await readSchema(true);
+}
+
+// One after the other, so that the last choice is the one that stays.
+let sharing: Promise<void> = Promise.resolve();
+
+/** Changes the style of a label; null takes it back. Where it cannot be shared this browser keeps it. */
+export function setStyle(kind: Kind, label: string, style: Style | null): void {
+  const [name, mine] = [graph(), style ?? {}];
+  keepLocal(kind, label, mine);
+  sharing = sharing.then(async () => {
+    if (graph() !== name) return;
+    try {
+      await share(kind, label, Object.keys(mine).length ? mine : null);
+      setUnshared(null);
+      if (graph() === name && localStyles()[keyOf(kind, label)] === mine) keepLocal(kind, label, null);
+    } catch (error) {
+      setUnshared(messageOf(error));
+    }
+  });
 }

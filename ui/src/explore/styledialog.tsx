@@ -3,9 +3,10 @@
 import { For, Show } from "solid-js";
 import { t } from "../i18n";
 import { Dialog } from "../parts/dialog";
-import { chosenColor, colorOf, PALETTE, shade } from "./look";
+import { chosenColor, colorOf, shade } from "./look";
+import { PALETTE } from "./palette";
 import { view } from "./state";
-import { setStyle, SIZES, styleOf, type Kind, type Style } from "./style";
+import { setStyle, SIZES, styleOf, unshared, type Kind, type Style } from "./style";
 
 /** Captions that are no properties. */
 const OWN = ["~id", "~label"] as const;
@@ -33,7 +34,9 @@ export function StyleDialog(props: { of: Styled; close: () => void }) {
     chosenColor(props.of.kind, props.of.label) ?? (props.of.kind === "vertex" ? colorOf(props.of.label) : "#7a7f87");
   return (
     <Dialog title={t("styleOf", { label: props.of.label })} close={props.close}>
-      <p class="quiet">{t("styleHint")}</p>
+      <p class="quiet" role="status">
+        {unshared() === null ? t("styleHint") : t("styleUnshared", { why: unshared() ?? "" })}
+      </p>
       <h3>{t("color")}</h3>
       <div class="shades" role="radiogroup" aria-label={t("color")}>
         <For each={PALETTE.map((_, index) => String(index))}>

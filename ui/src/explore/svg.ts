@@ -1,6 +1,7 @@
 // The canvas as a file: SVG written from what sigma shows, and PNG painted from that.
 
 import type Sigma from "sigma";
+import { placeOf, type Side } from "./labels";
 import type { Colors } from "./look";
 
 export interface LegendEntry {
@@ -55,7 +56,7 @@ function arrow(from: Spot, to: Spot, color: string, size: number): string {
 }
 
 /** Texts have a rim in the colour of the ground, so that lines do not cross them out. */
-function label(x: number, y: number, text: string, look: Colors, size: number, anchor: "start" | "middle"): string {
+function label(x: number, y: number, text: string, look: Colors, size: number, anchor: "start" | "end" | "middle"): string {
   return (
     `<text x="${px(x)}" y="${px(y)}" font-size="${size}" text-anchor="${anchor}" fill="${look.text}" ` +
     `stroke="${look.background}" stroke-width="3" stroke-linejoin="round" paint-order="stroke">${escapeXml(text)}</text>`
@@ -80,7 +81,7 @@ function legendOf(entries: LegendEntry[], width: number, top: number, look: Colo
 }
 
 /** What the window shows, as SVG, with a legend and a line of text below it. */
-export function svgOf(sigma: Sigma, named: ReadonlySet<string>, look: Colors, caption: string, legend: LegendEntry[]): string {
+export function svgOf(sigma: Sigma, named: ReadonlyMap<string, Side>, look: Colors, caption: string, legend: LegendEntry[]): string {
   const graph = sigma.getGraph();
   const { width, height } = sigma.getDimensions();
   const spots = new Map<string, Spot>();
@@ -100,7 +101,11 @@ export function svgOf(sigma: Sigma, named: ReadonlySet<string>, look: Colors, ca
   });
   const discs = [...spots].map(([ref, { x, y, radius }]) => {
     const { color, borderColor, label: name } = graph.getNodeAttributes(ref);
-    if (name && named.has(ref)) names.push(label(x + radius + 3, y + 4, name, look, 12, "start"));
+    const side = name ? named.get(ref) : undefined;
+    if (side) {
+      const place = placeOf(side, { x, y, radius }, 12);
+      names.push(label(place.x, place.y + 4, name, look, 12, place.anchor));
+    }
     const [fill, rim] = [escapeXml(color), escapeXml(borderColor)];
     return `<circle cx="${px(x)}" cy="${px(y)}" r="${px(Math.max(1, radius - 1.5))}" fill="${fill}" stroke="${rim}" stroke-width="3"/>`;
   });

@@ -121,7 +121,7 @@ export function TimeNotice() {
           <button class="text-button" onClick={() => compare({ a: pair().b, b: pair().a })}>
             {t("swap")}
           </button>
-          <button class="text-button" onClick={() => compare(null)}>
+          <button class="text-button" data-action="end-compare" onClick={() => compare(null)}>
             {t("endCompare")}
           </button>
         </div>

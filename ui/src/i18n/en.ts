@@ -13,7 +13,7 @@ export const en = {
   keySliders: "On a slider: ← → next change, Shift ten changes, Home and End, n for now.", licences: "licences",
   login: "Log in", logOut: "Log out", userName: "User name", password: "Password",
   loginText: "This server asks who you are. The session ends when you log out or close the browser.",
-  loginRefused: "Wrong name or password.",
+  loginRefused: "Wrong name or password.", stillLoggedIn: "You are still logged in: {why}",
 
   // Times
   times: "The two times", trueAt: "True at", knownAt: "Known at", now: "now",
@@ -41,11 +41,11 @@ export const en = {
   layout_force: "Forces", layout_circle: "Circle", layout_grid: "Grid", layout_layers: "Layers", layout_time: "By valid time",
   arrange: "Arrange anew", clearCanvas: "Clear the canvas", share: "Share",
   exportGraph: "Export the graph", exportTitle: "Export {graph}", wholeGraph: "The whole graph at this point", pictureOf: "A picture of the canvas",
-  styleOf: "Style of {label}", styleHint: "Kept for this graph in this browser.", color: "Colour", colorNumber: "Colour {number}", ownColor: "Any other colour",
+  styleOf: "Style of {label}", styleHint: "All users of this graph see it.", styleUnshared: "Kept in this browser alone: {why}", color: "Colour", colorNumber: "Colour {number}", ownColor: "Any other colour",
   size: "Size", size_small: "Small", size_normal: "Normal", size_large: "Large", caption: "Text", captionAuto: "Automatic", captionId: "The id",
   captionLabel: "The label", styleReset: "As before",
   shareText: "This link shows the same for ever: both times are pinned, and what was recorded never changes.",
-  shareTooLong: "Too much is shown for a link: hide some vertices first.",
+  shareTooLong: "Too much is shown for a link, and you may not keep a view with this graph: hide some vertices first.",
   searchPlaceholder: "Search all texts", searchResults: "Found", nothingFound: "Nothing found",
   showAllFound: "Show all {count}", notSearched: "Not searched: {what}",
   legend: "Legend", legendHint: "Show or hide this label", ghosts: "Show {count} that do not exist at this time",
@@ -53,6 +53,9 @@ export const en = {
   announceExpanded: "{added} added, {rest} not shown", announcePaths: "{count} shortest paths",
   pathFrom: "Shortest paths to …", pathHint: "Pick the other end of the paths from {name}",
   noPath: "No path from {a} to {b} within {depth} steps.",
+  pickBox: "Pick with a box (Shift and drag)", pickedTools: "Picked vertices", pickedCount: "{count} picked",
+  pickNeighbours: "Pick the neighbours too", invertPicked: "Pick all others instead", hideOthers: "Hide all others",
+  pathsBetween: "Shortest paths between the two", keyPick: "Pick several",
   expand: "Expand", expandHint: "Add neighbours (double click)", expandWith: "Expand by label …",
   expandTitle: "Neighbours of {name}", expandGroup: "Add these", direction: "Direction", bothWays: "Both", outgoing: "Outgoing",
   incoming: "Incoming", atMost: "At most", addNeighbours: "Add up to {count}", hide: "Hide", pin: "Pin the place",
@@ -114,6 +117,7 @@ export const en = {
   sameForTool: "The same for varve load", noLabelsYet: "This graph has no labels yet. Create them first:",
 
   // Metadata
+  lineage: "Lineage", lineageBefore: "One step further back", lineageAfter: "One step further on", lineageEnd: "Nothing further",
   types: "Types", filterTypes: "Filter types", openBranch: "Open", findOfType: "Find entities of this type", attributes: "Attributes",
   radialLabel: "{name} has {count} kinds of relationship", findEntity: "GUID, name or any text", asOf: "As of", details: "Details",
   foundEntities: "{count} entities", versionNumber: "Version", createdBy: "Created", updatedBy: "Updated", collection: "Collection",
@@ -122,6 +126,8 @@ export const en = {
   // Start
   startTitle: "See the graph, in both times",
   startText: "Valid time says when something was so. Transaction time says when it was recorded. Both sliders above move everything on this page.",
+  tableTitle: "{label}: {count} vertices", tableHint: "Too many for a canvas. An id shows its vertex in the graph.",
+  pageBefore: "Page before", pageAfter: "Next page", pageNumber: "Page {number}",
   inThisGraph: "In this graph", showSome: "show {count}", showAll: "Show up to {count} of all labels", startHere: "Start here",
   cardSample: "Load the sample", cardSampleOpen: "Open the sample",
   cardSampleText: "120 elements: people, cities and jobs from 2020 to 2027, with corrections and a planned move",

@@ -15,7 +15,7 @@ export const zh: Dictionary = {
   keySliders: "滑块上：← → 下一次变化，Shift 十次变化，Home 与 End，n 回到现在。", licences: "许可证",
   login: "登录", logOut: "退出登录", userName: "用户名", password: "密码",
   loginText: "此服务器需要确认您的身份。退出登录或关闭浏览器后会话即结束。",
-  loginRefused: "用户名或密码错误。",
+  loginRefused: "用户名或密码错误。", stillLoggedIn: "您仍处于登录状态：{why}",
 
   // Times
   times: "两个时间", trueAt: "有效时间", knownAt: "事务时间", now: "现在",
@@ -43,11 +43,11 @@ export const zh: Dictionary = {
   layout_force: "力导向", layout_circle: "环形", layout_grid: "网格", layout_layers: "分层", layout_time: "按有效时间",
   arrange: "重新排列", clearCanvas: "清空画布", share: "分享",
   exportGraph: "导出图", exportTitle: "导出 {graph}", wholeGraph: "此时的整个图", pictureOf: "画布图片",
-  styleOf: "{label} 的样式", styleHint: "仅为此图保存在此浏览器中。", color: "颜色", colorNumber: "颜色 {number}", ownColor: "其他颜色",
+  styleOf: "{label} 的样式", styleHint: "此图的所有用户都会看到。", styleUnshared: "仅保存在此浏览器中：{why}", color: "颜色", colorNumber: "颜色 {number}", ownColor: "其他颜色",
   size: "大小", size_small: "小", size_normal: "中", size_large: "大", caption: "文字", captionAuto: "自动", captionId: "ID",
   captionLabel: "类型", styleReset: "恢复默认",
   shareText: "此链接永远显示相同的内容：两个时间已固定，已记录的内容不会改变。",
-  shareTooLong: "显示的内容太多，无法放入链接：请先隐藏一些顶点。",
+  shareTooLong: "显示的内容太多，无法放入链接，而您无权在此图中保存视图：请先隐藏一些顶点。",
   searchPlaceholder: "搜索所有文本", searchResults: "搜索结果", nothingFound: "没有找到",
   showAllFound: "显示全部 {count} 个", notSearched: "未搜索：{what}",
   legend: "图例", legendHint: "显示或隐藏此类型", ghosts: "显示此时不存在的 {count} 个顶点",
@@ -55,6 +55,9 @@ export const zh: Dictionary = {
   announceExpanded: "新增 {added} 个，未显示 {rest} 个", announcePaths: "{count} 条最短路径",
   pathFrom: "到……的最短路径", pathHint: "请选择从 {name} 出发的路径终点",
   noPath: "{depth} 步之内没有从 {a} 到 {b} 的路径。",
+  pickBox: "框选（Shift + 拖动）", pickedTools: "已选顶点", pickedCount: "已选 {count} 个",
+  pickNeighbours: "同时选择邻居", invertPicked: "反选", hideOthers: "隐藏其他顶点",
+  pathsBetween: "两者之间的最短路径", keyPick: "选择多个",
   expand: "展开", expandHint: "添加邻居（双击）", expandWith: "按类型展开……",
   expandTitle: "{name} 的邻居", expandGroup: "添加这些", direction: "方向", bothWays: "双向", outgoing: "出边",
   incoming: "入边", atMost: "最多", addNeighbours: "最多添加 {count} 个", hide: "隐藏", pin: "固定位置",
@@ -116,6 +119,7 @@ export const zh: Dictionary = {
   sameForTool: "用于 varve load 的相同映射", noLabelsYet: "此图还没有类型。请先创建：",
 
   // Metadata
+  lineage: "血缘", lineageBefore: "再往上游一步", lineageAfter: "再往下游一步", lineageEnd: "没有更多",
   types: "类型", filterTypes: "筛选类型", openBranch: "展开", findOfType: "查找此类型的实体", attributes: "属性",
   radialLabel: "{name} 有 {count} 种关系", findEntity: "GUID、名称或任意文本", asOf: "时间点", details: "详情",
   foundEntities: "{count} 个实体", versionNumber: "版本", createdBy: "创建", updatedBy: "更新", collection: "元数据集合",
@@ -124,6 +128,8 @@ export const zh: Dictionary = {
   // Start
   startTitle: "在两个时间中查看图",
   startText: "有效时间表示事情何时为真，事务时间表示何时被记录。上方两个滑块会移动本页的全部内容。",
+  tableTitle: "{label}：{count} 个顶点", tableHint: "数量太多，画布无法显示。点击 ID 可在图中显示该顶点。",
+  pageBefore: "上一页", pageAfter: "下一页", pageNumber: "第 {number} 页",
   inThisGraph: "此图中有", showSome: "显示 {count} 个", showAll: "显示所有类型，最多 {count} 个", startHere: "从这里开始",
   cardSample: "导入示例", cardSampleOpen: "打开示例",
   cardSampleText: "120 个元素：2020 至 2027 年的人物、城市与工作，含更正和一次计划中的搬迁",

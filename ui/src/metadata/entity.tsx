@@ -6,6 +6,7 @@ import { messageOf } from "../core/http";
 import { go } from "../core/route";
 import { graphs, setGraph } from "../core/server";
 import * as api from "./api";
+import { Lineage } from "./lineage";
 import type { Entity, Relationship } from "./api";
 
 function timeOf(time: number | string | undefined): string {
@@ -86,11 +87,9 @@ export function EntityView(props: { guid: string; asOfTime: number | null; step:
     const { restart, select } = await import("../explore/state");
     const ref = JSON.stringify(props.guid);
     if (graphs().includes("metadata")) setGraph("metadata");
+    restart([ref]);
+    select(ref);
     go("explore");
-    setTimeout(() => {
-      restart([ref]);
-      select(ref);
-    }, 50);
   };
   return (
     <Show when={!entity.error} fallback={<p class="failure">{messageOf(entity.error)}</p>}>
@@ -117,13 +116,14 @@ export function EntityView(props: { guid: string; asOfTime: number | null; step:
             <h3>{t("provenance")}</h3>
             <Rows rows={provenance(found())} />
             <Show when={!related.error} fallback={<p class="failure">{messageOf(related.error)}</p>}>
+              <Lineage entity={found()} list={related() ?? []} asOfTime={props.asOfTime} step={props.step} />
               <Related guid={props.guid} list={related() ?? []} step={props.step} />
             </Show>
             <h3>{t("history")}</h3>
             <Show
               when={history()}
               fallback={
-                <button class="button small" onClick={() => void api.historyOf(props.guid).then(setHistory).catch(() => setHistory([]))}>
+                <button class="button small" data-action="versions" onClick={() => void api.historyOf(props.guid).then(setHistory).catch(() => setHistory([]))}>
                   {t("showHistory")}
                 </button>
               }

@@ -1,6 +1,6 @@
 // The types: a tree by inheritance, and what one of them has.
 
-import { createMemo, createSignal, For, Show } from "solid-js";
+import { createMemo, createSignal, For, onMount, Show } from "solid-js";
 import { number, t } from "../i18n";
 import type { Attribute, TypeDef } from "./api";
 
@@ -88,8 +88,11 @@ function Radial(props: { name: string; relationships: { type: TypeDef; other: st
     const angle = (2 * Math.PI * index) / shown().length - Math.PI / 2;
     return { x: WIDTH / 2 + Math.cos(angle) * 170, y: HEIGHT / 2 + Math.sin(angle) * 150, left: Math.cos(angle) < -0.2, right: Math.cos(angle) > 0.2 };
   };
+  let frame!: HTMLDivElement;
+  // Where the drawing is wider than the page its middle is what is seen first.
+  onMount(() => { frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2; });
   return (
-    <div class="drawing" tabindex="0" role="region" aria-label={t("radialLabel", { name: props.name, count: props.relationships.length })}>
+    <div ref={frame} class="drawing" tabindex="0" role="region" aria-label={t("radialLabel", { name: props.name, count: props.relationships.length })}>
       <svg class="radial" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={t("radialLabel", { name: props.name, count: props.relationships.length })}>
         <For each={shown()}>
           {(entry, index) => {
@@ -140,7 +143,7 @@ export function TypeDetails(props: { types: TypeDef[]; name: string; choose: (na
             {lineage().slice(1).map((type) => type.name).join(" ‹ ")}
           </p>
         </div>
-        <button class="button small" onClick={() => props.find()}>{t("findOfType")}</button>
+        <button class="button small" data-action="find-of-type" onClick={() => props.find()}>{t("findOfType")}</button>
       </header>
       <p>{lineage()[0]?.description}</p>
       <Radial name={props.name} relationships={own().length ? own() : relationships()} choose={props.choose} />

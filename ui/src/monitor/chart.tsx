@@ -4,6 +4,7 @@ import { createEffect, onCleanup, onMount } from "solid-js";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { isDark } from "../core/prefs";
+import { language, t } from "../i18n";
 
 export interface Series {
   name: string;
@@ -24,6 +25,8 @@ export function Chart(props: { title: string; times: number[]; series: Series[];
       const style = getComputedStyle(document.documentElement);
       const color = (name: string) => style.getPropertyValue(name).trim();
       const shades = [color("--accent"), color("--removed"), color("--changed"), color("--added")];
+      const clock = new Intl.DateTimeFormat(language(), { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+      const timeText = (seconds: number) => clock.format(seconds * 1000);
       const axis = { stroke: color("--quiet"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false } };
       plot = new uPlot(
         {
@@ -34,9 +37,12 @@ export function Chart(props: { title: string; times: number[]; series: Series[];
             x: { range },
             y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
           },
-          axes: [axis, { ...axis, size: 62, values: (_, values) => values.map((value) => props.format(value)) }],
+          axes: [
+            { ...axis, space: 80, values: (_, values) => values.map(timeText) },
+            { ...axis, size: 62, values: (_, values) => values.map((value) => props.format(value)) },
+          ],
           series: [
-            {},
+            { label: t("at"), value: (_: uPlot, value: number | null) => (value === null ? "–" : timeText(value)) },
             ...props.series.map((series, index) => ({
               label: series.name,
               stroke: shades[index % shades.length]!,
@@ -51,6 +57,7 @@ export function Chart(props: { title: string; times: number[]; series: Series[];
     };
     createEffect(() => {
       isDark();
+      language();
       // The theme's colours are there after this turn.
       queueMicrotask(make);
     });

@@ -6,6 +6,8 @@ import { Icon } from "./icon";
 
 export interface Row {
   cells: Record<string, unknown>;
+  /** The vertex that it shows. */
+  ref?: string;
 }
 
 const ROW_PX = 28;
@@ -22,6 +24,7 @@ function compareValues(a: unknown, b: unknown): number {
   return textOf(a).localeCompare(textOf(b), undefined, { numeric: true });
 }
 
+/** With `pick` the first cell of each row is a button. */
 export function Table(props: { columns: string[]; rows: Row[]; label: string; pick?: (row: Row) => void }) {
   const [sort, setSort] = createSignal<{ column: string; up: boolean } | null>(null);
   const [filter, setFilter] = createSignal("");
@@ -89,8 +92,18 @@ export function Table(props: { columns: string[]; rows: Row[]; label: string; pi
             </Show>
             <For each={inView()}>
               {(row) => (
-                <tr onDblClick={() => props.pick?.(row)}>
-                  <For each={props.columns}>{(column) => <td title={textOf(row.cells[column])}>{textOf(row.cells[column])}</td>}</For>
+                <tr>
+                  <For each={props.columns}>
+                    {(column, index) => (
+                      <td title={textOf(row.cells[column])}>
+                        <Show when={index() === 0 && props.pick} fallback={textOf(row.cells[column])}>
+                          {(pick) => (
+                            <button class="link" onClick={() => pick()(row)}>{textOf(row.cells[column])}</button>
+                          )}
+                        </Show>
+                      </td>
+                    )}
+                  </For>
                 </tr>
               )}
             </For>

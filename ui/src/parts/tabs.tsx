@@ -14,7 +14,7 @@ export function Tabs<T extends string>(props: {
     <div class={props.class ?? "tabs"} role="tablist" aria-label={props.label}>
       <For each={props.tabs}>
         {([name, key]) => (
-          <button role="tab" aria-selected={props.chosen === name} onClick={() => props.choose(name)}>
+          <button role="tab" data-tab={name} aria-selected={props.chosen === name} onClick={() => props.choose(name)}>
             {t(key)}
           </button>
         )}

@@ -2,6 +2,7 @@
 //! memory, with leases that end when a test says so.
 
 mod following;
+mod forwarded;
 mod limits;
 mod repository;
 

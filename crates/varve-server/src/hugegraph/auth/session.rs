@@ -4,6 +4,7 @@
 //! `Authorization` that a page of this server sends. Browsers also send it with requests of pages
 //! on other ports of the same host, images included.
 
+use http::Uri;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::request::Parts;
 use serde_json::json;
@@ -15,6 +16,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::state::AppState;
 
+/// The cookie's name, with `-` and the port behind it unless the port is the scheme's own.
 const COOKIE: &str = "varve-session";
 
 /// The challenge for a script's request without a token (RFC 6750).
@@ -31,7 +33,8 @@ pub(crate) fn admit(state: &AppState, parts: &mut Parts, reads: bool) {
         return;
     }
     // An expired token is not a failed login.
-    let token = tokens_in(&parts.headers).find(|token| auth.check_token(token).is_some());
+    let name = cookie_name(&parts.headers, &parts.uri);
+    let token = tokens_in(&parts.headers, &name).find(|token| auth.check_token(token).is_some());
     let value = token.map(|token| HeaderValue::try_from(format!("Bearer {token}")));
     if let Some(Ok(mut value)) = value {
         value.set_sensitive(true);
@@ -39,13 +42,22 @@ pub(crate) fn admit(state: &AppState, parts: &mut Parts, reads: bool) {
     }
 }
 
-fn tokens_in(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+/// The name of the cookie that a browser keeps for this request's server: cookies are shared by all
+/// ports of a host, and two servers may run on one.
+fn cookie_name(headers: &HeaderMap, uri: &Uri) -> String {
+    match origin::port(headers, uri) {
+        Some(port) => format!("{COOKIE}-{port}"),
+        None => COOKIE.to_owned(),
+    }
+}
+
+fn tokens_in<'a>(headers: &'a HeaderMap, wanted: &'a str) -> impl Iterator<Item = &'a str> {
     let cookies = headers.get_all(header::COOKIE).iter();
     let pairs = cookies
         .filter_map(|header| header.to_str().ok())
         .flat_map(|header| header.split(';'))
         .filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter_map(|(name, value)| (name == COOKIE).then_some(value))
+    pairs.filter_map(move |(name, value)| (name == wanted).then_some(value))
 }
 
 /// Whose session it is; null if there is none.
@@ -73,7 +85,8 @@ pub(super) async fn begin(context: RequestContext) -> HandlerResult {
 /// Ends the session, and its token.
 pub(super) fn end(context: &RequestContext) -> HandlerResult {
     let auth = context.state().auth();
-    for token in tokens_in(context.headers()) {
+    let name = cookie_name(context.headers(), &context.uri);
+    for token in tokens_in(context.headers(), &name) {
         // An expired token has ended already.
         if let Some(auth) = auth.filter(|auth| auth.check_token(token).is_some()) {
             auth.logout(token)?;
@@ -92,7 +105,8 @@ fn with_cookie(context: &RequestContext, response: Response, value: &str) -> Res
     let origin = context.headers().get(header::ORIGIN);
     let is_https = origin.is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let secure = if is_https { "; Secure" } else { "" };
-    let cookie = format!("{COOKIE}={value}Path=/; HttpOnly; SameSite=Strict{secure}");
+    let name = cookie_name(context.headers(), &context.uri);
+    let cookie = format!("{name}={value}Path=/; HttpOnly; SameSite=Strict{secure}");
     match HeaderValue::try_from(cookie) {
         Ok(mut cookie) => {
             cookie.set_sensitive(true);

@@ -5,10 +5,23 @@ use serde_json::{Value, json};
 use super::{PASSWORD, server};
 use crate::harness::{Answer, TestServer};
 
+const HOST: &str = "localhost:8080";
+
 /// Sends a request as the explorer's page does, with these headers besides.
 fn page(server: &TestServer, line: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Answer {
+    page_at(server, HOST, line, headers, body)
+}
+
+/// The same of a page that was loaded from `host`.
+fn page_at(
+    server: &TestServer,
+    host: &str,
+    line: &str,
+    headers: &[(&str, &str)],
+    body: Option<&Value>,
+) -> Answer {
     let body = body.map(Value::to_string).unwrap_or_default();
-    let mut text = format!("{line} HTTP/1.1\r\nhost: localhost:8080\r\n");
+    let mut text = format!("{line} HTTP/1.1\r\nhost: {host}\r\n");
     for (name, value) in headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -23,9 +36,20 @@ fn page(server: &TestServer, line: &str, headers: &[(&str, &str)], body: Option<
 
 /// Begins a session: the attributes of its cookie, and the cookie as a browser sends it.
 fn begin(server: &TestServer, user: &str, origin: &str) -> (String, String) {
+    begin_at(server, HOST, user, origin)
+}
+
+/// The same for a page that was loaded from `host`.
+pub(super) fn begin_at(
+    server: &TestServer,
+    host: &str,
+    user: &str,
+    origin: &str,
+) -> (String, String) {
     let body = json!({"user_name": user, "user_password": PASSWORD});
-    let answer = page(
+    let answer = page_at(
         server,
+        host,
         "POST /ui/session",
         &[("origin", origin)],
         Some(&body),
@@ -65,7 +89,7 @@ fn a_session_is_a_cookie_that_scripts_cannot_read() {
     let ended = page(&server, "DELETE /ui/session", &[own, with], None);
     assert_eq!(ended.status, 204);
     let set = ended.header("set-cookie").expect("a cookie");
-    assert!(set.starts_with("varve-session=; Max-Age=0; "), "{set}");
+    assert!(set.starts_with("varve-session-8080=; Max-Age=0; "), "{set}");
     // Whoever kept the cookie has nothing.
     assert_eq!(page(&server, users, &[own, with], None).status, 401);
     // What needs no login is served all the same.
@@ -110,6 +134,47 @@ fn a_session_counts_for_pages_of_this_server_only() {
     let foreign = [("origin", "http://evil.example")];
     let answer = page(&server, "POST /ui/session", &foreign, Some(&login));
     assert_eq!(answer.status, 403);
+    // Nor can another site end a session.
+    for foreign in [
+        ("origin", "http://evil.example"),
+        ("origin", "http://localhost:3000"),
+        ("sec-fetch-site", "cross-site"),
+    ] {
+        let answer = page(&server, "DELETE /ui/session", &[with, foreign], None);
+        assert_eq!(answer.status, 403, "{foreign:?}");
+        assert!(answer.header("set-cookie").is_none(), "{foreign:?}");
+    }
+    let session = page(&server, "GET /ui/session", &[with], None);
+    assert_eq!(session.text(), r#"{"user_name":"admin"}"#);
+}
+
+#[test]
+fn servers_on_two_ports_of_a_host_have_a_cookie_each() {
+    let (one, other) = (server(), server());
+    let (_, of_one) = begin_at(&one, HOST, "admin", "http://localhost:8080");
+    let (_, of_other) = begin_at(&other, "localhost:8081", "reader", "http://localhost:8081");
+    assert!(of_one.starts_with("varve-session-8080="), "{of_one}");
+    assert!(of_other.starts_with("varve-session-8081="), "{of_other}");
+    // A browser sends the cookies of all ports.
+    let both = format!("{of_one}; {of_other}");
+    let headers = [("cookie", both.as_str()), ("sec-fetch-site", "same-origin")];
+    let ended = page_at(
+        &other,
+        "localhost:8081",
+        "DELETE /ui/session",
+        &headers,
+        None,
+    );
+    assert_eq!(ended.status, 204);
+    let set = ended.header("set-cookie").expect("a cookie");
+    assert!(set.starts_with("varve-session-8081=; "), "{set}");
+    let session = page(&one, "GET /ui/session", &headers, None);
+    assert_eq!(session.text(), r#"{"user_name":"admin"}"#);
+    // Where the port is the scheme's own the name has none.
+    let (_, plain) = begin_at(&one, "localhost", "admin", "http://localhost");
+    assert!(plain.starts_with("varve-session="), "{plain}");
+    let as_own = [("cookie", plain.as_str()), headers[1]];
+    assert_eq!(page(&one, "GET /auth/users", &as_own, None).status, 401);
 }
 
 #[test]

@@ -7,20 +7,29 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, HandshakeError, Message, WebSocket, client};
 
-use super::{PASSWORD, basic, send, send_as, server, token};
+use super::session::begin_at;
+use super::{PASSWORD, basic, send, send_as, server, token, with_open_graph};
 use crate::harness::TestServer;
 
 /// Opens a WebSocket with this header; the status if it is refused.
 fn open(server: &TestServer, authorization: Option<&str>) -> Result<WebSocket<TcpStream>, u16> {
+    let header = authorization.map(|value| ("authorization", value));
+    open_with(server, header.as_slice())
+}
+
+/// The same with these headers.
+fn open_with(
+    server: &TestServer,
+    sent: &[(&'static str, &str)],
+) -> Result<WebSocket<TcpStream>, u16> {
     let stream = TcpStream::connect(server.address()).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
     let url = format!("ws://{}/gremlin", server.address());
     let mut request = url.into_client_request().unwrap();
-    if let Some(value) = authorization {
-        let headers = request.headers_mut();
-        headers.insert("authorization", value.parse().unwrap());
+    for (name, value) in sent {
+        request.headers_mut().insert(*name, value.parse().unwrap());
     }
     match client(request, stream) {
         Ok((socket, _)) => Ok(socket),
@@ -77,4 +86,31 @@ fn a_websocket_is_a_users_as_long_as_what_it_was_opened_with_counts() {
         200,
         "the right is gone"
     );
+}
+
+#[test]
+fn a_page_of_this_server_opens_a_websocket_with_its_session_and_no_other_page_does() {
+    let server = with_open_graph(server());
+    let host = server.address().to_string();
+    let own = format!("http://{host}");
+    let (_, cookie) = begin_at(&server, &host, "reader", &own);
+    let cookie = ("cookie", cookie.as_str());
+    // Browsers send `Origin` with every WebSocket, and pages of any site may open one.
+    for foreign in ["http://evil.example", "http://127.0.0.1:1", "null"] {
+        let refused = open_with(&server, &[cookie, ("origin", foreign)]);
+        assert_eq!(refused.err(), Some(403), "{foreign}");
+    }
+    // Who is no browser opens it without a user, and is asked for one.
+    let mut unsaid = open_with(&server, &[cookie]).unwrap();
+    assert_eq!(code(&mut unsaid, "g.V().count()"), 407);
+    let mut socket = open_with(&server, &[cookie, ("origin", &own)]).unwrap();
+    assert_eq!(code(&mut socket, "g.V().count()"), 200);
+    assert_ne!(code(&mut socket, "g.addV('x')"), 200);
+    let line = "DELETE /ui/session HTTP/1.1";
+    let head = format!(
+        "{line}\r\nhost: {host}\r\norigin: {own}\r\ncookie: {}\r\n\r\n",
+        cookie.1
+    );
+    assert_eq!(server.exchange(&head).status, 204);
+    assert_ne!(code(&mut socket, "g.V().count()"), 200, "the session ended");
 }

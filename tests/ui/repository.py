@@ -1,0 +1,158 @@
+"""The open-metadata view: types, an entity with its classifications, provenance, lineage and versions, compared with the
+repository's own answers."""
+
+import json
+import urllib.parse
+
+from browser import settle
+
+PATH = "/servers/varve/open-metadata/repository-services/users/ada"
+# One flows into the next; the second is looked at.
+NAMES = ["orders of a day", "the orders' sum", "a day's report", "a month's report"]
+
+
+def text(value: str) -> dict:
+    return {
+        "class": "PrimitivePropertyValue",
+        "instancePropertyCategory": "PRIMITIVE",
+        "primitiveDefCategory": "OM_PRIMITIVE_TYPE_STRING",
+        "primitiveValue": value,
+    }
+
+
+def strings(**values: str) -> dict:
+    return {"class": "InstanceProperties", "instanceProperties": {name: text(value) for name, value in values.items()}}
+
+
+def call(server, path: str, body=None, **query):
+    answer = server.call(f"{PATH}/{path}", body, **query)
+    assert answer["relatedHTTPCode"] == 200, answer
+    return answer
+
+
+def load(server) -> dict[str, dict]:
+    """The entities by name, loaded once: a flow, with a classification and two versions of the second."""
+    found = {name: by_name(server, name) for name in NAMES}
+    if all(found.values()):
+        return found
+    types = {each["name"]: each["guid"] for each in call(server, "types/all")["typeDefs"]}
+    for name in NAMES:
+        body = {
+            "class": "EntityCreateRequest",
+            "entityTypeGUID": types["DataSet"],
+            "initialProperties": strings(qualifiedName=f"set:{name}", name=name),
+        }
+        found[name] = call(server, "instances/entity", body)["entity"]
+    for one, two in zip(NAMES, NAMES[1:]):
+        body = {
+            "class": "RelationshipCreateRequest",
+            "relationshipTypeGUID": types["LineageMapping"],
+            "entityOneGUID": found[one]["guid"],
+            "entityTwoGUID": found[two]["guid"],
+        }
+        call(server, "instances/relationship", body)
+    guid = found[NAMES[1]]["guid"]
+    changed = strings(qualifiedName=f"set:{NAMES[1]}", name=NAMES[1], description="with taxes")
+    call(server, f"instances/entity/{guid}/properties", {"class": "InstancePropertiesRequest", "instanceProperties": changed})
+    classified = {"class": "InstancePropertiesRequest", "instanceProperties": strings(notes="careful")}
+    call(server, f"instances/entity/{guid}/classification/Confidentiality", classified)
+    return {name: by_name(server, name) for name in NAMES}
+
+
+def by_name(server, name: str) -> dict | None:
+    body = {"class": "EntityPropertyFindRequest", "pageSize": 10, "offset": 0}
+    path = "instances/entities/by-property-value"
+    found = call(server, path, body, searchCriteria=f".*{name}.*").get("entities") or []
+    return found[0] if found else None
+
+
+def find(page, wanted: str) -> None:
+    """Opens the entity with this name or GUID."""
+    page.locator(".metadata-search").fill(wanted)
+    page.locator(".metadata-search").press("Enter")
+    result = page.locator(".entity-list .row-button", has_text=wanted)
+    page.locator(".entity-view h2").or_(result).first.wait_for()
+    if result.count():
+        result.first.click()
+    page.locator(".entity-view h2").wait_for()
+
+
+def check(browser, server) -> None:
+    entities = load(server)
+    second = entities[NAMES[1]]
+    page = browser.page()
+    page.goto(f"{server.url}/ui/#/metadata")
+    check_types(page, server)
+    find(page, second["guid"])
+    check_entity(page, server, second)
+    check_lineage(page)
+    # A step, and back.
+    page.locator(".lineage-step .row-button", has_text=NAMES[2]).click()
+    page.locator(".entity-view h2", has_text=NAMES[2]).wait_for()
+    page.get_by_role("button", name="← Back").click()
+    page.locator(".entity-view h2", has_text=NAMES[1]).wait_for()
+    check_past(page, second)
+    page.get_by_role("button", name="See in the graph").click()
+    page.locator(f".element[data-ref='{json.dumps(second['guid'])}']").wait_for()
+    settle(page)
+
+
+def check_types(page, server) -> None:
+    types = call(server, "types/all")["typeDefs"]
+    page.locator(".type-name").first.wait_for()
+    page.locator(".type-tree input").fill("DataSet")
+    page.get_by_role("button", name="DataSet", exact=True).click()
+    page.locator(".type-details h2", has_text="DataSet").wait_for()
+    parents = page.locator(".type-details header .quiet").inner_text()
+    assert "Asset" in parents and "Referenceable" in parents, parents
+    around = [each.strip() for each in page.locator(".radial-other").all_text_contents()]
+    ends = {(each["endDef1"]["entityType"]["name"], each["endDef2"]["entityType"]["name"]) for each in types if "endDef1" in each}
+    assert around and all(any(other in pair for pair in ends) for other in around), around
+    page.locator("[data-action=find-of-type]").click()
+    page.locator(".entity-list .row-button").first.wait_for()
+    shown = page.locator(".entity-list .row-button > span:first-child").all_inner_texts()
+    assert set(NAMES) <= set(shown), shown
+
+
+def check_entity(page, server, entity: dict) -> None:
+    view = page.locator(".entity-view")
+    said = view.inner_text()
+    for wanted in ("with taxes", entity["guid"], "ada", entity["metadataCollectionName"], "LOCAL_COHORT"):
+        assert wanted in said, (wanted, said)
+    badge = view.locator(".badge", has_text="Confidentiality")
+    assert badge.get_attribute("title") == "notes: careful", badge.get_attribute("title")
+    page.locator("[data-action=versions]").click()
+    rows = page.locator(".entity-view .history-row")
+    rows.first.wait_for()
+    path = f"instances/entity/{urllib.parse.quote(entity['guid'])}/history/all"
+    versions = call(server, path, {"class": "HistoryRangeRequest", "pageSize": 50, "offset": 0})["entities"]
+    assert rows.count() == len(versions) > 1, (rows.count(), len(versions))
+
+
+def steps(page) -> list[list[str]]:
+    """The lineage's columns, from the first to the last."""
+    columns = page.locator(".lineage-step")
+    return [columns.nth(index).locator("li").all_inner_texts() for index in range(columns.count())]
+
+
+def check_lineage(page) -> None:
+    page.locator(".lineage").wait_for()
+    assert page.locator(".lineage-here").inner_text() == NAMES[1]
+    assert [[name.split("\n")[0] for name in column] for column in steps(page)] == [[f"set:{NAMES[0]}"], [f"set:{NAMES[2]}"]], steps(page)
+    page.locator("[data-lineage=to]").click()
+    page.locator(".lineage-step", has_text=NAMES[3]).wait_for()
+    page.locator("[data-lineage=to]").click()
+    page.locator(".lineage-step", has_text="Nothing further").wait_for()
+    assert page.locator("[data-lineage=to]").count() == 0
+    assert len(steps(page)) == 4, steps(page)
+
+
+def check_past(page, entity: dict) -> None:
+    """Before it was made there is no such entity."""
+    field = page.locator(".metadata .time-field")
+    field.fill("2001-01-01")
+    field.press("Enter")
+    page.locator(".metadata-main .failure", has_text=entity["guid"]).wait_for()
+    field.fill("now")
+    field.press("Enter")
+    page.locator(".entity-view h2", has_text=NAMES[1]).wait_for()
