@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use varve_auth::{Auth, Store};
 use varve_graph::optimistic::HeldBytes;
-use varve_graph::registry::{Lease, Leased};
+use varve_graph::registry::{GraphCache, ServedGraph};
 use varve_graph::{GraphError, GraphOptions, Registry, patience};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
@@ -578,7 +578,7 @@ pub(crate) struct WorkerHandle {
     pub(crate) state: Arc<AppState>,
     pub(crate) index: usize,
     pub(crate) door: Door,
-    lease: Arc<Lease>,
+    cache: Arc<GraphCache>,
     /// This thread's connections to other servers.
     pub(crate) peers: Peers,
     /// The counted answers that this thread sends.
@@ -593,19 +593,19 @@ impl WorkerHandle {
             Door::Admin => state.config.thread_count() + number,
             Door::Gremlin => state.config.thread_count() + ADMIN_THREADS + number,
         };
-        let lease = state.graphs.lease();
+        let cache = state.graphs.graph_cache();
         Self {
             state,
             index,
             door,
-            lease,
+            cache,
             peers: Peers::default(),
             underway: Underway::default(),
         }
     }
 
     /// A graph and its schema.
-    pub(crate) fn leased(&self, graph: &str) -> Result<Arc<Leased>, GraphError> {
-        self.lease.get(&self.state.graphs, graph)
+    pub(crate) fn served(&self, graph: &str) -> Result<Arc<ServedGraph>, GraphError> {
+        self.cache.get(&self.state.graphs, graph)
     }
 }

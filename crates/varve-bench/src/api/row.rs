@@ -23,7 +23,7 @@ use super::request::Requests;
 use super::result::{
     Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row, Second,
 };
-use super::scenario::{Data, Place, Scenario};
+use super::scenario::{Data, GraphAddress, Scenario};
 use super::worker::{self, ModelOfWorker, Work};
 
 /// How often the server's process is looked at.
@@ -37,7 +37,7 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) label: &'a str,
     pub(crate) load: Load,
     pub(crate) data: &'a Arc<Data>,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a GraphAddress,
     pub(crate) route: Route,
     pub(crate) distribution: Distribution,
     pub(crate) threads: u32,

@@ -143,7 +143,7 @@ impl<'a> FromIterator<&'a str> for Guids {
 
 /// What kind an instance is of: its classes, and what it holds beside its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum InstanceKind {
     Entity,
     Summary,
     Proxy,
@@ -151,7 +151,7 @@ enum Kind {
     Classification,
 }
 
-impl Kind {
+impl InstanceKind {
     const fn classes(self) -> &'static [&'static str] {
         match self {
             Self::Entity => &["EntityDetail"],
@@ -216,12 +216,12 @@ fn pass_properties(reader: &mut Reader<'_>) -> Result<(), JsonError> {
 /// Passes over an instance, whose GUID is added to those of the list, if there is one. Classifications have none.
 fn pass_instance(
     reader: &mut Reader<'_>,
-    kind: Kind,
+    kind: InstanceKind,
     mut guids: Option<&mut Guids>,
     checked: &mut Checked,
 ) -> Result<(), JsonError> {
     let (mut has_class, mut guid) = (false, Cow::Borrowed(""));
-    let mut has_ends = [kind != Kind::Relationship; 2];
+    let mut has_ends = [kind != InstanceKind::Relationship; 2];
     reader.object(|reader, key| match key {
         "class" => {
             has_class = true;
@@ -237,15 +237,15 @@ fn pass_instance(
         "type" => pass(reader, TYPE_CLASSES),
         "properties" | "uniqueProperties" => pass_properties(reader),
         "classifications" => checked.pass(&guid, reader, |reader, checked| {
-            reader.list(|reader| pass_instance(reader, Kind::Classification, None, checked))
+            reader.list(|reader| pass_instance(reader, InstanceKind::Classification, None, checked))
         }),
         "entityOneProxy" | "entityTwoProxy" => {
             has_ends[usize::from(key == "entityTwoProxy")] = true;
-            pass_instance(reader, Kind::Proxy, None, checked)
+            pass_instance(reader, InstanceKind::Proxy, None, checked)
         }
         _ => reader.skip(),
     })?;
-    let has_guid = kind == Kind::Classification || !guid.is_empty();
+    let has_guid = kind == InstanceKind::Classification || !guid.is_empty();
     match (has_class, has_guid, has_ends) {
         (true, true, [true, true]) => Ok(()),
         (false, ..) => Err(reader.error("an instance without a class")),
@@ -256,7 +256,7 @@ fn pass_instance(
 
 fn count_instances(
     reader: &mut Reader<'_>,
-    kind: Kind,
+    kind: InstanceKind,
     count: &mut u64,
     checked: &mut Checked,
 ) -> Result<(), JsonError> {
@@ -268,7 +268,7 @@ fn count_instances(
 
 fn list_instances(
     reader: &mut Reader<'_>,
-    kind: Kind,
+    kind: InstanceKind,
     guids: &mut Guids,
     checked: &mut Checked,
 ) -> Result<(), JsonError> {
@@ -344,7 +344,7 @@ macro_rules! one {
                     return Ok(false);
                 }
                 self.count = 1;
-                pass_instance(reader, Kind::$kind, None, checked)?;
+                pass_instance(reader, InstanceKind::$kind, None, checked)?;
                 Ok(true)
             }
 
@@ -376,7 +376,7 @@ macro_rules! many {
                 if key != $key {
                     return Ok(false);
                 }
-                list_instances(reader, Kind::$kind, &mut self.guids, checked)?;
+                list_instances(reader, InstanceKind::$kind, &mut self.guids, checked)?;
                 Ok(true)
             }
 
@@ -432,10 +432,15 @@ impl Answer for GraphAnswer {
     ) -> Result<bool, JsonError> {
         match key {
             "entityElementList" => {
-                count_instances(reader, Kind::Entity, &mut self.entities, checked)?;
+                count_instances(reader, InstanceKind::Entity, &mut self.entities, checked)?;
             }
             "relationshipElementList" => {
-                count_instances(reader, Kind::Relationship, &mut self.relationships, checked)?;
+                count_instances(
+                    reader,
+                    InstanceKind::Relationship,
+                    &mut self.relationships,
+                    checked,
+                )?;
             }
             _ => return Ok(false),
         }
@@ -466,7 +471,7 @@ impl Answer for WholeEntitiesAnswer {
             return Ok(false);
         }
         reader.list(|reader| {
-            pass_instance(&mut reader.clone(), Kind::Entity, None, checked)?;
+            pass_instance(&mut reader.clone(), InstanceKind::Entity, None, checked)?;
             self.entities.push(RawJson::decode(reader)?);
             Ok(())
         })?;

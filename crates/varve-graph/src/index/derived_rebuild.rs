@@ -9,7 +9,7 @@ use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId};
 use varve_model::{Direction, ElementId};
 
-use super::rebuild::{Found, Keys, STEP, ids, may_decide, may_decide_each, walk};
+use super::rebuild::{Keys, STEP, StoredState, ids, may_decide, may_decide_each, walk};
 use super::{Deriver, derived_entries};
 use crate::error::GraphError;
 use crate::graph::Graph;
@@ -35,7 +35,7 @@ pub fn rebuild_derived(
             state(table, partition, clustering, value)
                 .map(|found| found.filter(|found| wanted(&found.id, &found.content)))
         };
-        walk(graph, table, None, &take, &mut |found: Vec<Found>| {
+        walk(graph, table, None, &take, &mut |found: Vec<StoredState>| {
             let ids = ids(&found);
             commit_internal(graph, &ids, &[], |emitter| {
                 if let Some(former) = former {
@@ -152,7 +152,7 @@ fn state(
     partition: &[u8],
     clustering: &[u8],
     value: &[u8],
-) -> Result<Option<Found>, GraphError> {
+) -> Result<Option<StoredState>, GraphError> {
     let (header, content) = Header::decode(value)?;
     if header.kind != Kind::Put {
         return Ok(None);
@@ -171,7 +171,7 @@ fn state(
         }
     };
     let content = content.to_vec();
-    Ok(Some(Found {
+    Ok(Some(StoredState {
         id,
         header,
         content,
@@ -184,7 +184,7 @@ fn add(
     emitter: &mut Emitter<'_>,
     table: TableId,
     ids: &[ElementId],
-    found: &[Found],
+    found: &[StoredState],
 ) -> Result<(), GraphError> {
     let deriver = graph.deriver();
     let of = |id: &ElementId, content: &[u8]| derived_entries(deriver.as_deref(), id, content);

@@ -17,7 +17,7 @@ use varve_view::{
 };
 
 use super::adjacent::Walk;
-use super::{OptimisticTransaction, State};
+use super::{OptimisticTransaction, TransactionState};
 use crate::read::edge_ranges;
 
 /// Where a scan goes on: in the view, or among the changes.
@@ -312,7 +312,7 @@ fn split(place: &Place) -> Result<(u64, &[u8]), ViewError> {
 /// A scan where there are changes.
 struct Scan<'s> {
     transaction: &'s OptimisticTransaction,
-    state: &'s State,
+    state: &'s TransactionState,
     ask: &'s ScanAsk<'s>,
     meter: &'s Meter,
 }

@@ -48,13 +48,13 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     /// The last id given. Taken before `state`, and before nothing else.
     pub(super) last_id: Mutex<u64>,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<TaskSchedule>,
     /// Told of every change of `state`.
     changed: Condvar,
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct TaskSchedule {
     /// Every task that has not ended, and those whose end could not be stored.
     pub(super) live: BTreeMap<TaskId, Live>,
     bodies: Option<Arc<dyn TaskBodies>>,
@@ -123,7 +123,7 @@ impl Tasks {
             tables,
             clock,
             last_id: Mutex::new(last_id),
-            state: Mutex::new(State::default()),
+            state: Mutex::new(TaskSchedule::default()),
             changed: Condvar::new(),
         };
         shared.restore()?;
@@ -288,7 +288,7 @@ impl Tasks {
     pub fn wait_until_done(&self, id: TaskId, timeout: Duration) -> Result<Task, GraphError> {
         let deadline = MonotonicInstant::now() + timeout;
         let mut state = self.shared.state.lock();
-        let unfinished = |state: &State| {
+        let unfinished = |state: &TaskSchedule| {
             let live = state.live.get(&id);
             live.is_some_and(|live| !live.task.status.is_final())
         };
@@ -356,7 +356,7 @@ impl Shared {
 
     fn restore_one(
         &self,
-        state: &mut State,
+        state: &mut TaskSchedule,
         mut task: Task,
         input: Option<String>,
     ) -> Result<(), GraphError> {
@@ -396,7 +396,7 @@ impl Shared {
     }
 
     /// Makes sure that a lane's thread exists if there is work for it, and tells it.
-    fn wake(shared: &Arc<Self>, state: &mut State, lane: Lane) {
+    fn wake(shared: &Arc<Self>, state: &mut TaskSchedule, lane: Lane) {
         let work = state
             .live
             .values()
@@ -440,10 +440,10 @@ impl Shared {
 
     fn run_one<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, TaskSchedule>,
         bodies: &dyn TaskBodies,
         id: TaskId,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, TaskSchedule> {
         let Some(live) = state.live.get_mut(&id) else {
             return state;
         };
@@ -472,7 +472,7 @@ impl Shared {
     }
 
     /// Decides how a task that ran has ended.
-    fn finish(&self, state: &mut State, id: TaskId, outcome: Result<String, GraphError>) {
+    fn finish(&self, state: &mut TaskSchedule, id: TaskId, outcome: Result<String, GraphError>) {
         let Some(live) = state.live.get_mut(&id) else {
             return;
         };
@@ -505,7 +505,7 @@ impl Shared {
     /// its body never ran.
     fn end(
         &self,
-        state: &mut State,
+        state: &mut TaskSchedule,
         id: TaskId,
         status: TaskStatus,
         result: Option<String>,
@@ -576,7 +576,7 @@ impl Shared {
     }
 
     /// Tells the bodies that a task ended unrun, without holding the lock.
-    fn tell_abandoned(&self, state: MutexGuard<'_, State>, spec: Option<TaskSpec>) {
+    fn tell_abandoned(&self, state: MutexGuard<'_, TaskSchedule>, spec: Option<TaskSpec>) {
         let bodies = state.bodies.clone();
         drop(state);
         if let (Some(spec), Some(bodies)) = (spec, bodies) {
@@ -585,7 +585,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl TaskSchedule {
     /// The first waiting task of a lane whose dependencies have ended.
     fn next(&self, lane: Lane) -> Option<TaskId> {
         let unfinished = |id: &TaskId| {

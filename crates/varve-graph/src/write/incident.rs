@@ -136,7 +136,7 @@ pub(super) fn incident_ever(
     own: &mut OwnEvents,
     rows: &mut HeldRows,
 ) -> Result<Vec<EdgeId>, GraphError> {
-    let mut found = Found {
+    let mut found = VertexEvents {
         left: OWN_EVENTS_BYTES_MAX.saturating_sub(own.bytes),
         bytes: 0,
         events: Some(Vec::new()),
@@ -170,7 +170,7 @@ impl OwnEvents {
 }
 
 /// The events that are found of one vertex.
-struct Found<'r> {
+struct VertexEvents<'r> {
     /// How many bytes they may take, and do.
     left: usize,
     bytes: usize,
@@ -180,7 +180,7 @@ struct Found<'r> {
     rows: &'r mut HeldRows,
 }
 
-impl Found<'_> {
+impl VertexEvents<'_> {
     fn add(&mut self, row: &[u8]) -> Result<(), GraphError> {
         let Some(events) = &mut self.events else {
             return Ok(());
@@ -200,7 +200,7 @@ fn listed(
     vertex: &VertexId,
     tables: &[TableId],
     room: &mut Room,
-    mut own: Option<&mut Found<'_>>,
+    mut own: Option<&mut VertexEvents<'_>>,
 ) -> Result<Vec<EdgeId>, GraphError> {
     let partition = key::vertex_id(vertex);
     let range = ClusteringRange {

@@ -26,7 +26,7 @@ use super::places::Places;
 use super::unique::Claim;
 use super::{
     Contention, EmitContext, EndCheck, Gaps, IdRef, KnownPairs, Modifier, Mutation, PairHash,
-    State, WritePeriod, WriteRequest, Written, content_of, edge_content, vertex_content,
+    StateAfter, WritePeriod, WriteRequest, Written, content_of, edge_content, vertex_content,
 };
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, record, ticket};
 use crate::error::{ErrorKind, GraphError};
@@ -389,20 +389,20 @@ impl<'a> WorkingSet<'a> {
     }
 
     /// What became of the element of each mutation.
-    fn states(&self, mutations: &[Mutation], touched: &[usize]) -> Vec<State> {
+    fn states(&self, mutations: &[Mutation], touched: &[usize]) -> Vec<StateAfter> {
         let state = |(mutation, at): (&Mutation, &usize)| match &self.elements[*at].outcome {
-            Outcome::Untouched | Outcome::Delete => State::Deleted,
+            Outcome::Untouched | Outcome::Delete => StateAfter::Deleted,
             Outcome::Parts(parts) => match first_state(parts) {
-                Some(content) => State::Content(content.to_vec()),
-                None => State::Deleted,
+                Some(content) => StateAfter::Content(content.to_vec()),
+                None => StateAfter::Deleted,
             },
-            Outcome::Put(Cow::Owned(content)) => State::Content(content.clone()),
+            Outcome::Put(Cow::Owned(content)) => StateAfter::Content(content.clone()),
             Outcome::Put(Cow::Borrowed(content)) => match mutation {
                 Mutation::PutRow { content: sent, .. } if std::ptr::eq(sent.bytes(), *content) => {
-                    State::AsSent
+                    StateAfter::AsSent
                 }
                 // A later mutation wrote it anew.
-                _ => State::Content(content.to_vec()),
+                _ => StateAfter::Content(content.to_vec()),
             },
         };
         mutations.iter().zip(touched).map(state).collect()

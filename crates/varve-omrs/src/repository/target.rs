@@ -68,12 +68,12 @@ pub(super) const REFRESH_COPY: Checks =
 
 /// The two kinds of instances that have a GUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum InstanceKind {
     Entity,
     Relationship,
 }
 
-impl Kind {
+impl InstanceKind {
     /// The error for an unknown instance.
     pub(super) fn unknown(self, guid: &str) -> OmrsError {
         let message = match self {
@@ -114,7 +114,7 @@ impl Kind {
 /// An instance as the store holds it.
 pub(super) trait Found {
     /// Which kind it is of.
-    const KIND: Kind;
+    const KIND: InstanceKind;
     /// Its header.
     fn header(&self) -> &InstanceHeader;
     /// Whether only a proxy is known, and its status.
@@ -122,7 +122,7 @@ pub(super) trait Found {
 }
 
 impl Found for StoredEntity {
-    const KIND: Kind = Kind::Entity;
+    const KIND: InstanceKind = InstanceKind::Entity;
 
     fn header(&self) -> &InstanceHeader {
         self.header()
@@ -134,7 +134,7 @@ impl Found for StoredEntity {
 }
 
 impl Found for StoredRelationship {
-    const KIND: Kind = Kind::Relationship;
+    const KIND: InstanceKind = InstanceKind::Relationship;
 
     fn header(&self) -> &InstanceHeader {
         &self.header

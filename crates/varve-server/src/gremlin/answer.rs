@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base64::Engine;
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
 use varve_model::value::{Uuid, date_text};
 use varve_query::Value;
@@ -26,12 +26,12 @@ const DEADLINE_EVERY: usize = 256;
 /// The answer with these results of a graph.
 pub(super) fn write(
     context: &RequestContext,
-    graph: Option<&Leased>,
+    graph: Option<&ServedGraph>,
     results: &[(Value, u64)],
 ) -> HandlerResult {
     let empty;
     let schema = match graph {
-        Some(leased) => leased.schema.as_ref(),
+        Some(served) => served.schema.as_ref(),
         None => {
             empty = Schema::default();
             &empty
