@@ -1,5 +1,7 @@
 //! The requests of a scenario, one after another, each with what its right answer has.
 
+mod template;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -7,8 +9,9 @@ use super::answer::{Check, Expect};
 use super::changes::Change;
 use super::choice::{Chooser, Distribution, Random};
 use super::payload::{self, Naming, Template, VertexKind};
-use super::scenario::{Data, GraphAddress, Need, Scenario, Sizes};
-use super::{queries, social};
+use super::scenario::{Data, GraphAddress, Need, Scenario};
+use super::social;
+use template::template;
 
 /// Other persons that are asked for beside each.
 const PAIRS: u64 = 1_000;
@@ -260,164 +263,6 @@ impl Requests {
     }
 }
 
-/// The text of a scenario's requests.
-fn template(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Template {
-    use Scenario as S;
-    let items = scenario.items(sizes);
-    let post = |path: &str, body: Template| request("POST", path, Some(body), place);
-    let get = |path: &str, kind: VertexKind| {
-        let path = format!("{}/{path}", place.base);
-        let text = format!("GET {path} HTTP/1.1\r\n{}\r\n", place.headers);
-        Template::single(&text, kind)
-    };
-    let array = |body: Template| body.wrapped(b"[", b"]");
-    let vertex = "graph/vertices/%22@@@@@@@@I%22";
-    match scenario {
-        S::PropertyKeys => post(
-            "schema/propertykeys",
-            schema_body("k", r#""data_type":"TEXT""#),
-        ),
-        S::VertexLabels => post(
-            "schema/vertexlabels",
-            schema_body(
-                "v",
-                r#""id_strategy":"CUSTOMIZE_STRING","properties":["bname","bage"]"#,
-            ),
-        ),
-        S::EdgeLabels => post(
-            "schema/edgelabels",
-            schema_body(
-                "e",
-                r#""source_label":"benchv","target_label":"benchv","properties":["bsince"]"#,
-            ),
-        ),
-        S::SingleInsertVertices => post("graph/vertices", Template::vertices(VertexKind::Plain, 1)),
-        S::SingleInsertWide => post("graph/vertices", Template::vertices(VertexKind::Wide, 1)),
-        S::SingleInsertEdges => post("graph/edges", Template::edges(VertexKind::Plain, 1)),
-        S::BatchInsertVertices | S::Overwrite => post(
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Plain, items)),
-        ),
-        S::LoadIndexed => post(
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Indexed, items)),
-        ),
-        S::OverwriteNoHistory | S::LoadForgetful => post(
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Forgetful, items)),
-        ),
-        S::BatchInsertWide => post(
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Wide, items)),
-        ),
-        S::BatchInsertEdges => post(
-            "graph/edges/batch",
-            array(Template::edges(VertexKind::Plain, items)),
-        ),
-        S::BatchInsertEdgesUnchecked => post(
-            "graph/edges/batch?check_vertex=false",
-            array(Template::edges(VertexKind::Plain, items)),
-        ),
-        S::LoadPersons => post(
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Person, items)),
-        ),
-        S::LoadKnows => post(
-            "graph/edges/batch?check_vertex=false",
-            array(Template::edges(VertexKind::Person, items)),
-        ),
-        S::VertexById | S::Mixed => get(vertex, VertexKind::Plain),
-        S::AsOf => get(
-            &format!("{vertex}?as_of={}", place.loaded_at),
-            VertexKind::Plain,
-        ),
-        S::EdgeById => get(
-            &format!("graph/edges/S@@@@@@@@S{}S@@@@@@@@T", place.edge_middle),
-            VertexKind::Plain,
-        ),
-        S::UpdateVertices => {
-            let body = r#"{"label":"benchv","properties":{"bage":@A}}"#;
-            let path = format!("{vertex}?action=append");
-            request(
-                "PUT",
-                &path,
-                Some(Template::single(body, VertexKind::Plain)),
-                place,
-            )
-        }
-        S::BatchUpdateVertices => {
-            let body = Template::vertices(VertexKind::Plain, items).wrapped(
-                br#"{"vertices":["#,
-                br#"],"update_strategies":{"bage":"OVERRIDE"},"create_if_not_exist":true}"#,
-            );
-            request("PUT", "graph/vertices/batch", Some(body), place)
-        }
-        S::IndexQuery => get(
-            "graph/vertices?label=benchq&properties=%7B%22bgroup%22%3A%22@@@@@@@G%22%7D&limit=100",
-            VertexKind::Indexed,
-        ),
-        S::Adjacency => get(
-            "graph/edges?vertex_id=%22@@@@@@@@I%22&direction=OUT&limit=100",
-            VertexKind::Plain,
-        ),
-        S::KOut => get(
-            "traversers/kout?source=%22@@@@@@@@I%22&direction=OUT&max_depth=2",
-            VertexKind::Plain,
-        ),
-        other => match (queries::traverser(other), queries::gremlin(other)) {
-            (Some(traverser), _) => get(&format!("traversers/{traverser}"), VertexKind::Person),
-            (_, query) => gremlin(query.unwrap_or_default(), place),
-        },
-    }
-}
-
-/// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is
-/// not the graph's.
-fn gremlin(query: &str, place: &GraphAddress) -> Template {
-    let variables = [
-        ("x", r#""@@@@@@@@S""#),
-        ("y", r#""@@@@@@@@T""#),
-        ("n", r#""@@@@@@@N""#),
-        ("a", "@A"),
-    ];
-    let words = query.split(|letter: char| !letter.is_alphanumeric());
-    let used = variables
-        .into_iter()
-        .filter(|(name, _)| words.clone().any(|word| word == *name));
-    let bindings: Vec<String> = used
-        .map(|(name, mark)| format!(r#""{name}":{mark}"#))
-        .collect();
-    let bindings = bindings.join(",");
-    let body = format!(
-        r#"{{"gremlin":"{query}","bindings":{{{bindings}}},"language":"gremlin-groovy","aliases":{{"g":"{}"}}}}"#,
-        place.source
-    );
-    let head = format!(
-        "POST /gremlin HTTP/1.1\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        place.headers,
-        body.len()
-    );
-    Template::single(&format!("{head}{body}"), VertexKind::Person)
-}
-
-fn schema_body(letter: &str, rest: &str) -> Template {
-    let text = format!(r#"{{"name":"b{letter}@@@@@@@N",{rest},"check_exist":false}}"#);
-    Template::single(&text, VertexKind::Plain)
-}
-
-fn request(method: &str, path: &str, body: Option<Template>, place: &GraphAddress) -> Template {
-    let body = body.unwrap_or_else(|| Template::single("", VertexKind::Plain));
-    let line = format!(
-        "{method} {}/{path} HTTP/1.1\r\n{}",
-        place.base, place.headers
-    );
-    let head = format!(
-        "{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    body.wrapped(head.as_bytes(), b"")
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -426,6 +271,7 @@ mod tests {
 
     use super::*;
     use crate::api::answer::Verdict;
+    use crate::api::scenario::Sizes;
 
     fn data() -> Arc<Data> {
         let naming = Naming {

@@ -42,6 +42,7 @@ fn list(vertices: &[(&str, u32)]) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn chooses_the_rule_by_what_was_recorded() {
     for (method, path, status, response, rule) in [
         (

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId};
 use varve_model::{Direction, ElementId};
@@ -154,7 +154,7 @@ fn state(
     value: &[u8],
 ) -> Result<Option<StoredState>, GraphError> {
     let (header, content) = Header::decode(value)?;
-    if header.kind != Kind::Put {
+    if header.kind != RowKind::Put {
         return Ok(None);
     }
     let current = if table == EVENT {
@@ -191,7 +191,7 @@ fn add(
     if table != EVENT {
         // What was found may have changed since, before this commit took its latches.
         for (id, current) in ids.iter().zip(current_rows(graph.reader(), ids)?) {
-            let Some(current) = current.filter(|it| it.header.kind == Kind::Put) else {
+            let Some(current) = current.filter(|it| it.header.kind == RowKind::Put) else {
                 continue;
             };
             for (partition, clustering) in of(id, &current.content)?.iter() {

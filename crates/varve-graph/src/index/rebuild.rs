@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::key;
-use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId, fail_point};
 use varve_model::schema::{IndexBase, IndexType};
@@ -180,7 +180,7 @@ fn wanted(
     value: &[u8],
 ) -> Result<Option<StoredState>, GraphError> {
     let (header, content) = Header::decode(value)?;
-    if header.kind != Kind::Put {
+    if header.kind != RowKind::Put {
         return Ok(None);
     }
     let id = if vertices {
@@ -220,7 +220,7 @@ fn add_present(
     claims: &[Vec<u8>],
     claimed: &mut IdMap<Vec<u8>, ElementId>,
 ) -> Result<(), GraphError> {
-    let Some(current) = current.filter(|it| it.header.kind == Kind::Put) else {
+    let Some(current) = current.filter(|it| it.header.kind == RowKind::Put) else {
         return Ok(());
     };
     let element = decode_element(id, &current.content)?;
@@ -309,7 +309,7 @@ pub(super) fn may_decide_each(
 pub(super) fn may_decide(now: Instant, event: &Header, current: Option<&Current>) -> bool {
     event.period().to > now
         && current.is_some_and(|current| {
-            current.header.kind != Kind::Put
+            current.header.kind != RowKind::Put
                 || current.header.version < event.version
                 || current.header.to != Instant::FOREVER
         })

@@ -38,6 +38,24 @@ impl Room {
         }
     }
 
+    /// Refuses more edges of a vertex, or more bytes of them, than there is room for.
+    fn check(&self, vertex: &VertexId, edges: usize, bytes: usize) -> Result<(), GraphError> {
+        if edges > self.edges {
+            let limit = self.edges;
+            let message =
+                format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
+            return Err(GraphError::new(ErrorKind::LimitExceeded, message));
+        }
+        if bytes > self.bytes {
+            let message = format!(
+                "The edges of the vertices to be deleted have more bytes than limits.vertex_delete_bytes_max allows at once: \
+                 delete edges of vertex '{vertex}' first"
+            );
+            return Err(GraphError::new(ErrorKind::LimitExceeded, message));
+        }
+        Ok(())
+    }
+
     /// What one step has of the deletion of a vertex that has more edges than one commit may take.
     pub(crate) fn of_step(limits: &Limits) -> Self {
         Self::of(limits).at_most(STEP_EDGES, STEP_BYTES)
@@ -258,18 +276,7 @@ fn listed(
     if let Some(error) = damaged {
         return Err(error.into());
     }
-    if found.len() > room.edges {
-        let limit = room.edges;
-        let message = format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
-        return Err(GraphError::new(ErrorKind::LimitExceeded, message));
-    }
-    if bytes > room.bytes {
-        let message = format!(
-            "The edges of the vertices to be deleted have more bytes than limits.vertex_delete_bytes_max allows at once: \
-             delete edges of vertex '{vertex}' first"
-        );
-        return Err(GraphError::new(ErrorKind::LimitExceeded, message));
-    }
+    room.check(vertex, found.len(), bytes)?;
     room.bytes -= bytes;
     found.sort_unstable();
     found.dedup();

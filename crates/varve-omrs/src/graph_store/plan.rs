@@ -121,7 +121,28 @@ fn whole<'a>(state: &TypesInGraph, walk: &Walk<'a>) -> Option<Part<'a>> {
     {
         return None;
     }
-    let (kind, range) = match &walk.by {
+    let (kind, range) = index_and_range(&walk.by)?;
+    let firsts = firsts(state, walk)?;
+    // Instances that have a value in common come by GUID in either direction.
+    let in_common = matches!(
+        walk.by,
+        WalkBy::Classified(_, Listing::Guid)
+            | WalkBy::ClassifiedWith(..)
+            | WalkBy::Home(_)
+            | WalkBy::Status(_, Listing::Guid)
+    );
+    Some(Part {
+        index: kind.number(walk.subject),
+        firsts,
+        range,
+        reverse: walk.reverse && !in_common,
+        after: walk.after,
+    })
+}
+
+/// The index that a walk goes through, and which of its values.
+fn index_and_range(by: &WalkBy<'_>) -> Option<(IndexKind, ClusteringRange)> {
+    Some(match by {
         WalkBy::Guid => (IndexKind::Guid, ClusteringRange::all()),
         WalkBy::CreateTime => (IndexKind::CreateTime, ClusteringRange::all()),
         WalkBy::UpdateTime => (IndexKind::UpdateTime, ClusteringRange::all()),
@@ -144,8 +165,12 @@ fn whole<'a>(state: &TypesInGraph, walk: &Walk<'a>) -> Option<Part<'a>> {
             equal_to(&ordered_primitive(value)?),
         ),
         WalkBy::Home(_) => (IndexKind::Home, ClusteringRange::all()),
-    };
-    let firsts = match &walk.by {
+    })
+}
+
+/// The first parts of the keys of the index's entries: a partition for each type, list or name.
+fn firsts(state: &TypesInGraph, walk: &Walk<'_>) -> Option<Vec<Vec<u8>>> {
+    Some(match &walk.by {
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
             property_levels(state, walk, name)?
         }
@@ -172,21 +197,6 @@ fn whole<'a>(state: &TypesInGraph, walk: &Walk<'a>) -> Option<Part<'a>> {
             let level = level(state, walk)?;
             vec![level_first(level, None), level_first(level, Some(DELETED))]
         }
-    };
-    // Instances that have a value in common come by GUID in either direction.
-    let in_common = matches!(
-        walk.by,
-        WalkBy::Classified(_, Listing::Guid)
-            | WalkBy::ClassifiedWith(..)
-            | WalkBy::Home(_)
-            | WalkBy::Status(_, Listing::Guid)
-    );
-    Some(Part {
-        index: kind.number(walk.subject),
-        firsts,
-        range,
-        reverse: walk.reverse && !in_common,
-        after: walk.after,
     })
 }
 

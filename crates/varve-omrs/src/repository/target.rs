@@ -112,7 +112,7 @@ impl InstanceKind {
 }
 
 /// An instance as the store holds it.
-pub(super) trait Found {
+pub(super) trait Resolvable {
     /// Which kind it is of.
     const KIND: InstanceKind;
     /// Its header.
@@ -121,7 +121,7 @@ pub(super) trait Found {
     fn standing(&self) -> Standing;
 }
 
-impl Found for StoredEntity {
+impl Resolvable for StoredEntity {
     const KIND: InstanceKind = InstanceKind::Entity;
 
     fn header(&self) -> &InstanceHeader {
@@ -133,7 +133,7 @@ impl Found for StoredEntity {
     }
 }
 
-impl Found for StoredRelationship {
+impl Resolvable for StoredRelationship {
     const KIND: InstanceKind = InstanceKind::Relationship;
 
     fn header(&self) -> &InstanceHeader {
@@ -192,7 +192,7 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// That of the first check that fails.
-    pub(super) fn resolve<T: Found>(
+    pub(super) fn resolve<T: Resolvable>(
         &self,
         repository: &Repository,
         found: Option<T>,
@@ -208,7 +208,7 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// As [`Self::resolve`], but for an unknown one.
-    pub(super) fn resolve_known<T: Found>(
+    pub(super) fn resolve_known<T: Resolvable>(
         &self,
         repository: &Repository,
         found: Option<T>,
@@ -241,7 +241,7 @@ impl<'a> Target<'a> {
         self.resolve(repository, read.relationship(self.guid)?)
     }
 
-    fn check<T: Found>(
+    fn check<T: Resolvable>(
         &self,
         repository: &Repository,
         check: Check,
