@@ -22,13 +22,13 @@ use sha2::Sha256;
 use varve_graph::GraphError;
 use varve_model::time::TemporalScope;
 
-use self::state::State;
+use self::state::LiveDirectory;
 use crate::api_token::{API_TOKEN_PREFIX, ApiToken};
 use crate::changes::{DirectoryError, Made, NAME_BYTES_MAX, NewPassword};
 use crate::directory::{Change, Directory, EndedToken, Entry, TokenSecret};
 use crate::header::{HeaderError, Proof};
 use crate::password::{self, PASSWORD_BYTES_MAX};
-use crate::record::{Id, Kind};
+use crate::record::{Id, RecordKind};
 use crate::rights::Rights;
 use crate::store::Store;
 use crate::throttle::Throttle;
@@ -112,7 +112,7 @@ type ProofKey = [u8; 32];
 
 /// What a header has proved.
 #[derive(Debug, Clone)]
-struct Kept {
+struct ProvenHeader {
     user: Id,
     version: u64,
     /// The token's number.
@@ -126,13 +126,13 @@ struct Kept {
 pub struct Auth {
     store: Store,
     options: AuthOptions,
-    state: ArcSwap<State>,
+    state: ArcSwap<LiveDirectory>,
     /// Held by whoever changes the directory.
     changing: Mutex<()>,
     throttle: Throttle,
     /// A keyed hash of nothing yet, which only this process can make.
     keyed: Hmac<Sha256>,
-    kept: [RwLock<HashMap<ProofKey, Kept>>; PARTS],
+    kept: [RwLock<HashMap<ProofKey, ProvenHeader>>; PARTS],
     /// A hash that no password has, for names that there are none of.
     nobody: String,
 }
@@ -154,7 +154,7 @@ impl Auth {
         Ok(Self {
             store,
             options,
-            state: ArcSwap::from_pointee(State::of(directory, None)),
+            state: ArcSwap::from_pointee(LiveDirectory::of(directory, None)),
             changing: Mutex::new(()),
             throttle: Throttle::default(),
             keyed: Hmac::new_from_slice(&random::<32>()?).map_err(|error| invalid(&error))?,
@@ -190,7 +190,7 @@ impl Auth {
         let before = self.directory();
         let (id, changes) = change(&before)?;
         self.store.commit(&changes)?;
-        let state = State::of(before.after(&changes), Some(&self.state.load()));
+        let state = LiveDirectory::of(before.after(&changes), Some(&self.state.load()));
         self.state.store(Arc::new(state));
         Ok(id)
     }
@@ -240,7 +240,9 @@ impl Auth {
     #[must_use]
     pub fn user(&self, name: &str) -> Option<Arc<Principal>> {
         let state = self.state.load();
-        state.principal(&Kind::User.id_of(name)).map(Arc::clone)
+        state
+            .principal(&RecordKind::User.id_of(name))
+            .map(Arc::clone)
     }
 
     /// Who sends this `Authorization` header from this address.
@@ -325,7 +327,7 @@ impl Auth {
         // Many may have come at once, before the first of them had failed.
         self.check_wait(&login.user, login.address)?;
         let state = self.state.load_full();
-        let id = Kind::User.id_of(&login.user);
+        let id = RecordKind::User.id_of(&login.user);
         let credential = state.directory.credential(&id);
         let hash = credential.map_or(self.nobody.as_str(), |credential| &credential.hash);
         let is_right = password::verify(&login.password, hash);
@@ -436,7 +438,7 @@ impl Auth {
         mac.finalize().into_bytes().into()
     }
 
-    fn part(&self, key: &ProofKey) -> &RwLock<HashMap<ProofKey, Kept>> {
+    fn part(&self, key: &ProofKey) -> &RwLock<HashMap<ProofKey, ProvenHeader>> {
         &self.kept[usize::from(key[0]) % PARTS]
     }
 
@@ -461,7 +463,7 @@ impl Auth {
         if part.len() >= PROOFS_MAX / PARTS {
             part.clear();
         }
-        let kept = Kept {
+        let kept = ProvenHeader {
             user: of.id.clone(),
             version: of.version,
             token,

@@ -1,8 +1,10 @@
 //! What may be changed in a directory, with the original's refusals.
 
+mod projects;
+
 use crate::directory::{ADMIN, Change, Directory, Entry, SYSTEM};
-use crate::record::{Access, Belong, Credential, Group, Id, Kind, Project, Record, Target, User};
-use crate::resource::{Permission, Resource, ResourceType};
+use crate::record::{Access, Belong, Credential, Group, Id, Record, RecordKind, Target, User};
+use crate::resource::Resource;
 
 /// A change that is refused. Nothing has happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -100,7 +102,7 @@ pub struct UserPatch {
 pub const NAME_BYTES_MAX: usize = 256;
 
 /// The id of a record that gets this name.
-fn named(kind: Kind, name: &str) -> Result<Id, DirectoryError> {
+fn named(kind: RecordKind, name: &str) -> Result<Id, DirectoryError> {
     match name.len() {
         0 => invalid("The value of primary key can't be empty"),
         1..=NAME_BYTES_MAX => Ok(kind.id_of(name)),
@@ -112,14 +114,14 @@ fn named(kind: Kind, name: &str) -> Result<Id, DirectoryError> {
 }
 
 impl Directory {
-    fn refuse_known(&self, kind: Kind, id: &Id) -> Result<(), DirectoryError> {
+    fn refuse_known(&self, kind: RecordKind, id: &Id) -> Result<(), DirectoryError> {
         let is_known = match kind {
-            Kind::User => self.users.contains_key(id),
-            Kind::Group => self.groups.contains_key(id),
-            Kind::Target => self.targets.contains_key(id),
-            Kind::Belong => self.belongs.contains_key(id),
-            Kind::Access => self.accesses.contains_key(id),
-            Kind::Project => self.projects.contains_key(id),
+            RecordKind::User => self.users.contains_key(id),
+            RecordKind::Group => self.groups.contains_key(id),
+            RecordKind::Target => self.targets.contains_key(id),
+            RecordKind::Belong => self.belongs.contains_key(id),
+            RecordKind::Access => self.accesses.contains_key(id),
+            RecordKind::Project => self.projects.contains_key(id),
         };
         match is_known {
             true => invalid(format!(
@@ -138,8 +140,8 @@ impl Directory {
         if user.name == ADMIN {
             return invalid(format!("Invalid user name '{ADMIN}'"));
         }
-        let id = named(Kind::User, &user.name)?;
-        self.refuse_known(Kind::User, &id)?;
+        let id = named(RecordKind::User, &user.name)?;
+        self.refuse_known(RecordKind::User, &id)?;
         let record = author.record(id.clone(), user);
         let password = password.of(&id);
         Ok((id, vec![Change::Put(Entry::User(record)), password]))
@@ -148,7 +150,7 @@ impl Directory {
     /// Makes the administrator, or gives it another password.
     #[must_use]
     pub fn set_administrator(&self, password: NewPassword, now: i64) -> Vec<Change> {
-        let id = Kind::User.id_of(ADMIN);
+        let id = RecordKind::User.id_of(ADMIN);
         let mut changes = vec![password.of(&id)];
         if !self.users.contains_key(&id) {
             let user = User {
@@ -209,8 +211,8 @@ impl Directory {
     /// # Errors
     /// When there is one of that name, or it has none.
     pub fn add_group(&self, group: Group, author: Author<'_>) -> Made {
-        let id = named(Kind::Group, &group.name)?;
-        self.refuse_known(Kind::Group, &id)?;
+        let id = named(RecordKind::Group, &group.name)?;
+        self.refuse_known(RecordKind::Group, &id)?;
         let record = author.record(id.clone(), group);
         Ok((id, vec![Change::Put(Entry::Group(record))]))
     }
@@ -250,8 +252,8 @@ impl Directory {
     /// # Errors
     /// When there is one of that name, or it has none.
     pub fn add_target(&self, target: Target, author: Author<'_>) -> Made {
-        let id = named(Kind::Target, &target.name)?;
-        self.refuse_known(Kind::Target, &id)?;
+        let id = named(RecordKind::Target, &target.name)?;
+        self.refuse_known(RecordKind::Target, &id)?;
         let record = author.record(id.clone(), target);
         Ok((id, vec![Change::Put(Entry::Target(record))]))
     }
@@ -307,7 +309,7 @@ impl Directory {
             return invalid(format!("Not exists group '{}'", belong.group));
         }
         let id = Id::of_belong(&belong.user, &belong.group);
-        self.refuse_known(Kind::Belong, &id)?;
+        self.refuse_known(RecordKind::Belong, &id)?;
         let record = author.record(id.clone(), belong);
         Ok((id, vec![Change::Put(Entry::Belong(record))]))
     }
@@ -351,7 +353,7 @@ impl Directory {
             return Err(DirectoryError::NotFound(message));
         }
         let id = Id::of_access(&access.group, access.permission, &access.target);
-        self.refuse_known(Kind::Access, &id)?;
+        self.refuse_known(RecordKind::Access, &id)?;
         let record = author.record(id.clone(), access);
         Ok((id, vec![Change::Put(Entry::Access(record))]))
     }
@@ -381,222 +383,7 @@ impl Directory {
             None => invalid(format!("Invalid access id: {id}")),
         }
     }
-
-    /// Makes a project with its two groups and its target: the one group may read and write the
-    /// project, the other may read it.
-    ///
-    /// # Errors
-    /// When there is one of that name, or one of its groups or its target.
-    pub fn add_project(&self, name: &str, description: Option<String>, author: Author<'_>) -> Made {
-        let group = |prefix: &str| Group {
-            name: format!("{prefix}_{name}"),
-            description: None,
-        };
-        let target = Target {
-            name: format!("project_res_{name}"),
-            // The graph that the original keeps its users in.
-            graph: "hugegraph".to_owned(),
-            url: "localhost:8080".to_owned(),
-            resources: Some(vec![Resource {
-                kind: ResourceType::Project,
-                label: name.to_owned(),
-                properties: None,
-            }]),
-        };
-        let conflict = |error: DirectoryError| {
-            DirectoryError::Conflict(format!("Failed to commit transaction: {error}"))
-        };
-        let (admin_group, mut changes) =
-            self.add_group(group("admin"), author).map_err(conflict)?;
-        let (op_group, more) = self.add_group(group("op"), author).map_err(conflict)?;
-        changes.extend(more);
-        let (target, more) = self.add_target(target, author).map_err(conflict)?;
-        changes.extend(more);
-        let made = self.after(&changes);
-        for (group, permission) in [
-            (&admin_group, Permission::Write),
-            (&admin_group, Permission::Read),
-            (&op_group, Permission::Read),
-        ] {
-            let access = Access {
-                group: group.clone(),
-                target: target.clone(),
-                permission,
-                description: None,
-            };
-            changes.extend(made.add_access(access, author).map_err(conflict)?.1);
-        }
-        let id = named(Kind::Project, name)?;
-        self.refuse_known(Kind::Project, &id).map_err(conflict)?;
-        let project = Project {
-            name: name.to_owned(),
-            description,
-            graphs: Vec::new(),
-            admin_group,
-            op_group,
-            target,
-        };
-        let record = author.record(id.clone(), project);
-        changes.push(Change::Put(Entry::Project(record)));
-        Ok((id, changes))
-    }
-
-    /// Changes the description of a project, or adds graphs to it, or takes some away.
-    ///
-    /// # Errors
-    /// When there is none with this id.
-    pub fn change_project(
-        &self,
-        id: &Id,
-        author: Author<'_>,
-        change: impl FnOnce(&mut Project) -> Result<(), DirectoryError>,
-    ) -> Made {
-        let Some(project) = self.projects.get(id) else {
-            return invalid(format!("Invalid project id: {id}"));
-        };
-        let mut changed = Ok(());
-        let record = author.changed(project, |project| changed = change(project));
-        changed?;
-        Ok((id.clone(), vec![Change::Put(Entry::Project(record))]))
-    }
-
-    /// Removes a project with its groups and its target.
-    ///
-    /// # Errors
-    /// When there is none with this id, or it has graphs.
-    pub fn remove_project(&self, id: &Id) -> Made {
-        let Some(project) = self.projects.get(id) else {
-            return invalid(format!("Invalid project id: {id}"));
-        };
-        if !project.body.graphs.is_empty() {
-            return Err(DirectoryError::Conflict(format!(
-                "Failed to commit transaction: Can't delete project '{id}' that contains any graph, there are \
-                 graphs bound to it"
-            )));
-        }
-        let mut changes = Vec::new();
-        for group in [&project.body.admin_group, &project.body.op_group] {
-            if self.groups.contains_key(group) {
-                changes.extend(self.remove_group(group)?.1);
-            }
-        }
-        if self.targets.contains_key(&project.body.target) {
-            changes.extend(self.remove_target(&project.body.target)?.1);
-        }
-        changes.push(Change::Remove(Entry::Project((**project).clone())));
-        Ok((id.clone(), changes))
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rights::Reach;
-
-    const AUTHOR: Author<'_> = Author {
-        name: "admin",
-        now: 1,
-    };
-
-    fn password() -> NewPassword {
-        NewPassword {
-            hash: "hash".to_owned(),
-            version: 1,
-        }
-    }
-
-    fn user(name: &str) -> User {
-        User {
-            name: name.to_owned(),
-            ..User::default()
-        }
-    }
-
-    fn make(directory: &mut Directory, made: Made) -> Id {
-        let (id, changes) = made.expect("made");
-        *directory = directory.after(&changes);
-        id
-    }
-
-    #[test]
-    fn ids_are_those_of_the_original() {
-        let mut all = Directory::default();
-        let made = all.add_user(user("col:on"), password(), AUTHOR);
-        assert_eq!(make(&mut all, made).as_str(), "-30:col`:on");
-        let group = Group {
-            name: "readers".to_owned(),
-            description: None,
-        };
-        let made = all.add_group(group, AUTHOR);
-        let group = make(&mut all, made);
-        let target = Target {
-            name: "person".to_owned(),
-            graph: "g".to_owned(),
-            url: "u".to_owned(),
-            resources: None,
-        };
-        let made = all.add_target(target, AUTHOR);
-        let target = make(&mut all, made);
-        for (permission, wanted) in [
-            (Permission::Read, "S-36:readers>-55>-55>11>S-44:person"),
-            (Permission::Any, "S-36:readers>-55>-55>21~>S-44:person"),
-        ] {
-            let (group, target) = (group.clone(), target.clone());
-            let made = all.add_access(
-                Access {
-                    group,
-                    target,
-                    permission,
-                    description: None,
-                },
-                AUTHOR,
-            );
-            assert_eq!(make(&mut all, made).as_str(), wanted);
-        }
-    }
-
-    #[test]
-    fn what_is_removed_takes_its_memberships_and_rights_along() {
-        let mut all = Directory::default();
-        let made = all.add_user(user("ann"), password(), AUTHOR);
-        let ann = make(&mut all, made);
-        let made = all.add_project("p", None, AUTHOR);
-        let project = make(&mut all, made);
-        let admins = all
-            .project(&project)
-            .expect("made")
-            .body
-            .admin_group
-            .clone();
-        let made = all.add_belong(
-            Belong {
-                user: ann.clone(),
-                group: admins,
-                description: None,
-            },
-            AUTHOR,
-        );
-        make(&mut all, made);
-        let rights = all.rights_of(all.user(&ann).expect("made"));
-        let reach = rights.reach("hugegraph", Permission::Write, ResourceType::Project);
-        assert_eq!(reach, Reach::Some);
-        let made = all.remove_project(&project);
-        make(&mut all, made);
-        assert_eq!((all.groups().count(), all.belongs().count()), (0, 0));
-        assert_eq!((all.targets().count(), all.accesses().count()), (0, 0));
-        let made = all.remove_user(&ann);
-        make(&mut all, made);
-        assert!(all.credential(&ann).is_none());
-    }
-
-    #[test]
-    fn the_administrator_cannot_be_made_twice_or_removed() {
-        let mut all = Directory::default();
-        all = all.after(&all.set_administrator(password(), 5));
-        let admin = Kind::User.id_of(ADMIN);
-        assert!(all.add_user(user("admin"), password(), AUTHOR).is_err());
-        assert!(all.remove_user(&admin).is_err());
-        all = all.after(&all.set_administrator(password(), 9));
-        assert_eq!(all.user(&admin).expect("there").created, 5);
-    }
-}
+mod tests;

@@ -24,7 +24,9 @@ pub use authenticator::{Auth, AuthError, AuthOptions, Login, Principal, Proved};
 pub use changes::{Author, DirectoryError, Made, NAME_BYTES_MAX, NewPassword, UserPatch};
 pub use directory::{ADMIN, Change, Directory, Entry, SYSTEM};
 pub use header::{AUTHORIZATION_BYTES_MAX, HeaderError, Proof};
-pub use record::{Access, Belong, Credential, Group, Id, Kind, Project, Record, Target, User};
+pub use record::{
+    Access, Belong, Credential, Group, Id, Project, Record, RecordKind, Target, User,
+};
 pub use resource::{Permission, Resource, ResourceType};
 pub use rights::{Grant, Names, Reach, Rights};
 pub use store::Store;

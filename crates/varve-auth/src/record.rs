@@ -9,7 +9,7 @@ use crate::resource::{Permission, Resource};
 /// What a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RecordKind {
     /// A person or program that logs in.
     User,
     /// Users that have the same rights.
@@ -24,7 +24,7 @@ pub enum Kind {
     Project,
 }
 
-impl Kind {
+impl RecordKind {
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::User,

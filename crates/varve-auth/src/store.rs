@@ -11,7 +11,7 @@ use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_model::schema::IdStrategy;
 use varve_model::time::TemporalScope;
 use varve_model::{ElementId, Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId};
-use varve_view::{Elements, Flow, Found, GraphView, Meter, ScanAsk};
+use varve_view::{Elements, Flow, GraphView, Meter, ScanAsk, ScannedElement};
 
 use crate::directory::{Change, Directory, Entry};
 
@@ -76,8 +76,8 @@ impl Store {
         };
         let (mut bodies, mut place) = (Vec::new(), None);
         loop {
-            let mut visit = |found: &Found<'_>| {
-                if let Found::Vertex { vertex, .. } = found
+            let mut visit = |found: &ScannedElement<'_>| {
+                if let ScannedElement::Vertex { vertex, .. } = found
                     && let Some(Value::Text(body)) = vertex.properties.get(self.body)
                 {
                     bodies.push(body.clone());

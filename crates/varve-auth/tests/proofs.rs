@@ -13,8 +13,8 @@ use std::time::Instant;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use varve_auth::{
-    Auth, AuthError, AuthOptions, Author, Kind, NewApiToken, Proof, Proved, Restriction, Store,
-    User,
+    Auth, AuthError, AuthOptions, Author, NewApiToken, Proof, Proved, RecordKind, Restriction,
+    Store, User,
 };
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::MemoryEngine;
@@ -126,7 +126,7 @@ fn nothing_but_what_was_given_out_lets_anybody_in() {
     let ann = auth.finish(&login).expect("let in");
     let session = auth.token(&ann, None).expect("signed");
     let wanted = NewApiToken {
-        user: Kind::User.id_of("ann"),
+        user: RecordKind::User.id_of("ann"),
         name: "fuzz".to_owned(),
         expires: None,
         restriction: Restriction::default(),

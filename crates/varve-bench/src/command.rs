@@ -188,6 +188,27 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
         } => report::write(&read(files)?, output, markdown.as_deref())?,
         Command::Compare { files } => print!("{}", report::compare(&read(files)?)?),
         #[cfg(feature = "rocksdb")]
+        Command::Limits { .. }
+        | Command::History { .. }
+        | Command::Algorithms { .. }
+        | Command::Volume { .. }
+        | Command::Bare { .. } => ceilings(&arguments.command)?,
+        Command::Tethered {
+            parent,
+            stop,
+            command,
+        } => {
+            let ending = if *stop { Ending::Stop } else { Ending::Kill };
+            owned::become_tethered(*parent, ending, command)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the engine and the machine can do at most; nothing of another command.
+#[cfg(feature = "rocksdb")]
+fn ceilings(command: &Command) -> Result<()> {
+    match command {
         Command::Limits {
             varve,
             durability,
@@ -205,15 +226,12 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
             json: json.clone(),
             markdown: markdown.clone(),
         })?,
-        #[cfg(feature = "rocksdb")]
         Command::History { vertices, versions } => {
             crate::ceilings::history::run(*vertices, *versions)?;
         }
-        #[cfg(feature = "rocksdb")]
         Command::Algorithms { vertices, edges } => {
             crate::ceilings::algorithms::run(*vertices, *edges)?;
         }
-        #[cfg(feature = "rocksdb")]
         Command::Volume {
             varve,
             durability,
@@ -224,18 +242,10 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
             let varve = binary(varve.as_ref())?;
             crate::ceilings::volume::run(&varve, durability, *vertices, *edges, *verify_store)?;
         }
-        #[cfg(feature = "rocksdb")]
         Command::Bare { status, body } => crate::ceilings::bare::serve(*status, body)?,
-        Command::Tethered {
-            parent,
-            stop,
-            command,
-        } => {
-            let ending = if *stop { Ending::Stop } else { Ending::Kill };
-            owned::become_tethered(*parent, ending, command)?;
-        }
+        _ => {}
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn read(files: &[PathBuf]) -> Result<Vec<ResultFile>> {

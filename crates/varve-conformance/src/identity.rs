@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// What an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum IdKind {
     /// The number of a vertex whose label has the id strategy AUTOMATIC.
     Vertex,
     /// A task's number.
@@ -33,7 +33,7 @@ struct Pairs {
 /// All ids learnt so far.
 #[derive(Clone, Debug, Default)]
 pub struct Identities {
-    pairs: HashMap<Kind, Pairs>,
+    pairs: HashMap<IdKind, Pairs>,
 }
 
 impl Identities {
@@ -41,7 +41,7 @@ impl Identities {
     ///
     /// # Errors
     /// When the recorded one already stands for another or, unless it is an opaque token, the actual one does.
-    pub fn pair(&mut self, kind: Kind, recorded: &str, actual: &str) -> Result<(), String> {
+    pub fn pair(&mut self, kind: IdKind, recorded: &str, actual: &str) -> Result<(), String> {
         let pairs = self.pairs.entry(kind).or_default();
         if let Some(known) = pairs.actual_by_recorded.get(recorded) {
             return if known == actual {
@@ -53,7 +53,7 @@ impl Identities {
             };
         }
         // A token of ours may stand for several recorded ones: two questions may go on at the same place.
-        let opaque = matches!(kind, Kind::Page | Kind::Shard);
+        let opaque = matches!(kind, IdKind::Page | IdKind::Shard);
         if let Some(known) = pairs.recorded_by_actual.get(actual).filter(|_| !opaque) {
             return Err(format!(
                 "{kind:?} {actual} already stands for recorded {known}"
@@ -70,24 +70,24 @@ impl Identities {
 
     /// The server's id for a recorded one; the recorded one itself while none is known.
     #[must_use]
-    pub fn actual<'a>(&'a self, kind: Kind, recorded: &'a str) -> &'a str {
+    pub fn actual<'a>(&'a self, kind: IdKind, recorded: &'a str) -> &'a str {
         self.known(kind, recorded).unwrap_or(recorded)
     }
 
     /// The server's id for a recorded one, if it has been learnt.
     #[must_use]
-    pub fn known(&self, kind: Kind, recorded: &str) -> Option<&str> {
+    pub fn known(&self, kind: IdKind, recorded: &str) -> Option<&str> {
         let pairs = self.pairs.get(&kind)?;
         pairs.actual_by_recorded.get(recorded).map(String::as_str)
     }
 
     /// Forgets everything but logins: a cleared graph counts its ids from the start again.
     pub fn forget(&mut self) {
-        self.pairs.retain(|kind, _| *kind == Kind::Token);
+        self.pairs.retain(|kind, _| *kind == IdKind::Token);
     }
 
     /// Notes that the server's `actual` stands for the recording's `recorded` from now on.
-    pub fn renew(&mut self, kind: Kind, recorded: &str, actual: &str) {
+    pub fn renew(&mut self, kind: IdKind, recorded: &str, actual: &str) {
         let pairs = self.pairs.entry(kind).or_default();
         pairs
             .actual_by_recorded
@@ -107,7 +107,7 @@ impl Identities {
             out.push_str(&rest[..start]);
             let is_long = digits.len() >= AUTOMATIC_ID_DIGITS_MIN;
             out.push_str(if is_long {
-                self.actual(Kind::Vertex, digits)
+                self.actual(IdKind::Vertex, digits)
             } else {
                 digits
             });
@@ -127,7 +127,7 @@ impl Identities {
             None => (path.as_str(), None),
         };
         let mut out = match route.rsplit_once("/tasks/") {
-            Some((base, id)) => format!("{base}/tasks/{}", self.actual(Kind::Task, id)),
+            Some((base, id)) => format!("{base}/tasks/{}", self.actual(IdKind::Task, id)),
             None => route.to_owned(),
         };
         if let Some(query) = query {
@@ -145,9 +145,9 @@ impl Identities {
             return pair.to_owned();
         };
         let kind = match name {
-            "page" => Kind::Page,
-            "ids" if route.ends_with("/tasks") => Kind::Task,
-            "start" | "end" => Kind::Shard,
+            "page" => IdKind::Page,
+            "ids" if route.ends_with("/tasks") => IdKind::Task,
+            "start" | "end" => IdKind::Shard,
             _ => return pair.to_owned(),
         };
         let recorded = percent_decode(value);
@@ -201,27 +201,28 @@ mod tests {
     #[test]
     fn a_pair_holds_in_both_directions() {
         let mut ids = Identities::default();
-        ids.pair(Kind::Task, "2", "7").unwrap();
-        ids.pair(Kind::Task, "2", "7").unwrap();
+        ids.pair(IdKind::Task, "2", "7").unwrap();
+        ids.pair(IdKind::Task, "2", "7").unwrap();
         assert!(
-            ids.pair(Kind::Task, "2", "8").is_err(),
+            ids.pair(IdKind::Task, "2", "8").is_err(),
             "one recorded id, two of the server's"
         );
         assert!(
-            ids.pair(Kind::Task, "3", "7").is_err(),
+            ids.pair(IdKind::Task, "3", "7").is_err(),
             "one id of the server, two recorded ones"
         );
-        ids.pair(Kind::Vertex, "3", "7").unwrap();
+        ids.pair(IdKind::Vertex, "3", "7").unwrap();
         ids.forget();
-        ids.pair(Kind::Task, "3", "7").unwrap();
+        ids.pair(IdKind::Task, "3", "7").unwrap();
     }
 
     #[test]
     fn replaces_ids_in_paths() {
         let mut ids = Identities::default();
-        ids.pair(Kind::Task, "14", "3").unwrap();
-        ids.pair(Kind::Vertex, "1188924869312512000", "42").unwrap();
-        ids.pair(Kind::Page, "AA=", "b/+").unwrap();
+        ids.pair(IdKind::Task, "14", "3").unwrap();
+        ids.pair(IdKind::Vertex, "1188924869312512000", "42")
+            .unwrap();
+        ids.pair(IdKind::Page, "AA=", "b/+").unwrap();
         for (recorded, wanted) in [
             ("/graphs/h/tasks/14", "/graphs/h/tasks/3"),
             (
@@ -260,7 +261,8 @@ mod tests {
     #[test]
     fn replaces_automatic_ids_inside_edge_ids() {
         let mut ids = Identities::default();
-        ids.pair(Kind::Vertex, "1188924869312512000", "42").unwrap();
+        ids.pair(IdKind::Vertex, "1188924869312512000", "42")
+            .unwrap();
         assert_eq!(ids.in_text("L1188924869312512000>1>1>>L12"), "L42>1>1>>L12");
     }
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::http::{Request, Response, Server};
-use crate::identity::{Identities, Kind};
+use crate::identity::{IdKind, Identities};
 use crate::json::Json;
 use crate::rules::{Corpus, compare};
 use crate::tables::{Compensation, Difference, DifferenceKind, RequestDetail, When};
@@ -231,7 +231,7 @@ fn await_shown_tasks(server: &Server, plan: &Plan, exchange: &Exchange, ids: &Id
             _ => continue,
         };
         if let Some(Json::Number(id)) = task.get("id")
-            && let Some(id) = ids.known(Kind::Task, id)
+            && let Some(id) = ids.known(IdKind::Task, id)
         {
             let _ = await_status(server, plan, exchange, id, is_there, ids);
         }

@@ -34,7 +34,7 @@
 use std::collections::HashMap;
 
 use crate::http::Response;
-use crate::identity::{Identities, Kind, percent_decode};
+use crate::identity::{IdKind, Identities, percent_decode};
 use crate::json::Json;
 use crate::transcript::Exchange;
 use crate::walk::{Order, Walk};
@@ -306,7 +306,7 @@ fn error_differences(exchange: &Exchange, actual: &Json, ids: &mut Identities) -
             if let Json::String(text) = value {
                 *text = text.replace(
                     &format!("'{id}'"),
-                    &format!("'{}'", ids.actual(Kind::Task, id)),
+                    &format!("'{}'", ids.actual(IdKind::Task, id)),
                 );
             }
         }
@@ -347,7 +347,7 @@ fn learn_automatic_id(exchange: &Exchange, actual: &Json, ids: &mut Identities) 
         (exchange.response.get("id"), actual.get("id"))
     {
         // A clash shows as a difference of the ids when the bodies are walked.
-        let _ = ids.pair(Kind::Vertex, recorded, actual);
+        let _ = ids.pair(IdKind::Vertex, recorded, actual);
     }
 }
 

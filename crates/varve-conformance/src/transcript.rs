@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, write::GzEncoder};
 
 use crate::http::Request;
-use crate::identity::{Identities, Kind};
+use crate::identity::{IdKind, Identities};
 use crate::json::Json;
 use crate::tables::{Body, RequestDetail};
 
@@ -171,7 +171,7 @@ pub fn request(
 pub fn authorization(auth: &str, identities: &Identities) -> String {
     match auth.split_once(' ') {
         Some(("Basic", pair)) if pair.contains(':') => format!("Basic {}", STANDARD.encode(pair)),
-        Some(("Bearer", token)) => format!("Bearer {}", identities.actual(Kind::Token, token)),
+        Some(("Bearer", token)) => format!("Bearer {}", identities.actual(IdKind::Token, token)),
         _ => auth.to_owned(),
     }
 }

@@ -14,7 +14,7 @@
 //! - `requestId`: a UUID; `cause`: a string; `trace`: anything;
 //! - `links` of an edge label: a set.
 
-use crate::identity::{Identities, Kind};
+use crate::identity::{IdKind, Identities};
 use crate::json::Json;
 
 /// Differences beyond this many are not noted for one answer.
@@ -132,21 +132,21 @@ impl<'a> Walk<'a> {
         let is_task = parent.get("task_name").is_some();
         let is_shard = parent.get("start").is_some() && parent.get("length").is_some();
         match key {
-            "task_id" => self.id(at, Kind::Task, recorded, actual),
-            "id" if is_task => self.id(at, Kind::Task, recorded, actual),
-            "page" => self.id(at, Kind::Page, recorded, actual),
-            "start" | "end" if is_shard => self.id(at, Kind::Shard, recorded, actual),
+            "task_id" => self.id(at, IdKind::Task, recorded, actual),
+            "id" if is_task => self.id(at, IdKind::Task, recorded, actual),
+            "page" => self.id(at, IdKind::Page, recorded, actual),
+            "start" | "end" if is_shard => self.id(at, IdKind::Shard, recorded, actual),
             "task_dependencies" => match (recorded.as_array(), actual.as_array()) {
                 (Some(wanted), Some(found)) if wanted.len() == found.len() => {
                     for (wanted, found) in wanted.iter().zip(found) {
-                        self.id(at, Kind::Task, wanted, found);
+                        self.id(at, IdKind::Task, wanted, found);
                     }
                 }
                 _ => self.differ(at, recorded, actual),
             },
             "measure" => self.measure(at, recorded, actual),
             "token" => match (recorded.as_str(), actual.as_str()) {
-                (Some(wanted), Some(found)) => self.ids.renew(Kind::Token, wanted, found),
+                (Some(wanted), Some(found)) => self.ids.renew(IdKind::Token, wanted, found),
                 _ => self.differ(at, recorded, actual),
             },
             _ => match shape_of(key, recorded) {
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn id(&mut self, at: &str, kind: Kind, recorded: &Json, actual: &Json) {
+    fn id(&mut self, at: &str, kind: IdKind, recorded: &Json, actual: &Json) {
         let text = |value: &Json| match value {
             Json::Number(text) if text != "0" => Some(text.clone()),
             Json::String(text) => Some(text.clone()),

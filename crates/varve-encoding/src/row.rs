@@ -38,7 +38,7 @@ pub const PUT_NOW: [u8; FIXED] = [0; FIXED];
 
 /// What a row's event does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RowKind {
     /// The element has the row's content during the period.
     Put,
     /// The element does not exist during the period. Only in events.
@@ -51,7 +51,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// What the event does.
-    pub kind: Kind,
+    pub kind: RowKind,
     /// When it was committed. Zero in a batch that the committer has not numbered yet.
     pub version: CommitVersion,
     /// Start of the valid period; `None` = the commit's own instant.
@@ -69,7 +69,7 @@ impl Header {
     #[must_use]
     pub const fn put_now() -> Self {
         Self {
-            kind: Kind::Put,
+            kind: RowKind::Put,
             version: CommitVersion::ZERO,
             from: None,
             to: Instant::FOREVER,
@@ -90,9 +90,9 @@ impl Header {
     /// Appends the head.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut flags = match self.kind {
-            Kind::Put => 0,
-            Kind::Delete => DELETE,
-            Kind::Marker => MARKER,
+            RowKind::Put => 0,
+            RowKind::Delete => DELETE,
+            RowKind::Marker => MARKER,
         };
         let ends = self.to != Instant::FOREVER;
         let until_differs = self.until != self.to;
@@ -130,9 +130,9 @@ impl Header {
         let (fixed, mut rest) = row.split_first_chunk::<FIXED>()?;
         let flags = fixed[0];
         let kind = match flags & (DELETE | MARKER) {
-            0 => Kind::Put,
-            DELETE => Kind::Delete,
-            MARKER => Kind::Marker,
+            0 => RowKind::Put,
+            DELETE => RowKind::Delete,
+            MARKER => RowKind::Marker,
             _ => return None,
         };
         if flags & !KNOWN != 0 {

@@ -12,7 +12,7 @@ use varve_model::{
     PropertyKeyId, Value, VertexId,
 };
 
-use crate::row::{Header, Kind};
+use crate::row::{Header, RowKind};
 
 /// Texts that are short and alike, so that prefixes, zero bytes and equal lengths come up often; sometimes any text.
 pub(crate) fn text() -> impl Strategy<Value = String> {
@@ -227,7 +227,7 @@ pub(crate) fn instant() -> impl Strategy<Value = Instant> {
 
 /// Heads of rows of every kind.
 pub(crate) fn header() -> impl Strategy<Value = Header> {
-    let kind = prop::sample::select(vec![Kind::Put, Kind::Delete, Kind::Marker]);
+    let kind = prop::sample::select(vec![RowKind::Put, RowKind::Delete, RowKind::Marker]);
     let optional = prop::option::of(instant());
     (
         kind,

@@ -1,8 +1,13 @@
 //! `docs/storage-format.md` says what the code does: tables, tags and examples.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
+
 use bigdecimal::BigDecimal;
 use varve_encoding::index::{IndexId, ordered, partition};
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::TABLES;
 use varve_encoding::{datum, key, row, value};
 use varve_model::value::{DateTime, Duration};
@@ -159,7 +164,7 @@ fn examples() -> Vec<(&'static str, Vec<u8>)> {
         ..put
     };
     let delete = Header {
-        kind: Kind::Delete,
+        kind: RowKind::Delete,
         from: Some(Instant(16)),
         ..put
     };
@@ -301,12 +306,12 @@ fn the_flags_are_those_of_the_code() {
     };
     coded.push(("has an until", flags(&header)));
     header = Header {
-        kind: Kind::Delete,
+        kind: RowKind::Delete,
         ..Header::put_now()
     };
     coded.push(("delete", flags(&header)));
     header = Header {
-        kind: Kind::Marker,
+        kind: RowKind::Marker,
         ..Header::put_now()
     };
     coded.push(("marker", flags(&header)));

@@ -168,7 +168,11 @@ impl Random {
 
     fn header(&mut self) -> row::Header {
         let mut header = row::Header::put_now();
-        header.kind = [row::Kind::Put, row::Kind::Delete, row::Kind::Marker][self.below(3)];
+        header.kind = [
+            row::RowKind::Put,
+            row::RowKind::Delete,
+            row::RowKind::Marker,
+        ][self.below(3)];
         header.version = CommitVersion(self.next());
         header.overlaid = self.below(2) == 0;
         if self.below(2) == 0 {

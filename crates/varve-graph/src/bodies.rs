@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 
 use varve_encoding::index::{IndexId, element_key, partition};
 use varve_encoding::key;
-use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Row, ScanRequest, TableId};
 use varve_model::{
@@ -199,7 +199,7 @@ fn row_has_label(
         let boundaries = [period.from, period.to].into_iter();
         instants.extend(boundaries.filter(|at| *at > now && *at < Instant::FOREVER));
     };
-    if header.kind == Kind::Put {
+    if header.kind == RowKind::Put {
         add(header.period());
     }
     let (clustering, newest) = (key::VERTEX_CLUSTERING, CommitVersion::MAX);

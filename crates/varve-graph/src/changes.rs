@@ -11,7 +11,7 @@ mod kept;
 mod schema;
 
 use varve_encoding::change::{self, Keys, Touched};
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{CHANGE, EDGE, EVENT, SCHEMA, VERTEX};
 use varve_encoding::{DecodeError, datum, key};
 use varve_kv::{Batch, ClusteringRange, Flow, Reader, ScanRequest, TableId};
@@ -292,8 +292,8 @@ fn resolved(
                 }
                 for (header, content) in events {
                     let element = match header.kind {
-                        Kind::Put => Some(decode_element(&id, &content)?),
-                        Kind::Delete | Kind::Marker => None,
+                        RowKind::Put => Some(decode_element(&id, &content)?),
+                        RowKind::Delete | RowKind::Marker => None,
                     };
                     let period = header.period();
                     add(header.version, Change::Event { period, element });
@@ -387,7 +387,7 @@ fn events(
     let row = reader.get(table_of(keys), partition, clustering)?;
     if let Some(row) = &row {
         let (header, content) = Header::decode(row)?;
-        if header.kind == Kind::Put && (first..=last).contains(&header.version) {
+        if header.kind == RowKind::Put && (first..=last).contains(&header.version) {
             events.push((header, content.to_vec()));
         }
     }

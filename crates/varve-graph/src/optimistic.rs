@@ -90,12 +90,12 @@ pub struct OptimisticTransaction {
     base: ArcSwap<View>,
     schema: GrowingSchema,
     limits: OptimisticLimits,
-    state: RwLock<State>,
+    state: RwLock<TransactionState>,
 }
 
 /// What a transaction has done so far.
 #[derive(Default)]
-struct State {
+struct TransactionState {
     vertices: IdMap<VertexId, Changed<Vertex>>,
     edges: IdMap<EdgeId, Changed<Edge>>,
     /// The changed edges of vertices, by their vertex keys.
@@ -106,7 +106,7 @@ struct State {
     /// The loaded edges with given ids, by these ids.
     given: IdMap<VertexId, Vec<EdgeId>>,
     changes: u64,
-    /// [`State::changes`] at the last commit in between.
+    /// [`TransactionState::changes`] at the last commit in between.
     committed: u64,
     /// Whether there was one.
     has_committed: bool,
@@ -126,10 +126,10 @@ struct Changed<T> {
     base: Option<T>,
     /// What it is.
     now: Option<T>,
-    /// [`State::changes`] after its first and its last change.
+    /// [`TransactionState::changes`] after its first and its last change.
     first: u64,
     last: u64,
-    /// Its place in [`State::order`].
+    /// Its place in [`TransactionState::order`].
     place: usize,
     /// What was done to its properties: a commit with a period does it to every state in it.
     steps: Vec<Step>,
@@ -164,9 +164,9 @@ impl Graph {
         base: View,
         limits: OptimisticLimits,
     ) -> OptimisticTransaction {
-        let state = State {
+        let state = TransactionState {
             share: limits.all.clone().map(HeldBytes::share),
-            ..State::default()
+            ..TransactionState::default()
         };
         OptimisticTransaction {
             graph: Arc::clone(self),
@@ -283,7 +283,7 @@ impl OptimisticTransaction {
     }
 }
 
-impl State {
+impl TransactionState {
     fn load_vertex(
         &mut self,
         id: &VertexId,

@@ -16,7 +16,7 @@
 //! space beyond one call is its [`SpaceId`], which tells it from a later one of the same name that
 //! another server may have made.
 
-mod lease;
+mod graph_cache;
 mod making;
 mod names;
 mod places;
@@ -37,10 +37,10 @@ use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
 use crate::schema::SchemaMode;
 
-pub use self::lease::{Lease, Leased};
+pub use self::graph_cache::{GraphCache, ServedGraph};
 pub use self::names::{GRAPH_NAME_BYTES_MAX, graph_of_space};
 use self::names::{check_name, parse_space_name, space_name};
-pub use self::places::{Change, Place};
+pub use self::places::{Change, GraphLocation};
 use self::removal::{Doomed, doom, mark_dropped};
 pub use self::system::SYSTEM_GRAPH;
 pub use self::tending::Tending;
@@ -57,7 +57,7 @@ pub struct Registry {
     closed: AtomicBool,
     /// How often a graph came or went.
     changes: AtomicU64,
-    leases: Mutex<Vec<Weak<Lease>>>,
+    caches: Mutex<Vec<Weak<GraphCache>>>,
     /// The graphs that are not open here, and who leads them as far as is known, where the engine
     /// is shared.
     followed: RwLock<BTreeMap<String, Option<Leader>>>,
@@ -108,7 +108,7 @@ impl Registry {
             doomed: Mutex::default(),
             closed: AtomicBool::new(false),
             changes: AtomicU64::new(0),
-            leases: Mutex::default(),
+            caches: Mutex::default(),
             followed: RwLock::default(),
             unopened: UnopenedGraphs::default(),
             marked: Mutex::default(),
@@ -223,12 +223,12 @@ impl Registry {
 
     /// A look-up for one thread, faster than [`Registry::get`].
     #[must_use]
-    pub fn lease(&self) -> Arc<Lease> {
-        let lease = Arc::new(Lease::default());
-        let mut leases = self.leases.lock();
-        leases.retain(|lease| lease.strong_count() > 0);
-        leases.push(Arc::downgrade(&lease));
-        lease
+    pub fn graph_cache(&self) -> Arc<GraphCache> {
+        let cache = Arc::new(GraphCache::default());
+        let mut caches = self.caches.lock();
+        caches.retain(|cache| cache.strong_count() > 0);
+        caches.push(Arc::downgrade(&cache));
+        cache
     }
 
     /// How often a graph came or went.
@@ -238,10 +238,10 @@ impl Registry {
 
     /// Says that a graph has gone from its place, and takes it from whoever keeps it for their next
     /// request.
-    fn end_leases(&self) {
+    fn empty_caches(&self) {
         self.changes.fetch_add(1, Ordering::Release);
-        for lease in self.leases.lock().iter().filter_map(Weak::upgrade) {
-            lease.end();
+        for cache in self.caches.lock().iter().filter_map(Weak::upgrade) {
+            cache.end();
         }
     }
 
@@ -346,7 +346,7 @@ impl Registry {
         self.marked.lock().insert(old.space());
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
-        self.end_leases();
+        self.empty_caches();
         doom(&mut doomed, old.space());
         old.graph.tasks().stop();
         drop(old);
@@ -370,7 +370,7 @@ impl Registry {
         fail_point::GRAPH_MARKED.pass();
         self.marked.lock().insert(old.space());
         self.graphs.write().remove(name);
-        self.end_leases();
+        self.empty_caches();
         doom(&mut doomed, old.space());
         old.graph.tasks().stop();
         drop(old);
@@ -389,7 +389,7 @@ impl Registry {
         }
         drop(graphs);
         drop(self.system.lock().take());
-        self.end_leases();
+        self.empty_caches();
         // What cannot be removed now carries the mark, so the next start removes it.
         self.reap(&mut doomed);
     }

@@ -266,7 +266,7 @@ impl Mutation {
 #[derive(Debug)]
 pub struct Written {
     /// For each mutation, what became of its element.
-    states: Vec<State>,
+    states: Vec<StateAfter>,
     /// Where a [`Mutation::DeleteEdges`] is to go on, if it has not come to the last edge.
     rest: Option<Vec<u8>>,
     /// Tells when it is stored.
@@ -275,7 +275,7 @@ pub struct Written {
 
 /// An element after a request.
 #[derive(Debug)]
-enum State {
+enum StateAfter {
     /// It is what its [`Mutation::PutRow`] says.
     AsSent,
     /// It has this content.
@@ -294,9 +294,9 @@ impl Written {
         let pairs = request.mutations.iter().zip(&self.states);
         pairs.map(|(mutation, state)| {
             let content = match (state, mutation) {
-                (State::AsSent, Mutation::PutRow { content, .. }) => Some(content.bytes()),
-                (State::Content(content), _) => Some(content.as_slice()),
-                (State::AsSent | State::Deleted, _) => None,
+                (StateAfter::AsSent, Mutation::PutRow { content, .. }) => Some(content.bytes()),
+                (StateAfter::Content(content), _) => Some(content.as_slice()),
+                (StateAfter::AsSent | StateAfter::Deleted, _) => None,
             };
             (mutation.id(), content)
         })

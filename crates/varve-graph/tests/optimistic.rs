@@ -21,8 +21,8 @@ use varve_testkit::model::ModelView;
 use varve_testkit::view_suite::{Questions, compare};
 use varve_testkit::{Random, ReplicatedEngine};
 use varve_view::{
-    EdgeAddition, Elements, Flow, Found, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
-    ScanAsk, SchemaView, VertexAddition, ViewError,
+    EdgeAddition, Elements, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
+    ScanAsk, ScannedElement, SchemaView, VertexAddition, ViewError,
 };
 
 const NAME: PropertyKeyId = PropertyKeyId(1);
@@ -451,10 +451,10 @@ fn what_was_not_found_must_still_be_absent() {
                 properties: &[],
             };
             view.scan(&ask, None, 10, meter, &mut |found| match found {
-                Found::Vertex { key, .. } => {
+                ScannedElement::Vertex { key, .. } => {
                     visit(&ElementId::Vertex(view.vertex_id(key).expect("a key")))
                 }
-                Found::Edge(_) => Flow::Continue(()),
+                ScannedElement::Edge(_) => Flow::Continue(()),
             })?;
             Ok(())
         };

@@ -1,6 +1,11 @@
 //! Every value survives both formats, what is written has the reference's form, and nothing that
 //! is read makes a panic.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
+
 use jiff::civil;
 use proptest::prelude::*;
 use varve_graphson::*;

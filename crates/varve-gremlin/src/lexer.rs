@@ -5,7 +5,7 @@ use crate::tree::Span;
 
 /// A kind of token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Word,
     Number,
     /// Quoted; the content is between the quotes.
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
 /// A token: its kind and its bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     /// Whether a line ends between the token before and this one.
     pub(crate) newline: bool,
     pub(crate) start: u32,
@@ -80,27 +80,27 @@ pub(crate) struct Lexer<'s> {
 }
 
 /// Operators and separators of two or three bytes, longest first where one begins another.
-const LONG: &[(&[u8], Kind)] = &[
-    (b"**=", Kind::AssignWith),
-    (b"<=>", Kind::Spaceship),
-    (b"->", Kind::Arrow),
-    (b"..", Kind::DotDot),
-    (b"==", Kind::EqualEqual),
-    (b"!=", Kind::BangEqual),
-    (b"<=", Kind::LessEqual),
-    (b">=", Kind::GreaterEqual),
-    (b"<<", Kind::LessLess),
-    (b"&&", Kind::AndAnd),
-    (b"||", Kind::OrOr),
-    (b"?:", Kind::Elvis),
-    (b"++", Kind::PlusPlus),
-    (b"--", Kind::MinusMinus),
-    (b"**", Kind::StarStar),
-    (b"+=", Kind::AssignWith),
-    (b"-=", Kind::AssignWith),
-    (b"*=", Kind::AssignWith),
-    (b"/=", Kind::AssignWith),
-    (b"%=", Kind::AssignWith),
+const LONG: &[(&[u8], TokenKind)] = &[
+    (b"**=", TokenKind::AssignWith),
+    (b"<=>", TokenKind::Spaceship),
+    (b"->", TokenKind::Arrow),
+    (b"..", TokenKind::DotDot),
+    (b"==", TokenKind::EqualEqual),
+    (b"!=", TokenKind::BangEqual),
+    (b"<=", TokenKind::LessEqual),
+    (b">=", TokenKind::GreaterEqual),
+    (b"<<", TokenKind::LessLess),
+    (b"&&", TokenKind::AndAnd),
+    (b"||", TokenKind::OrOr),
+    (b"?:", TokenKind::Elvis),
+    (b"++", TokenKind::PlusPlus),
+    (b"--", TokenKind::MinusMinus),
+    (b"**", TokenKind::StarStar),
+    (b"+=", TokenKind::AssignWith),
+    (b"-=", TokenKind::AssignWith),
+    (b"*=", TokenKind::AssignWith),
+    (b"/=", TokenKind::AssignWith),
+    (b"%=", TokenKind::AssignWith),
 ];
 
 impl<'s> Lexer<'s> {
@@ -134,7 +134,7 @@ impl<'s> Lexer<'s> {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => self.word(),
             b'0'..=b'9' => self.number(),
             b'"' | b'\'' => self.quoted(first)?,
-            _ if start >= self.text.len() => Kind::End,
+            _ if start >= self.text.len() => TokenKind::End,
             _ if first >= 0x80 => self.foreign_word()?,
             _ => self.punctuation(first)?,
         };
@@ -178,20 +178,20 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn word(&mut self) -> Kind {
+    fn word(&mut self) -> TokenKind {
         loop {
             match self.byte(0) {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' => self.place += 1,
                 0x80.. => match self.text[self.place..].chars().next() {
                     Some(next) if next.is_alphanumeric() => self.place += next.len_utf8(),
-                    _ => return Kind::Word,
+                    _ => return TokenKind::Word,
                 },
-                _ => return Kind::Word,
+                _ => return TokenKind::Word,
             }
         }
     }
 
-    fn foreign_word(&mut self) -> Result<Kind> {
+    fn foreign_word(&mut self) -> Result<TokenKind> {
         let next = self.text[self.place..].chars().next();
         match next {
             Some(next) if next.is_alphabetic() => Ok(self.word()),
@@ -200,13 +200,13 @@ impl<'s> Lexer<'s> {
                 self.place,
                 format!("the character '{next}' has no meaning here"),
             )),
-            None => Ok(Kind::End),
+            None => Ok(TokenKind::End),
         }
     }
 
     /// Digits, letters and underscores, a point before a digit, and the sign of an exponent. What
     /// they mean, and whether they mean anything, is decided when the literal is read.
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         let hexadecimal = self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'X');
         let mut point = false;
         loop {
@@ -222,12 +222,12 @@ impl<'s> Lexer<'s> {
                     point = true;
                     self.place += 1;
                 }
-                _ => return Kind::Number,
+                _ => return TokenKind::Number,
             }
         }
     }
 
-    fn quoted(&mut self, quote: u8) -> Result<Kind> {
+    fn quoted(&mut self, quote: u8) -> Result<TokenKind> {
         let start = self.place;
         let triple = self.byte(1) == quote && self.byte(2) == quote;
         self.place += if triple { 3 } else { 1 };
@@ -238,11 +238,11 @@ impl<'s> Lexer<'s> {
                 byte if byte == quote => {
                     if !triple {
                         self.place += 1;
-                        return Ok(Kind::String);
+                        return Ok(TokenKind::String);
                     }
                     if self.byte(1) == quote && self.byte(2) == quote {
                         self.place += 3;
-                        return Ok(Kind::String);
+                        return Ok(TokenKind::String);
                     }
                     self.place += 1;
                 }
@@ -260,7 +260,7 @@ impl<'s> Lexer<'s> {
         Err(self.wrong(ErrorCode::Syntax, start, "a string does not end"))
     }
 
-    fn punctuation(&mut self, first: u8) -> Result<Kind> {
+    fn punctuation(&mut self, first: u8) -> Result<TokenKind> {
         let rest = &self.text.as_bytes()[self.place..];
         let single = match first {
             b'(' | b')' | b',' | b'[' | b']' | b'{' | b'}' | b';' | b':' => true,
@@ -273,27 +273,27 @@ impl<'s> Lexer<'s> {
             return Ok(*kind);
         }
         let kind = match first {
-            b'.' => Kind::Dot,
-            b',' => Kind::Comma,
-            b':' => Kind::Colon,
-            b';' => Kind::Semicolon,
-            b'(' => Kind::LeftParen,
-            b')' => Kind::RightParen,
-            b'[' => Kind::LeftBracket,
-            b']' => Kind::RightBracket,
-            b'{' => Kind::LeftBrace,
-            b'}' => Kind::RightBrace,
-            b'=' => Kind::Assign,
-            b'+' => Kind::Plus,
-            b'-' => Kind::Minus,
-            b'*' => Kind::Star,
-            b'/' => Kind::Slash,
-            b'%' => Kind::Percent,
-            b'!' => Kind::Bang,
-            b'<' => Kind::Less,
-            b'>' => Kind::Greater,
-            b'?' => Kind::Question,
-            b'|' => Kind::Pipe,
+            b'.' => TokenKind::Dot,
+            b',' => TokenKind::Comma,
+            b':' => TokenKind::Colon,
+            b';' => TokenKind::Semicolon,
+            b'(' => TokenKind::LeftParen,
+            b')' => TokenKind::RightParen,
+            b'[' => TokenKind::LeftBracket,
+            b']' => TokenKind::RightBracket,
+            b'{' => TokenKind::LeftBrace,
+            b'}' => TokenKind::RightBrace,
+            b'=' => TokenKind::Assign,
+            b'+' => TokenKind::Plus,
+            b'-' => TokenKind::Minus,
+            b'*' => TokenKind::Star,
+            b'/' => TokenKind::Slash,
+            b'%' => TokenKind::Percent,
+            b'!' => TokenKind::Bang,
+            b'<' => TokenKind::Less,
+            b'>' => TokenKind::Greater,
+            b'?' => TokenKind::Question,
+            b'|' => TokenKind::Pipe,
             _ => {
                 return Err(self.wrong(
                     ErrorCode::Syntax,

@@ -45,18 +45,18 @@ pub(crate) enum Whole {
 }
 
 /// What is read in parts, and of which table.
-pub(crate) type Place = (TableId, Whole);
+pub(crate) type CutTarget = (TableId, Whole);
 
 /// Where partitions, and tables, were cut.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
     any: AtomicBool,
-    kept: Mutex<Kept>,
+    kept: Mutex<CutCache>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    of: HashMap<Place, Known>,
+struct CutCache {
+    of: HashMap<CutTarget, Known>,
     bytes: usize,
 }
 
@@ -68,7 +68,7 @@ struct Known {
 }
 
 /// What a place takes with its cuts.
-fn bytes_of(place: &Place, cuts: &[Vec<u8>]) -> usize {
+fn bytes_of(place: &CutTarget, cuts: &[Vec<u8>]) -> usize {
     let key = match &place.1 {
         Whole::Partition(key) => key.len(),
         Whole::Token(_) | Whole::Table => 0,
@@ -87,13 +87,13 @@ fn room(cuts: &[Vec<u8>]) -> usize {
     cuts.iter().take(CUTS_MAX).take_while(fits).count()
 }
 
-impl Kept {
-    fn insert(&mut self, place: Place, known: Known) {
+impl CutCache {
+    fn insert(&mut self, place: CutTarget, known: Known) {
         self.bytes += bytes_of(&place, &known.at);
         self.of.insert(place, known);
     }
 
-    fn remove(&mut self, place: &Place) -> Option<Known> {
+    fn remove(&mut self, place: &CutTarget) -> Option<Known> {
         let known = self.of.remove(place)?;
         self.bytes -= bytes_of(place, &known.at);
         Some(known)
@@ -121,11 +121,11 @@ impl Kept {
 
 impl Cuts {
     /// Those of a place, ascending.
-    pub(crate) fn of(&self, place: &Place) -> Vec<Vec<u8>> {
+    pub(crate) fn of(&self, place: &CutTarget) -> Vec<Vec<u8>> {
         self.of_at(place, Instant::now())
     }
 
-    fn of_at(&self, place: &Place, now: Instant) -> Vec<Vec<u8>> {
+    fn of_at(&self, place: &CutTarget, now: Instant) -> Vec<Vec<u8>> {
         if !self.any.load(Ordering::Acquire) {
             return Vec::new();
         }
@@ -141,11 +141,11 @@ impl Cuts {
 
     /// Remembers the cuts between parts that were read, instead of what was known of the range that they make up.
     /// A read that failed took `failed`.
-    pub(crate) fn learn(&self, place: Place, done: Vec<Done>, failed: Duration) {
+    pub(crate) fn learn(&self, place: CutTarget, done: Vec<Done>, failed: Duration) {
         self.learn_at(place, done, failed, Instant::now());
     }
 
-    fn learn_at(&self, place: Place, mut done: Vec<Done>, failed: Duration, now: Instant) {
+    fn learn_at(&self, place: CutTarget, mut done: Vec<Done>, failed: Duration, now: Instant) {
         done.sort_by(|a, b| a.from.cmp(&b.from));
         let mut at: Vec<Vec<u8>> = Vec::new();
         let mut took = Duration::ZERO;
@@ -233,7 +233,7 @@ mod tests {
         keys.into_iter().map(done).collect()
     }
 
-    fn partition(n: u32) -> Place {
+    fn partition(n: u32) -> CutTarget {
         let key = [&n.to_be_bytes()[..], &[0; 1_000]].concat();
         (TableId(1), Whole::Partition(key))
     }

@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 /// Where it is: the table, and the page in it.
 #[derive(Default)]
-struct Place {
+struct LearnPosition {
     table: usize,
     page: Option<(PreparedStatement, PagingState)>,
 }
@@ -38,7 +38,7 @@ impl Core {
             return;
         };
         wanted.notified().await;
-        let mut place = Place::default();
+        let mut place = LearnPosition::default();
         let mut failures = 0;
         loop {
             let Some(this) = core.upgrade() else { return };
@@ -79,7 +79,7 @@ impl Core {
     }
 
     /// Adds the keys of one page; whether it was the last.
-    async fn learn_page(&self, place: &mut Place) -> Result<bool, Failure> {
+    async fn learn_page(&self, place: &mut LearnPosition) -> Result<bool, Failure> {
         let Some(spec) = self.specs.get(place.table) else {
             return Ok(true);
         };

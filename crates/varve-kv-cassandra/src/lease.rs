@@ -265,7 +265,7 @@ pub(crate) fn applied(
 /// What a process knows of the lease that it has.
 #[derive(Debug)]
 pub(crate) struct Lease {
-    state: Mutex<State>,
+    state: Mutex<LeaseState>,
     changed: watch::Sender<u64>,
     /// Told when somebody has found that it may not be relied on now.
     pub(crate) wanted: Arc<Notify>,
@@ -274,7 +274,7 @@ pub(crate) struct Lease {
 }
 
 #[derive(Debug)]
-struct State {
+struct LeaseState {
     /// When it was asked for last, and for how long from then it may be relied on.
     asked: Moment,
     lasts: Duration,
@@ -282,7 +282,7 @@ struct State {
     lost_to: Option<String>,
 }
 
-impl State {
+impl LeaseState {
     /// How much is left of it, nothing also when nobody knows.
     fn left(&self, now: Moment) -> Duration {
         let gone = now.since(self.asked);
@@ -297,7 +297,7 @@ pub(crate) struct Lost(pub(crate) String);
 impl Lease {
     /// A lease that was asked for at `asked` and given.
     pub(crate) fn given(row: LeaseRow, asked: Moment, length: Duration) -> Self {
-        let state = State {
+        let state = LeaseState {
             asked,
             lasts: reliable(length),
             lost_to: None,

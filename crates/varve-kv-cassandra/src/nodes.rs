@@ -207,11 +207,11 @@ struct Silence {
 #[derive(Debug, Default)]
 struct Heard {
     last: Option<Instant>,
-    state: State,
+    state: Liveness,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Liveness {
     #[default]
     Answering,
     /// The question was put to it then.
@@ -226,11 +226,11 @@ impl Silence {
         let heard = nodes.entry(node).or_default();
         heard.last = Some(Instant::now());
         let before = std::mem::take(&mut heard.state);
-        if before == State::Silent {
+        if before == Liveness::Silent {
             self.silent.fetch_sub(1, Ordering::Relaxed);
         }
         drop(nodes);
-        if before != State::Answering {
+        if before != Liveness::Answering {
             self.changes.send_replace(());
         }
     }
@@ -240,11 +240,11 @@ impl Silence {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
         let answers = heard.last.is_some_and(|last| last >= since);
-        if answers || heard.state != State::Answering {
+        if answers || heard.state != Liveness::Answering {
             return None;
         }
         let now = Instant::now();
-        heard.state = State::Doubted(now);
+        heard.state = Liveness::Doubted(now);
         Some(now)
     }
 
@@ -253,10 +253,10 @@ impl Silence {
     fn confirmed(&self, node: u128, doubt: Instant) -> bool {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
-        if heard.state != State::Doubted(doubt) {
+        if heard.state != Liveness::Doubted(doubt) {
             return false;
         }
-        heard.state = State::Silent;
+        heard.state = Liveness::Silent;
         self.silent.fetch_add(1, Ordering::Relaxed);
         drop(nodes);
         self.changes.send_replace(());
@@ -270,7 +270,7 @@ impl Silence {
         let nodes = self.nodes.lock();
         nodes
             .get(&node)
-            .is_some_and(|heard| heard.state == State::Silent)
+            .is_some_and(|heard| heard.state == Liveness::Silent)
     }
 
     /// Whether a node is silent and one of these is neither silent nor in doubt. Where all are, it may be this process that was
@@ -282,7 +282,7 @@ impl Silence {
         let nodes = self.nodes.lock();
         let answers = |node: &u128| {
             let heard = nodes.get(node);
-            heard.is_none_or(|heard| heard.state == State::Answering)
+            heard.is_none_or(|heard| heard.state == Liveness::Answering)
         };
         all.iter().any(answers)
     }

@@ -11,7 +11,7 @@ use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, ScanRequest, Tabl
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
-use crate::cuts::{Place, Whole};
+use crate::cuts::{CutTarget, Whole};
 use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::plan::{next_key, stored_partition};
@@ -136,7 +136,7 @@ impl Slice {
         }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> CutTarget {
         (self.table, Whole::Partition(self.partition.clone()))
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use varve_kv::{KvError, patience};
 
-use crate::cuts::{Cuts, Done, Place};
+use crate::cuts::{CutTarget, Cuts, Done};
 use crate::failure::Failure;
 
 /// Parts into which a range is cut. Of many, most have nothing; of few, the range that fails has to be read more often.
@@ -191,7 +191,7 @@ impl Search {
     }
 
     /// Remembers it, if anything was found out.
-    pub(crate) fn learn(self, cuts: &Cuts, place: Place) {
+    pub(crate) fn learn(self, cuts: &Cuts, place: CutTarget) {
         if let Some(failed) = self.bounds.shortest() {
             cuts.learn(place, self.done, failed);
         }

@@ -11,11 +11,11 @@ use parking_lot::Mutex;
 /// The timestamps of one space.
 #[derive(Debug)]
 pub(crate) struct Stamps {
-    state: Mutex<State>,
+    state: Mutex<StampRange>,
 }
 
 #[derive(Debug)]
-struct State {
+struct StampRange {
     /// The last one that was used.
     last: i64,
     /// The greatest one that may be used.
@@ -27,7 +27,7 @@ struct State {
 impl Stamps {
     /// Begins above `last`; nothing may be used before [`Stamps::grant`].
     pub(crate) fn after(last: i64) -> Self {
-        let state = State {
+        let state = StampRange {
             last,
             bound: last,
             open: BTreeSet::new(),

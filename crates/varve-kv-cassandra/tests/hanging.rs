@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
+#[path = "support/nodes.rs"]
 mod nodes;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

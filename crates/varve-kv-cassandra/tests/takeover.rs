@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
+#[path = "support/node.rs"]
 mod node;
 
 use std::time::Duration;

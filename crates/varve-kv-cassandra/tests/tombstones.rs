@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
+#[path = "support/node.rs"]
 mod node;
 
 use std::sync::Arc;

@@ -71,7 +71,7 @@ const ADDED_AT_ONCE: usize = 1_000;
 /// What the filter can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-enum State {
+enum FilterState {
     /// The sorted files have rows that it does not know.
     Partial = 0,
     Whole = 1,
@@ -230,7 +230,11 @@ impl Presence {
         let partly = tables.iter().enumerate().any(|(number, table)| {
             table.probed.is_some() && base.may_hold(crate::space::table_id(number))
         });
-        let state = if partly { State::Partial } else { State::Whole };
+        let state = if partly {
+            FilterState::Partial
+        } else {
+            FilterState::Whole
+        };
         let presence = Self {
             tables,
             segments: Default::default(),
@@ -258,7 +262,7 @@ impl Presence {
         presence
     }
 
-    fn is(&self, state: State) -> bool {
+    fn is(&self, state: FilterState) -> bool {
         self.state.load(Ordering::Acquire) == state as u8
     }
 
@@ -281,7 +285,7 @@ impl Presence {
     /// Whether there is known to be no such row now.
     #[inline]
     pub(crate) fn lacks_now(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.is(State::Whole)
+        self.is(FilterState::Whole)
             && self.probed(table, clustering)
             && !self.has(row_hash(partition_hash(table, partition), clustering))
     }
@@ -296,7 +300,7 @@ impl Presence {
         hash: u64,
         clustering: &[u8],
     ) -> bool {
-        self.is(State::Whole)
+        self.is(FilterState::Whole)
             && generation >= self.from_generation.load(Ordering::Relaxed)
             && self.probed(table, clustering)
             && !self.has(row_hash(hash, clustering))
@@ -310,7 +314,7 @@ impl Presence {
         generation: Option<u64>,
     ) -> Vec<bool> {
         let known = |generation| generation >= self.from_generation.load(Ordering::Relaxed);
-        if !self.is(State::Whole) || !generation.is_none_or(known) {
+        if !self.is(FilterState::Whole) || !generation.is_none_or(known) {
             return vec![false; rows.len()];
         }
         let hash = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
@@ -343,7 +347,7 @@ impl Presence {
 
     /// Adds the rows that a batch puts: its operations with the hashes of their partitions.
     pub(crate) fn add_batch(&self, arena: &Arena, hashed: &[(u64, At)]) {
-        if self.is(State::Off) {
+        if self.is(FilterState::Off) {
             return;
         }
         self.add_all(hashed.iter().filter_map(|(hash, at)| {
@@ -364,7 +368,7 @@ impl Presence {
         let mut filling = self.filling.lock();
         let (mut added, mut again) = (0, 0);
         let mut part: SmallVec<[u64; AT_ONCE]> = SmallVec::new();
-        while hashes.peek().is_some() && !self.is(State::Off) {
+        while hashes.peek().is_some() && !self.is(FilterState::Off) {
             part.clear();
             part.extend(hashes.by_ref().take(AT_ONCE));
             self.prefetch(part.iter());
@@ -390,7 +394,7 @@ impl Presence {
             self.begin(filling, 0);
             let first = self.segments[0].get();
             if first.is_none() {
-                self.state.store(State::Off as u8, Ordering::Release);
+                self.state.store(FilterState::Off as u8, Ordering::Release);
             }
             return first;
         };
@@ -453,7 +457,7 @@ impl Presence {
 
     /// Takes note that the sorted files were asked for a row in vain.
     pub(crate) fn missed(&self, table: TableId, clustering: &[u8]) {
-        if !self.is(State::Partial) || !self.probed(table, clustering) {
+        if !self.is(FilterState::Partial) || !self.probed(table, clustering) {
             return;
         }
         if self.misses.fetch_add(1, Ordering::Relaxed) + 1 == LEARN_FROM {
@@ -463,7 +467,7 @@ impl Presence {
 
     /// Whether there is anything to [learn](Presence::learn), and that is worth it.
     pub(crate) fn wants_to_learn(&self) -> bool {
-        self.is(State::Partial) && *self.learner.wanted.lock()
+        self.is(FilterState::Partial) && *self.learner.wanted.lock()
     }
 
     /// Ends [`Presence::learn`].
@@ -496,8 +500,8 @@ impl Presence {
             self.from_generation
                 .store(generation() + 1, Ordering::Relaxed);
             let _ = self.state.compare_exchange(
-                State::Partial as u8,
-                State::Whole as u8,
+                FilterState::Partial as u8,
+                FilterState::Whole as u8,
                 Ordering::AcqRel,
                 Ordering::Acquire,
             );
@@ -527,7 +531,7 @@ impl Presence {
                 self.add_all(part.iter().copied());
             }
             hashes.clear();
-            if last.is_none() || self.stopped() || self.is(State::Off) {
+            if last.is_none() || self.stopped() || self.is(FilterState::Off) {
                 return Ok(());
             }
             // Half of the time is left to others.
@@ -544,7 +548,7 @@ impl Presence {
     pub(crate) fn take_new(&self) -> bool {
         let new = self.put_new.swap(0, Ordering::Relaxed);
         let again = self.put_again.swap(0, Ordering::Relaxed);
-        self.is(State::Whole) && again * NEARLY_ALL <= new
+        self.is(FilterState::Whole) && again * NEARLY_ALL <= new
     }
 
     /// Keys that it was given, about.
@@ -559,7 +563,7 @@ impl Presence {
 
     /// Whether it can say anything.
     pub(crate) fn is_whole(&self) -> bool {
-        self.is(State::Whole)
+        self.is(FilterState::Whole)
     }
 }
 

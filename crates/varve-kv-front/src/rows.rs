@@ -45,14 +45,14 @@ pub struct RowCache {
 
 #[derive(Debug, Default)]
 struct Set {
-    ways: [Option<Kept>; WAYS],
+    ways: [Option<CachedRow>; WAYS],
     ghosts: [u16; GHOSTS],
     next_ghost: u8,
     hand: u8,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedRow {
     hash: u64,
     space: u32,
     used: bool,
@@ -134,12 +134,12 @@ impl RowKey<'_> {
 
 /// A row that was found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundRow {
     row: Arc<[u8]>,
     value_at: usize,
 }
 
-impl Found {
+impl FoundRow {
     pub(crate) fn value(&self) -> &[u8] {
         &self.row[self.value_at..]
     }
@@ -186,7 +186,7 @@ impl RowCache {
 
 impl SpaceRows {
     /// The row, if it is kept and a view of `generation` may see it.
-    pub(crate) fn get(&self, generation: u64, key: &RowKey<'_>) -> Option<Found> {
+    pub(crate) fn get(&self, generation: u64, key: &RowKey<'_>) -> Option<FoundRow> {
         let hash = self.hash(key);
         let floor = self.floor.load(Ordering::Acquire);
         let mut set = self.cache.set(self.set(hash))?.lock();
@@ -195,7 +195,7 @@ impl SpaceRows {
             return None;
         }
         kept.used = true;
-        Some(Found {
+        Some(FoundRow {
             row: Arc::clone(&kept.row),
             value_at: key.value_at(),
         })
@@ -230,7 +230,7 @@ impl SpaceRows {
             (known.since, known.row) = (since, row);
             return;
         }
-        set.add(Kept {
+        set.add(CachedRow {
             hash,
             space: self.space,
             used: false,
@@ -303,7 +303,7 @@ impl Set {
         rows.fold(0, |marks, kept| marks | mark(kept.hash))
     }
 
-    fn find(&mut self, hash: u64, space: u32, key: &RowKey<'_>) -> Option<&mut Kept> {
+    fn find(&mut self, hash: u64, space: u32, key: &RowKey<'_>) -> Option<&mut CachedRow> {
         let mut kept = self.ways.iter_mut().flatten();
         kept.find(|kept| kept.hash == hash && kept.space == space && key.is_of(&kept.row))
     }
@@ -327,7 +327,7 @@ impl Set {
     }
 
     /// Adds a row, if need be in the place of others that were not read since the hand came by the last time.
-    fn add(&mut self, kept: Kept) {
+    fn add(&mut self, kept: CachedRow) {
         loop {
             if let Some(free) = self.room_for(kept.row.len()) {
                 self.ways[free] = Some(kept);

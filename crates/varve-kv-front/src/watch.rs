@@ -18,12 +18,12 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The thread and the spaces that it looks at. The thread ends with the last of them.
 #[derive(Default)]
 pub struct Watch {
-    state: Mutex<State>,
+    state: Mutex<WatchList>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct WatchList {
     spaces: Vec<Arc<Entry>>,
     running: bool,
 }

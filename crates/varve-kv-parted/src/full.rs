@@ -12,7 +12,7 @@ use crate::merge;
 const BEHIND: &[u8] = &[0xFF; 64];
 
 /// A row's keys.
-type Place = (Vec<u8>, Vec<u8>);
+type RowPlace = (Vec<u8>, Vec<u8>);
 
 /// Why a scan of the engine's was interrupted.
 enum Met {
@@ -62,7 +62,7 @@ impl Full<'_> {
         after: Option<(&[u8], &[u8])>,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<(), KvError> {
-        let mut at: Option<Place> = None;
+        let mut at: Option<RowPlace> = None;
         if let Some((partition, clustering)) = after {
             at = Some((partition.to_vec(), clustering.to_vec()));
             let order = self.reader.partition_order(self.table, partition);
@@ -77,7 +77,7 @@ impl Full<'_> {
         }
         loop {
             let mut met = None;
-            let mut last: Option<Place> = None;
+            let mut last: Option<RowPlace> = None;
             let flow = self.go_on(&at, &mut met, &mut last, visit)?;
             at = last.or(at);
             match met {
@@ -107,9 +107,9 @@ impl Full<'_> {
     /// Goes through the engine's rows until something is met that is not to be shown from there.
     fn go_on(
         &self,
-        at: &Option<Place>,
+        at: &Option<RowPlace>,
         met: &mut Option<Met>,
-        last: &mut Option<Place>,
+        last: &mut Option<RowPlace>,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<Flow, KvError> {
         let mut flow = Flow::Continue(());

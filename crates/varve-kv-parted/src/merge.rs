@@ -32,12 +32,12 @@ const FEW: usize = 4;
 /// Bytes that the pages of all parts have together, about, however many parts there are; but each page has a row.
 const BYTES_MAX: usize = 8 << 20;
 /// What a row takes in a page besides its key and value.
-const ROW_BYTES: usize = size_of::<Found>();
+const ROW_BYTES: usize = size_of::<RowRange>();
 /// A page that has fewer than one in so many of its rows left is read anew with others. What is left is read again then.
 const LITTLE: usize = 4;
 
 /// Where a row is in a page's bytes.
-struct Found {
+struct RowRange {
     key: Range<usize>,
     value: Range<usize>,
 }
@@ -46,7 +46,7 @@ struct Found {
 #[derive(Default)]
 struct Page {
     bytes: Vec<u8>,
-    rows: Vec<Found>,
+    rows: Vec<RowRange>,
     /// Whether the part has none behind them.
     ended: bool,
 }
@@ -68,7 +68,7 @@ impl Page {
         self.bytes.extend_from_slice(key);
         let middle = self.bytes.len();
         self.bytes.extend_from_slice(value);
-        self.rows.push(Found {
+        self.rows.push(RowRange {
             key: start..middle,
             value: middle..self.bytes.len(),
         });

@@ -116,8 +116,23 @@ pub(crate) fn placed(
             }
         }
     }
+    place_sweeps(directory, &taken, batch, &mut placed, &mut emptied);
+    Ok(Some(Placed {
+        batch: placed,
+        emptied,
+    }))
+}
+
+/// The sweeps of a batch, each over all parts of its partition.
+fn place_sweeps(
+    directory: &Directory,
+    taken: &Taken,
+    batch: &Batch,
+    placed: &mut Batch,
+    emptied: &mut Vec<Arc<Parted>>,
+) {
     for sweep in batch.sweeps() {
-        match parts_of(directory, &taken, sweep.table, &sweep.partition) {
+        match parts_of(directory, taken, sweep.table, &sweep.partition) {
             None => placed.sweep(sweep.table, &sweep.partition, sweep.range.clone()),
             Some(parted) => {
                 emptied.push(Arc::clone(parted));
@@ -130,10 +145,6 @@ pub(crate) fn placed(
             }
         }
     }
-    Ok(Some(Placed {
-        batch: placed,
-        emptied,
-    }))
 }
 
 /// The ranges that are left of a sweep between the rows that its batch puts there.

@@ -20,12 +20,12 @@ pub(crate) struct Encoder {
     bytes: Vec<u8>,
     /// Operations before they are sorted, without the header, and where each is.
     unsorted: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<SortEntry>,
 }
 
 /// An operation in the unsorted bytes, and what it is sorted by first.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct SortEntry {
     family: u32,
     /// The first bytes of the key as a number, so that most comparisons need not look at the key.
     key_head: u64,
@@ -86,7 +86,7 @@ impl Encoder {
             self.places.push(place);
         }
         let unsorted = &self.unsorted[..];
-        let key = |place: &Place| &unsorted[place.key_start as usize..place.key_end as usize];
+        let key = |place: &SortEntry| &unsorted[place.key_start as usize..place.key_end as usize];
         self.places.sort_unstable_by(|a, b| {
             (a.family, a.key_head)
                 .cmp(&(b.family, b.key_head))
@@ -107,7 +107,7 @@ impl Encoder {
 }
 
 /// Appends a put or delete; `None` for a prefix delete.
-fn push_unsorted(out: &mut Vec<u8>, op: &Op<'_>, families: &[u32]) -> Option<Place> {
+fn push_unsorted(out: &mut Vec<u8>, op: &Op<'_>, families: &[u32]) -> Option<SortEntry> {
     let (tag, table, partition, clustering, value) = match *op {
         Op::Put {
             table,
@@ -134,7 +134,7 @@ fn push_unsorted(out: &mut Vec<u8>, op: &Op<'_>, families: &[u32]) -> Option<Pla
     if let Some(value) = value {
         string(out, value);
     }
-    Some(Place {
+    Some(SortEntry {
         family,
         key_head: u64::from_be_bytes(key_head),
         start,

@@ -81,8 +81,6 @@ pub struct Tuning {
     pub compress: bool,
     /// Whether data blocks of point-read tables carry a hash index.
     pub block_hash_index: bool,
-    /// Whether a batch becomes RocksDB's bytes in one pass, rather than by one call for each row.
-    pub encode_batches: bool,
     /// Files in level 0 of a table that start a compaction: flushed memtables.
     pub level0_compact: i32,
     /// The same with a front table, and without tiers: fewer compactions of more files cost less.
@@ -121,7 +119,6 @@ impl Default for Tuning {
             partition_filters: true,
             compress: true,
             block_hash_index: false,
-            encode_batches: true,
             level0_compact: 4,
             level0_compact_front: 8,
             tiers: true,

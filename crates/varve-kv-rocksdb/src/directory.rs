@@ -19,7 +19,7 @@ const TRASH: &str = ".trash-";
 
 /// What a directory is, judged by its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum DirectoryContent {
     /// Nothing is there.
     Nothing,
     /// Something that this engine did not make.
@@ -114,7 +114,7 @@ impl DataDir {
     }
 
     /// What is where the space `name` would be.
-    pub(crate) fn look(&self, name: &str) -> io::Result<Found> {
+    pub(crate) fn look(&self, name: &str) -> io::Result<DirectoryContent> {
         look(&self.path_of(name))
     }
 
@@ -127,7 +127,10 @@ impl DataDir {
     /// What this engine did not make stays.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         fail_point::SPACE_REMOVE.reach()?;
-        if matches!(self.look(name)?, Found::Nothing | Found::Foreign) {
+        if matches!(
+            self.look(name)?,
+            DirectoryContent::Nothing | DirectoryContent::Foreign
+        ) {
             return Ok(());
         }
         let trash = (0u32..)
@@ -218,7 +221,10 @@ fn spaces(path: &Path) -> io::Result<Vec<String>> {
         // Opening one that cannot be looked at says why, and leaves the others in work.
         let is_space = |name: &str| {
             let found = look(&path.join(name));
-            matches!(found, Ok(Found::Store | Found::Headless) | Err(_))
+            matches!(
+                found,
+                Ok(DirectoryContent::Store | DirectoryContent::Headless) | Err(_)
+            )
         };
         if is_space_name(&name) && is_space(&name) {
             names.push(name);
@@ -229,25 +235,27 @@ fn spaces(path: &Path) -> io::Result<Vec<String>> {
 }
 
 /// What is at `path`.
-fn look(path: &Path) -> io::Result<Found> {
+fn look(path: &Path) -> io::Result<DirectoryContent> {
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(DirectoryContent::Nothing);
+        }
         Err(error) => return Err(error),
-        Ok(_) if !path.is_dir() => return Ok(Found::Foreign),
+        Ok(_) if !path.is_dir() => return Ok(DirectoryContent::Foreign),
         Ok(_) => {}
     }
     if path.join("CURRENT").exists() {
-        return Ok(Found::Store);
+        return Ok(DirectoryContent::Store);
     }
-    let mut found = Found::Begun;
+    let mut found = DirectoryContent::Begun;
     for entry in fs::read_dir(path)? {
         let name = entry?.file_name();
         // CURRENT is written before the first log and the first table.
         if is_numbered(&name) {
-            return Ok(Found::Headless);
+            return Ok(DirectoryContent::Headless);
         }
         if !is_engine_file(&name) {
-            found = Found::Foreign;
+            found = DirectoryContent::Foreign;
         }
     }
     Ok(found)
@@ -348,10 +356,10 @@ mod tests {
         make(".hidden", "CURRENT");
         fs::write(dir.path().join("file"), b"CURRENT").unwrap();
         assert_eq!(data.spaces().unwrap(), ["good", "headless"]);
-        assert_eq!(data.look("headless").unwrap(), Found::Headless);
-        assert_eq!(data.look("unfinished").unwrap(), Found::Begun);
-        assert_eq!(data.look("server_logs").unwrap(), Found::Foreign);
-        assert_eq!(data.look("file").unwrap(), Found::Foreign);
+        assert_eq!(data.look("headless").unwrap(), DirectoryContent::Headless);
+        assert_eq!(data.look("unfinished").unwrap(), DirectoryContent::Begun);
+        assert_eq!(data.look("server_logs").unwrap(), DirectoryContent::Foreign);
+        assert_eq!(data.look("file").unwrap(), DirectoryContent::Foreign);
     }
 
     #[test]

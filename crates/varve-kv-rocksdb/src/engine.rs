@@ -11,7 +11,7 @@ use varve_kv_front::log::{Log, Salvaged};
 use varve_kv_front::{FrontConfig, FrontOptions, FrontSpace};
 
 use crate::config::RocksConfig;
-use crate::directory::{DataDir, Found, foreign, headless};
+use crate::directory::{DataDir, DirectoryContent, foreign, headless};
 use crate::errors::{file_error, open_error};
 use crate::front_log;
 use crate::health::{Events, Health, Listener};
@@ -111,13 +111,13 @@ impl RocksEngine {
             .look(name)
             .map_err(|error| file_error(name, "looking for the space", &error))?;
         let is_new = match found {
-            Found::Nothing | Found::Begun if !create => {
+            DirectoryContent::Nothing | DirectoryContent::Begun if !create => {
                 return Err(unavailable(name, "it does not exist"));
             }
-            Found::Nothing | Found::Begun => true,
-            Found::Store => false,
-            Found::Headless => return Err(headless(name, &path)),
-            Found::Foreign => return Err(foreign(name, &path)),
+            DirectoryContent::Nothing | DirectoryContent::Begun => true,
+            DirectoryContent::Store => false,
+            DirectoryContent::Headless => return Err(headless(name, &path)),
+            DirectoryContent::Foreign => return Err(foreign(name, &path)),
         };
         let events = Arc::new(Events::default());
         let mut options = self.shared.space_options(Listener {

@@ -97,6 +97,53 @@ pub(crate) struct Shared {
     removal: SstFileManager,
 }
 
+/// How the memory is divided: what is not here is the block cache's.
+struct Shares {
+    memtables: usize,
+    front: usize,
+    /// Of the cache of rows.
+    rows: usize,
+    /// Of the filters of keys that are there.
+    presence: usize,
+}
+
+impl Shares {
+    fn of(front: &FrontTable, memory_bytes: usize) -> Self {
+        let of = |share: (usize, usize)| memory_bytes / share.1 * share.0;
+        let most = match front {
+            FrontTable::Off => {
+                return Self {
+                    memtables: of(MEMTABLE_SHARE),
+                    front: 0,
+                    rows: 0,
+                    presence: 0,
+                };
+            }
+            FrontTable::Share(bytes) => (bytes / 2).saturating_mul(FRONT_MOST_HALVES),
+            FrontTable::With(_) => of(FRONT_SHARE),
+        };
+        Self {
+            memtables: of(MEMTABLE_SHARE_FRONT),
+            front: of(FRONT_SHARE).min(most),
+            rows: of(ROW_SHARE),
+            presence: of(PRESENCE_SHARE) + of(FRONT_SHARE).saturating_sub(most),
+        }
+    }
+}
+
+/// The front table's options, `share` being the bytes of all front tables together.
+fn front_options(front: &FrontTable, share: usize) -> Option<FrontOptions> {
+    match front {
+        FrontTable::Off => None,
+        FrontTable::Share(bytes) => Some(FrontOptions {
+            table_bytes: (share / FRONT_TABLES).min(*bytes),
+            frozen_max: FROZEN_TABLES,
+            ..FrontOptions::default()
+        }),
+        FrontTable::With(options) => Some(options.clone()),
+    }
+}
+
 impl Shared {
     pub(crate) fn new(config: &RocksConfig) -> Result<Self, KvError> {
         let refuse = |detail: String| KvError::Unavailable {
@@ -111,44 +158,12 @@ impl Shared {
         }
         let memory_bytes = usize::try_from(config.memory_bytes)
             .map_err(|_| refuse("memory_bytes is more than this machine can address".to_owned()))?;
-        let (memtables, front_share) = match config.front {
-            FrontTable::Off => (MEMTABLE_SHARE, 0),
-            _ => (
-                MEMTABLE_SHARE_FRONT,
-                memory_bytes / FRONT_SHARE.1 * FRONT_SHARE.0,
-            ),
-        };
-        let front_most = match &config.front {
-            FrontTable::Share(bytes) => (bytes / 2).saturating_mul(FRONT_MOST_HALVES),
-            _ => front_share,
-        };
-        let (front_share, front_rest) = (
-            front_share.min(front_most),
-            front_share.saturating_sub(front_most),
-        );
-        let memtable_share = memory_bytes / memtables.1 * memtables.0;
-        let row_share = match config.front {
-            FrontTable::Off => 0,
-            _ => memory_bytes / ROW_SHARE.1 * ROW_SHARE.0,
-        };
-        let presence_share = match config.front {
-            FrontTable::Off => 0,
-            _ => memory_bytes / PRESENCE_SHARE.1 * PRESENCE_SHARE.0 + front_rest,
-        };
-        let front = match &config.front {
-            FrontTable::Off => None,
-            FrontTable::Share(bytes) => Some(FrontOptions {
-                table_bytes: (front_share / FRONT_TABLES).min(*bytes),
-                frozen_max: FROZEN_TABLES,
-                ..FrontOptions::default()
-            }),
-            FrontTable::With(options) => Some(options.clone()),
-        };
+        let shares = Shares::of(&config.front, memory_bytes);
         // 0: let the cache find out how large its entries are.
-        let cache_bytes = memory_bytes - front_share - row_share - presence_share;
+        let cache_bytes = memory_bytes - shares.front - shares.rows - shares.presence;
         let cache = Cache::new_hyper_clock_cache(cache_bytes, 0);
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
-            memtable_share,
+            shares.memtables,
             // Writers are held back by each table's limits; a stall over all spaces could wait for
             // an idle one.
             false,
@@ -159,16 +174,18 @@ impl Shared {
             cache,
             memtables,
             memory_bytes,
-            memtable_share,
+            memtable_share: shares.memtables,
             background_jobs: i32::from(config.background_jobs.max(2)),
             open_files: open_files.clamp(OPEN_FILES_MIN, OPEN_FILES_MAX) as i32,
             tuning: config.tuning.clone(),
-            front,
-            rows: Arc::new(RowCache::new(row_share)),
-            presence: Arc::new(Budget::new(presence_share)),
+            front: front_options(&config.front, shares.front),
+            rows: Arc::new(RowCache::new(shares.rows)),
+            presence: Arc::new(Budget::new(shares.presence)),
             watch: Arc::default(),
             removal: removal(),
-            front_budget: Arc::new(Budget::new(front_share / FRONT_TABLES * (FRONT_TABLES - 1))),
+            front_budget: Arc::new(Budget::new(
+                shares.front / FRONT_TABLES * (FRONT_TABLES - 1),
+            )),
         })
     }
 

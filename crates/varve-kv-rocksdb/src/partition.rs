@@ -10,7 +10,7 @@ use rust_librocksdb_sys as ffi;
 use rust_rocksdb::SliceTransform;
 use varve_kv::TableSpec;
 
-struct State {
+struct Extractor {
     partition_len: fn(&[u8]) -> Option<usize>,
     name: CString,
 }
@@ -21,7 +21,7 @@ pub(crate) fn extractor(table: &TableSpec) -> SliceTransform {
     // when the partition keys of the table do.
     let name = CString::new(format!("varve.partition.{}", table.name))
         .expect("table names are lower-case letters, digits and underscores");
-    let state = Box::new(State {
+    let state = Box::new(Extractor {
         partition_len: table.partition_len,
         name,
     });
@@ -43,11 +43,11 @@ pub(crate) fn extractor(table: &TableSpec) -> SliceTransform {
 /// `state` is a pointer from `Box::into_raw` that nothing else frees.
 unsafe extern "C" fn destroy(state: *mut c_void) {
     // SAFETY: as the caller promises.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    drop(unsafe { Box::from_raw(state.cast::<Extractor>()) });
 }
 
 /// # Safety
-/// `state` points to a `State`, `key` to `length` bytes that live as long as RocksDB uses the answer, `prefix_length`
+/// `state` points to an `Extractor`, `key` to `length` bytes that live as long as RocksDB uses the answer, `prefix_length`
 /// to a place to write to.
 unsafe extern "C" fn transform(
     state: *mut c_void,
@@ -75,7 +75,7 @@ unsafe extern "C" fn in_domain(state: *mut c_void, key: *const c_char, length: u
 /// As [`transform`].
 unsafe extern "C" fn name_of(state: *mut c_void) -> *const c_char {
     // SAFETY: as the caller promises; the name lives as long as the state.
-    unsafe { (*state.cast::<State>()).name.as_ptr() }
+    unsafe { (*state.cast::<Extractor>()).name.as_ptr() }
 }
 
 /// # Safety
@@ -84,11 +84,11 @@ unsafe fn partition_length(state: *mut c_void, key: *const c_char, length: usize
     if length == 0 {
         // RocksDB may pass no pointer with an empty key.
         // SAFETY: as the caller promises.
-        return unsafe { ((*state.cast::<State>()).partition_len)(&[]) };
+        return unsafe { ((*state.cast::<Extractor>()).partition_len)(&[]) };
     }
     // SAFETY: as the caller promises; `length` is not 0, so `key` is not null.
     unsafe {
         let key = slice::from_raw_parts(key.cast::<u8>(), length);
-        ((*state.cast::<State>()).partition_len)(key)
+        ((*state.cast::<Extractor>()).partition_len)(key)
     }
 }

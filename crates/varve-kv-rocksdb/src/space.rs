@@ -11,7 +11,7 @@ use rust_rocksdb::{
     WriteBatch, WriteOptions,
 };
 use varve_kv::fail_point::{self, FailPoint};
-use varve_kv::{Batch, Durability, KvError, Op, Snapshot, Space, Statistic, TableId, TableSpec};
+use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableId, TableSpec};
 
 use crate::batch::Encoder;
 use crate::checksums;
@@ -143,12 +143,9 @@ impl RocksSpace {
         encoder: &mut Encoder,
         unbounded: impl FnMut(usize, &[u8]) -> Result<Vec<Vec<u8>>, Encode>,
     ) -> Result<(), Encode> {
-        let encoded = if self.shared.tuning.encode_batches {
-            let sort_from = self.shared.tuning.sort_batches_from;
-            WriteBatch::from_data(encoder.encode(batch, &self.families, sort_from, unbounded)?)
-        } else {
-            self.by_calls(batch)
-        };
+        let sort_from = self.shared.tuning.sort_batches_from;
+        let encoded =
+            WriteBatch::from_data(encoder.encode(batch, &self.families, sort_from, unbounded)?);
         let options = match durability {
             Durability::Sync => &self.synced,
             Durability::Buffered => &self.buffered,
@@ -160,33 +157,6 @@ impl RocksSpace {
             .map_err(|error| Encode::Failed(self.health.write_failed(&error)))?;
         self.reached(&fail_point::SPACE_WRITTEN)
             .map_err(Encode::Failed)
-    }
-
-    /// The road not taken, kept to be measured against: a call for each row. Knows no prefix
-    /// deletes.
-    fn by_calls(&self, batch: &Batch) -> WriteBatch {
-        let mut calls = WriteBatch::with_capacity_bytes(batch.byte_len());
-        for op in batch.ops() {
-            match op {
-                Op::Put {
-                    table,
-                    partition,
-                    clustering,
-                    value,
-                } => calls.put_cf(
-                    self.view().family(table),
-                    [partition, clustering].concat(),
-                    value,
-                ),
-                Op::Delete {
-                    table,
-                    partition,
-                    clustering,
-                } => calls.delete_cf(self.view().family(table), [partition, clustering].concat()),
-                Op::DeletePrefix { .. } => unreachable!("not measured"),
-            }
-        }
-        calls
     }
 
     fn write_with(

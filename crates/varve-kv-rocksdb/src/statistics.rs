@@ -34,15 +34,14 @@ pub(crate) fn collect(
     looks: &Looks,
     events: &Events,
 ) -> Vec<Statistic> {
-    let of_tables = |name: &PropName| sum(db, tables, name) as f64;
-    let of_space = |name: &PropName| {
-        let value = db.property_int_value(name).ok().flatten();
-        value.unwrap_or_default() as f64
-    };
-    let wal_bytes: u64 = db
-        .get_sorted_wal_files()
-        .map(|files| files.iter().map(|file| file.size_file_bytes()).sum())
-        .unwrap_or_default();
+    let mut all = memory(db, tables, shared);
+    all.extend(files(db, tables, looks));
+    all.extend(work(db, events));
+    all
+}
+
+/// Memory, of this space and of all together.
+fn memory(db: &DB, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
     vec![
         statistic(
             "block_cache_bytes",
@@ -70,14 +69,29 @@ pub(crate) fn collect(
             memtable_bytes(db, tables) as f64,
         ),
         statistic(
+            "table_reader_bytes",
+            "Memory of open sorted files outside the cache.",
+            of_tables(db, tables, property::ESTIMATE_TABLE_READERS_MEM),
+        ),
+    ]
+}
+
+/// Rows and files, and what is still to be rewritten of them.
+fn files(db: &DB, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
+    let wal_bytes: u64 = db
+        .get_sorted_wal_files()
+        .map(|files| files.iter().map(|file| file.size_file_bytes()).sum())
+        .unwrap_or_default();
+    vec![
+        statistic(
             "estimated_rows",
             "Rows, estimated: overwritten and deleted ones may be counted until they are compacted.",
-            of_tables(property::ESTIMATE_NUM_KEYS),
+            of_tables(db, tables, property::ESTIMATE_NUM_KEYS),
         ),
         statistic(
             "sst_bytes",
             "Sorted files in use.",
-            of_tables(property::LIVE_SST_FILES_SIZE),
+            of_tables(db, tables, property::LIVE_SST_FILES_SIZE),
         ),
         statistic(
             "wal_bytes",
@@ -87,7 +101,7 @@ pub(crate) fn collect(
         statistic(
             "pending_compaction_bytes",
             "Bytes that compactions still have to rewrite, estimated.",
-            of_tables(property::ESTIMATE_PENDING_COMPACTION_BYTES),
+            of_tables(db, tables, property::ESTIMATE_PENDING_COMPACTION_BYTES),
         ),
         statistic(
             "sorted_runs",
@@ -99,25 +113,31 @@ pub(crate) fn collect(
             "Rows that were looked for in the files, and four for each scan of them.",
             looks.all() as f64,
         ),
+    ]
+}
+
+/// Work in the background, and how it holds writers back.
+fn work(db: &DB, events: &Events) -> Vec<Statistic> {
+    vec![
         statistic(
             "running_compactions",
             "Compactions that run now.",
-            of_space(property::NUM_RUNNING_COMPACTIONS),
+            of_space(db, property::NUM_RUNNING_COMPACTIONS),
         ),
         statistic(
             "running_flushes",
             "Flushes that run now.",
-            of_space(property::NUM_RUNNING_FLUSHES),
+            of_space(db, property::NUM_RUNNING_FLUSHES),
         ),
         statistic(
             "write_stopped",
             "1 while writers are held back completely.",
-            of_space(property::IS_WRITE_STOPPED),
+            of_space(db, property::IS_WRITE_STOPPED),
         ),
         statistic(
             "delayed_write_rate_bytes_per_second",
             "The rate writers are slowed down to; 0 when they are not.",
-            of_space(property::ACTUAL_DELAYED_WRITE_RATE),
+            of_space(db, property::ACTUAL_DELAYED_WRITE_RATE),
         ),
         statistic(
             "write_slow_downs_total",
@@ -137,12 +157,16 @@ pub(crate) fn collect(
         statistic(
             "open_snapshots",
             "Snapshots held now.",
-            of_space(property::NUM_SNAPSHOTS),
-        ),
-        statistic(
-            "table_reader_bytes",
-            "Memory of open sorted files outside the cache.",
-            of_tables(property::ESTIMATE_TABLE_READERS_MEM),
+            of_space(db, property::NUM_SNAPSHOTS),
         ),
     ]
+}
+
+fn of_tables(db: &DB, tables: &[TableSpec], name: &PropName) -> f64 {
+    sum(db, tables, name) as f64
+}
+
+fn of_space(db: &DB, name: &PropName) -> f64 {
+    let value = db.property_int_value(name).ok().flatten();
+    value.unwrap_or_default() as f64
 }

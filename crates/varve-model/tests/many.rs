@@ -14,7 +14,7 @@ enum Step {
 }
 
 /// What the model keeps of one value.
-type Kept = (u32, Value, Vec<(PropertyKeyId, Value)>);
+type ExpectedValue = (u32, Value, Vec<(PropertyKeyId, Value)>);
 
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
@@ -47,13 +47,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn set_meta(kept: &mut Kept, key: PropertyKeyId, value: Option<Value>) {
+fn set_meta(kept: &mut ExpectedValue, key: PropertyKeyId, value: Option<Value>) {
     kept.2.retain(|(old, _)| *old != key);
     kept.2.extend(value.map(|value| (key, value)));
     kept.2.sort_by_key(|(key, _)| *key);
 }
 
-fn apply(model: &mut Vec<Kept>, step: &Step) {
+fn apply(model: &mut Vec<ExpectedValue>, step: &Step) {
     match step {
         Step::Write(cardinality, value, metas) => {
             if *cardinality == Cardinality::Single {
@@ -84,7 +84,7 @@ fn same(a: &Value, b: &Value) -> bool {
     format!("{a:?}") == format!("{b:?}")
 }
 
-fn run(properties: &mut Properties, model: &[Kept], step: &Step) {
+fn run(properties: &mut Properties, model: &[ExpectedValue], step: &Step) {
     let number = |at: &usize| model.get(*at).map_or(u32::MAX, |kept| kept.0);
     match step {
         Step::Write(cardinality, value, metas) => {
@@ -106,11 +106,11 @@ proptest! {
     fn values_are_written_as_a_list_of_them_would_be(steps in prop::collection::vec(step(), 1..20)) {
         let mut properties = Properties::new();
         properties.set(OTHER, Value::Boolean(true));
-        let mut model: Vec<Kept> = Vec::new();
+        let mut model: Vec<ExpectedValue> = Vec::new();
         for step in &steps {
             run(&mut properties, &model, step);
             apply(&mut model, step);
-            let seen: Vec<Kept> = properties
+            let seen: Vec<ExpectedValue> = properties
                 .values(KEY)
                 .map(|one| {
                     let metas = one.meta.into_iter().flat_map(Properties::iter);

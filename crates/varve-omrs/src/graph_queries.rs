@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use crate::error::{Message, OmrsError};
 use crate::matching::Target;
 use crate::search::{Limits, Meter, guid_bytes, told_entity_bytes, told_relationship_bytes};
-use crate::store::{KeptRow, Link, Read, StoredEntity, ToldEntity, ToldRelationship};
+use crate::store::{CandidateRow, Link, Read, StoredEntity, ToldEntity, ToldRelationship};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// Decides along what a walk goes.
@@ -182,7 +182,8 @@ impl<'a> Stepper<'a> {
     /// Lets go of the row of an entity.
     fn let_go_row(&self, entered: &mut Entered) {
         let row = entered.row.take();
-        self.meter.release(row.as_ref().map_or(0, KeptRow::bytes));
+        self.meter
+            .release(row.as_ref().map_or(0, CandidateRow::bytes));
     }
 
     /// Counts a way as no longer kept.
@@ -219,7 +220,8 @@ impl<'a> Stepper<'a> {
         }
         // It is read once more where there is little room.
         let row = row.filter(|row| self.has_room_for_row(row.bytes()));
-        self.meter.hold(row.as_ref().map_or(0, KeptRow::bytes))?;
+        self.meter
+            .hold(row.as_ref().map_or(0, CandidateRow::bytes))?;
         Ok(Some(Entered { row }))
     }
 
@@ -289,5 +291,5 @@ impl Way {
 /// An entity that was walked to, with its row if it is kept.
 #[derive(Default)]
 struct Entered {
-    row: Option<KeptRow>,
+    row: Option<CandidateRow>,
 }

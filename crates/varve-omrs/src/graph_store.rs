@@ -40,7 +40,7 @@ use self::changing::TypeChange;
 use self::entries::InstanceDeriver;
 use self::read::{GraphReader, vertex_of};
 use self::rules::Rules;
-use self::state::{Keys, State};
+use self::state::{Keys, TypesInGraph};
 use self::texts::Texts;
 use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
@@ -66,7 +66,7 @@ impl DeriverSource for InstanceDerivers {
         _: &str,
         stored: &dyn Reader,
     ) -> Result<Option<Arc<dyn Deriver>>, GraphError> {
-        let Some(kept) = Kept::read(stored)? else {
+        let Some(kept) = StoredRules::read(stored)? else {
             return Ok(None);
         };
         Ok(Some(Arc::new(InstanceDeriver {
@@ -78,14 +78,14 @@ impl DeriverSource for InstanceDerivers {
 }
 
 /// The rules as they are stored.
-struct Kept {
+struct StoredRules {
     rules: Rules,
     keys: Keys,
     /// Labels of entity and relationship types whose instances' entries are to be made anew.
     pending: (Vec<u32>, Vec<u32>),
 }
 
-impl Kept {
+impl StoredRules {
     fn read(stored: &dyn Reader) -> Result<Option<Self>, GraphError> {
         let Some(bytes) = varve_graph::notes::read(stored, RULES)? else {
             return Ok(None);
@@ -102,7 +102,7 @@ impl Kept {
 /// A [`Store`] on a graph.
 pub struct GraphStore {
     graph: Arc<Graph>,
-    state: RwLock<Option<Arc<State>>>,
+    state: RwLock<Option<Arc<TypesInGraph>>>,
     /// Held by whoever changes the types: what has been begun and is not published.
     changing: Mutex<Option<TypeChange>>,
     texts: Arc<Texts>,
@@ -138,7 +138,7 @@ impl GraphStore {
         &self.graph
     }
 
-    fn state(&self) -> Result<Arc<State>, OmrsError> {
+    fn state(&self) -> Result<Arc<TypesInGraph>, OmrsError> {
         let state = self.state.read().clone();
         state.ok_or_else(|| {
             let words = "the store was asked before it knew the types";
@@ -148,7 +148,7 @@ impl GraphStore {
 
     /// A view, and the types that were told when it was made: those of before may not know what it shows, and by those of
     /// after one would search by what it does not have yet.
-    fn view_by_types(&self, scope: TemporalScope) -> Result<(View, Arc<State>), OmrsError> {
+    fn view_by_types(&self, scope: TemporalScope) -> Result<(View, Arc<TypesInGraph>), OmrsError> {
         loop {
             let state = self.state()?;
             let view = self.graph.view(scope)?;

@@ -37,10 +37,10 @@ use std::sync::Arc;
 
 use crate::error::OmrsError;
 use crate::json::Millis;
-use crate::store::{Kept, Read};
+use crate::store::{Candidate, Read};
 use crate::types::Catalogue;
 
-use memory::{Key, Place};
+use memory::{Key, PageEnd};
 use plan::Race;
 
 /// Answers queries.
@@ -78,7 +78,7 @@ impl Searcher {
         types: &Arc<Catalogue>,
         query: &Query,
         at: Option<Millis>,
-    ) -> Result<Vec<Kept>, OmrsError> {
+    ) -> Result<Vec<Candidate>, OmrsError> {
         if query.page.size == Some(0) {
             return Ok(Vec::new());
         }
@@ -92,7 +92,7 @@ impl Searcher {
         if let (Some(key), Some(size)) = (key, query.page.size) {
             // Nothing comes after a page that is not full.
             let place = match page.len() < size {
-                true => Some(Place::List(Arc::default())),
+                true => Some(PageEnd::List(Arc::default())),
                 false => place,
             };
             if let Some(place) = place {

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use choice::{Choice, Cost, Everything};
-pub use shown::{Kept, KeptRow, Shown};
+pub use shown::{Candidate, CandidateRow, Shown};
 pub use stored::{Link, Standing, StoredEntity, StoredInstance, StoredRelationship, Version};
 pub(crate) use told::EntityJson;
 pub use told::{ToldEntity, ToldRelationship};
@@ -112,12 +112,12 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Kept>, OmrsError> {
+    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Candidate>, OmrsError> {
         let found = match subject {
             Subject::Entities => self.entity(guid)?.map(StoredInstance::Entity),
             Subject::Relationships => self.relationship(guid)?.map(StoredInstance::Relationship),
         };
-        Ok(found.map(|found| Kept::Object(Box::new(found))))
+        Ok(found.map(|found| Candidate::Object(Box::new(found))))
     }
 
     /// An entity that this reader, or another one at the same point of time, let be kept as a row, to be told; `None` of one
@@ -125,7 +125,7 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn kept_entity(&self, _kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+    fn kept_entity(&self, _kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         Err(not_its_own())
     }
 
@@ -133,7 +133,10 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn kept_relationship(&self, _kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn kept_relationship(
+        &self,
+        _kept: CandidateRow,
+    ) -> Result<Option<ToldRelationship>, OmrsError> {
         Err(not_its_own())
     }
 
@@ -219,7 +222,7 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<KeptRow>)>, OmrsError> {
+    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<CandidateRow>)>, OmrsError> {
         Ok(self.standing(guid)?.map(|standing| (standing, None)))
     }
 
@@ -227,7 +230,7 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn told_kept(&self, _kept: &KeptRow) -> Result<ToldEntity, OmrsError> {
+    fn told_kept(&self, _kept: &CandidateRow) -> Result<ToldEntity, OmrsError> {
         Err(not_its_own())
     }
 

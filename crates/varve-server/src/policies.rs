@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use varve_auth::{Permission, Principal, Reach, ResourceType, Rights};
 use varve_graph::GraphError;
 use varve_graph::read::View;
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
 use varve_model::{Condition, EdgeLabelId, TemporalScope, VertexLabelId};
 use varve_view::{AccessPolicy, ElementPolicy};
@@ -32,11 +32,11 @@ const KINDS: [ResourceType; 2] = [ResourceType::Vertex, ResourceType::Edge];
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
     /// By user and graph.
-    kept: Mutex<HashMap<(String, String), Kept>>,
+    kept: Mutex<HashMap<(String, String), CachedPolicy>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedPolicy {
     principal: Arc<Principal>,
     schema: Arc<Schema>,
     policy: Arc<AccessPolicy>,
@@ -54,7 +54,7 @@ impl Policies {
             return None;
         }
         let key = (principal.name.clone(), graph.to_owned());
-        let is_of = |kept: &&Kept| {
+        let is_of = |kept: &&CachedPolicy| {
             Arc::ptr_eq(&kept.principal, principal) && Arc::ptr_eq(&kept.schema, schema)
         };
         if let Some(known) = self.kept.lock().get(&key).filter(is_of) {
@@ -66,7 +66,7 @@ impl Policies {
         if kept.len() >= KEPT_MAX {
             kept.clear();
         }
-        let one = Kept {
+        let one = CachedPolicy {
             principal: Arc::clone(principal),
             schema: Arc::clone(schema),
             policy: Arc::clone(&policy),
@@ -116,21 +116,25 @@ fn compile(rights: &Rights, graph: &str, schema: &Schema) -> AccessPolicy {
 
 impl RequestContext {
     /// What the client may do with the elements of a graph; `None` = everything.
-    pub(crate) fn access_to(&self, leased: &Leased) -> Option<Arc<AccessPolicy>> {
+    pub(crate) fn access_to(&self, served: &ServedGraph) -> Option<Arc<AccessPolicy>> {
         match self.identity() {
             Identity::Anybody => None,
             Identity::Unknown => Some(Arc::default()),
             Identity::User(principal) | Identity::Certified(principal, _) => {
-                let graph = leased.graph.name();
-                self.state().policies().of(principal, graph, &leased.schema)
+                let graph = served.graph.name();
+                self.state().policies().of(principal, graph, &served.schema)
             }
         }
     }
 
     /// The graph as the client may see it, at a point of both times: the only way from a request to
     /// a view.
-    pub(crate) fn view(&self, leased: &Leased, scope: TemporalScope) -> Result<View, GraphError> {
-        let view = leased.graph.view(scope)?;
-        Ok(view.guarded_by(self.access_to(leased).as_ref()))
+    pub(crate) fn view(
+        &self,
+        served: &ServedGraph,
+        scope: TemporalScope,
+    ) -> Result<View, GraphError> {
+        let view = served.graph.view(scope)?;
+        Ok(view.guarded_by(self.access_to(served).as_ref()))
     }
 }

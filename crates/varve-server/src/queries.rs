@@ -27,7 +27,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::rights::Needs;
 use crate::route::{Class, Handler, Route, Scope};
-use crate::router::Found;
+use crate::router::RouteMatch;
 use crate::state::AppState;
 
 /// A name that a client gives to a request, so that it can cancel it.
@@ -343,7 +343,7 @@ fn slow(context: &RequestContext) -> HandlerResult {
 /// The graph that a request's path names.
 fn graph_of(state: &AppState, slow: &Slow) -> Option<String> {
     let path = slow.uri.path();
-    let Ok(Found::Route {
+    let Ok(RouteMatch::Route {
         index, captures, ..
     }) = state.router().find(&slow.method, path)
     else {

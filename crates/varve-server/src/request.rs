@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use tokio::sync::OwnedSemaphorePermit;
 use varve_graph::Graph;
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_view::CancelToken;
 
 use crate::access;
@@ -200,13 +200,13 @@ impl RequestContext {
 
     /// The graph that the path names and its schema as it is now; 404 if there is none. Cheaper
     /// than [`RequestContext::graph`].
-    pub(crate) fn leased(&self) -> Result<Arc<Leased>, ApiError> {
-        Ok(self.worker.leased(self.graph_name())?)
+    pub(crate) fn served(&self) -> Result<Arc<ServedGraph>, ApiError> {
+        Ok(self.worker.served(self.graph_name())?)
     }
 
-    /// The graph of that name, as [`RequestContext::leased`].
-    pub(crate) fn leased_named(&self, name: &str) -> Result<Arc<Leased>, ApiError> {
-        Ok(self.worker.leased(name)?)
+    /// The graph of that name, as [`RequestContext::served`].
+    pub(crate) fn served_named(&self, name: &str) -> Result<Arc<ServedGraph>, ApiError> {
+        Ok(self.worker.served(name)?)
     }
 
     /// Whether the client came through `/graphspaces/DEFAULT/`.

@@ -44,7 +44,7 @@ struct Node {
 
 /// What a look-up found.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum RouteMatch {
     /// A route, its parameters' values in order, and the form of the path.
     Route {
         index: usize,
@@ -126,7 +126,7 @@ impl Router {
 
     /// Finds the route of a request: 404 for an unknown path or graph space, 405 for a verb that
     /// the path lacks, 400 for a path that cannot be decoded.
-    pub(crate) fn find(&self, method: &Method, path: &str) -> Result<Found, ApiError> {
+    pub(crate) fn find(&self, method: &Method, path: &str) -> Result<RouteMatch, ApiError> {
         // Not `ok_or_else(ApiError::…)`: an error notes the place that called its constructor.
         let segments = path::split(path)
             .map_err(|error| ApiError::bad_request(format!("Malformed path: {error}")))?;
@@ -147,7 +147,7 @@ impl Router {
         segments: &[Segment],
         path: &str,
         form: PathForm,
-    ) -> Result<Found, ApiError> {
+    ) -> Result<RouteMatch, ApiError> {
         let mut captures = Captures::new();
         let Some(node) = self.walk(0, segments, path, &mut captures) else {
             return Err(match missing_part(segments, path) {
@@ -156,7 +156,7 @@ impl Router {
             });
         };
         if method == Method::OPTIONS {
-            return Ok(Found::Options {
+            return Ok(RouteMatch::Options {
                 allow: self.allow(node),
             });
         }
@@ -164,7 +164,7 @@ impl Router {
         let Some(index) = index else {
             return Err(ApiError::wrong_verb());
         };
-        Ok(Found::Route {
+        Ok(RouteMatch::Route {
             index,
             captures,
             form,
@@ -290,7 +290,7 @@ mod tests {
     fn check(method: Method, path: &str, expected: &str) {
         let router = Router::new(&[TABLE]);
         let found = match router.find(&method, path) {
-            Ok(Found::Route {
+            Ok(RouteMatch::Route {
                 index,
                 captures,
                 form,
@@ -298,7 +298,7 @@ mod tests {
                 let values: Vec<&str> = captures.iter().map(|segment| segment.text(path)).collect();
                 format!("{} {values:?} {form:?}", TABLE[index].pattern)
             }
-            Ok(Found::Options { allow }) => allow,
+            Ok(RouteMatch::Options { allow }) => allow,
             Err(error) => format!("{} {}", error.status().as_u16(), error.message()),
         };
         assert_eq!(found, expected, "{method} {path}");

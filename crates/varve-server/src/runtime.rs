@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 
 pub(crate) use self::addresses::counted_as;
-use self::addresses::{Addresses, Place};
+use self::addresses::{Addresses, ConnectionSlot};
 pub(crate) use self::connection::ConnectionState;
 use self::connection::{Handle, TimeLimits};
 use crate::answers::Pace;
@@ -66,7 +66,7 @@ struct Shared {
 }
 
 /// A connection that is handed to another thread, and its place among those of its address.
-type Handed = (StdStream, Option<Place>);
+type Handed = (StdStream, Option<ConnectionSlot>);
 
 /// An address that is listened on: connections wait in the kernel until somebody serves them.
 #[derive(Debug)]
@@ -418,7 +418,7 @@ impl Worker {
     }
 
     /// Serves a connection on this thread.
-    fn adopt(self: &Rc<Self>, stream: TcpStream, place: Option<Place>) {
+    fn adopt(self: &Rc<Self>, stream: TcpStream, place: Option<ConnectionSlot>) {
         let connection = Rc::new(Handle::new(Arc::clone(&self.clock)));
         let key = self.connections.borrow_mut().insert(Rc::clone(&connection));
         let open = Open {
@@ -511,7 +511,7 @@ fn is_passing(error: &io::Error) -> bool {
 struct Open {
     worker: Rc<Worker>,
     key: usize,
-    _place: Option<Place>,
+    _place: Option<ConnectionSlot>,
 }
 
 impl Drop for Open {

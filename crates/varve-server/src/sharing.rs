@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use http::header::{HeaderName, HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
-use varve_graph::registry::Place;
+use varve_graph::registry::GraphLocation;
 use varve_graph::{ErrorKind, Graph};
 use varve_kv::{Leader, Leadership};
 
@@ -80,26 +80,26 @@ pub(crate) async fn work(
     let mut place = known_place(state, &graph).await;
     loop {
         match place {
-            Ok(Place::Here(led)) => {
+            Ok(GraphLocation::Here(led)) => {
                 let result = service::run(state, route, context.again(deadline)).await;
                 if let Some(result) = settled(route, &led, result) {
                     return result;
                 }
             }
-            Ok(Place::Unknown) => {
+            Ok(GraphLocation::Unknown) => {
                 return service::run(state, route, context.again(deadline)).await;
             }
-            Ok(Place::There(leader)) if was_handed_on => {
+            Ok(GraphLocation::There(leader)) if was_handed_on => {
                 return Err(ApiError::misdirected(format!(
                     "Graph '{graph}' is led by the server at {}",
                     leader.address
                 )));
             }
             // Answers are forwarded whole, and this one has no end.
-            Ok(Place::There(leader)) if is_stream(&context) => {
+            Ok(GraphLocation::There(leader)) if is_stream(&context) => {
                 return redirected(&context, &leader);
             }
-            Ok(Place::There(leader)) => {
+            Ok(GraphLocation::There(leader)) => {
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
                     Ok(response) => return Ok(response),
                     Err(Failed::NotBegun) => {}
@@ -108,7 +108,7 @@ pub(crate) async fn work(
                     Err(Failed::TooMuchHeld) => return Err(state.too_many_answers()),
                 }
             }
-            Ok(Place::Suspended | Place::Nobody) => {}
+            Ok(GraphLocation::Suspended | GraphLocation::Nobody) => {}
             Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
                 if Instant::now() + pause >= deadline {
                     return Err(error);
@@ -142,14 +142,14 @@ fn no_leader(state: &AppState, graph: &str) -> ApiError {
 }
 
 /// Where the graph is served as far as is known; asked if it is not.
-async fn known_place(state: &AppState, graph: &str) -> Result<Place, ApiError> {
+async fn known_place(state: &AppState, graph: &str) -> Result<GraphLocation, ApiError> {
     match state.graphs().place(graph) {
-        place @ (Place::Here(_) | Place::There(_)) => Ok(place),
+        place @ (GraphLocation::Here(_) | GraphLocation::There(_)) => Ok(place),
         _ => look(state, graph).await,
     }
 }
 
-async fn look(state: &AppState, graph: &str) -> Result<Place, ApiError> {
+async fn look(state: &AppState, graph: &str) -> Result<GraphLocation, ApiError> {
     let graphs = Arc::clone(state.graphs());
     let name = graph.to_owned();
     let place = state.run_blocking(move || graphs.look(&name)).await?;
@@ -238,10 +238,10 @@ async fn leads_no_more(state: &AppState, graph: &str, leader: &Leader) {
     loop {
         tokio::time::sleep(STILL_LEADS_EVERY).await;
         match state.graphs().place(graph) {
-            Place::There(now) if now.term == leader.term => {}
-            Place::There(_) | Place::Here(_) | Place::Unknown => return,
+            GraphLocation::There(now) if now.term == leader.term => {}
+            GraphLocation::There(_) | GraphLocation::Here(_) | GraphLocation::Unknown => return,
             // Nobody has taken it yet, so the old leader may still go on.
-            Place::Nobody | Place::Suspended => {}
+            GraphLocation::Nobody | GraphLocation::Suspended => {}
         }
     }
 }

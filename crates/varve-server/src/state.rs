@@ -1,5 +1,7 @@
 //! What all serving threads share.
 
+mod worker;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,13 +9,12 @@ use std::time::{Duration, Instant};
 
 use varve_auth::{Auth, Store};
 use varve_graph::optimistic::HeldBytes;
-use varve_graph::registry::{Lease, Leased};
 use varve_graph::{GraphError, GraphOptions, Registry, patience};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
 use crate::admission::Admission;
-use crate::answers::{AnswerBudget, Underway};
+use crate::answers::AnswerBudget;
 use crate::audit::{Audit, AuditLevel};
 use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
 use crate::config::{AuthConfig, ConfigError, GremlinConfig, ServerConfig};
@@ -29,9 +30,11 @@ use crate::queries::{Queries, SlowRequests};
 use crate::query_memory;
 use crate::route::{Class, Route};
 use crate::router::Router;
-use crate::sharing::Peers;
 use crate::tls::{Tls, TlsError};
 use crate::user_limits::UserLimits;
+
+use worker::serving_threads;
+pub(crate) use worker::{ADMIN_THREADS, Door, WorkerHandle};
 
 /// Why a server could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -545,67 +548,5 @@ impl fmt::Debug for AppState {
             .debug_struct("AppState")
             .field("config", &self.config)
             .finish_non_exhaustive()
-    }
-}
-
-/// Which listener a thread serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
-    /// That of everybody.
-    Main,
-    /// That of `/admin` alone.
-    Admin,
-    /// That of TinkerPop's drivers alone.
-    Gremlin,
-}
-
-/// Threads that serve the listener of `/admin`. They come after the others.
-pub(crate) const ADMIN_THREADS: usize = 1;
-
-/// Threads of all listeners.
-fn serving_threads(config: &ServerConfig) -> usize {
-    let own = match config.gremlin.listen.is_empty() {
-        true => 0,
-        false => config.thread_count(),
-    };
-    config.thread_count() + ADMIN_THREADS + own
-}
-
-/// The state as one serving thread holds it. Requests count their references here, so that the
-/// count's cache line stays with its core.
-#[derive(Debug)]
-pub(crate) struct WorkerHandle {
-    pub(crate) state: Arc<AppState>,
-    pub(crate) index: usize,
-    pub(crate) door: Door,
-    lease: Arc<Lease>,
-    /// This thread's connections to other servers.
-    pub(crate) peers: Peers,
-    /// The counted answers that this thread sends.
-    pub(crate) underway: Underway,
-}
-
-impl WorkerHandle {
-    /// That of the thread with this number among those of its listener.
-    pub(crate) fn new(state: Arc<AppState>, door: Door, number: usize) -> Self {
-        let index = match door {
-            Door::Main => number,
-            Door::Admin => state.config.thread_count() + number,
-            Door::Gremlin => state.config.thread_count() + ADMIN_THREADS + number,
-        };
-        let lease = state.graphs.lease();
-        Self {
-            state,
-            index,
-            door,
-            lease,
-            peers: Peers::default(),
-            underway: Underway::default(),
-        }
-    }
-
-    /// A graph and its schema.
-    pub(crate) fn leased(&self, graph: &str) -> Result<Arc<Leased>, GraphError> {
-        self.lease.get(&self.state.graphs, graph)
     }
 }

@@ -21,12 +21,12 @@ type Interruption = Box<dyn FnOnce() + Send>;
 pub struct Replicas {
     /// The tables that are read from the replicas that are behind.
     behind: &'static [TableId],
-    state: Mutex<State>,
+    state: Mutex<Interference>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Interference {
     /// Writes stop between the two stores.
     hold: bool,
     /// One has.
@@ -53,7 +53,7 @@ impl Replicas {
     /// Waits until something was read from the replicas that are behind while a write is half way, at most for so long.
     pub fn wait_for_stale_read(&self, at_most: Duration) {
         let mut state = self.state.lock();
-        let none = |state: &mut State| state.stale_reads == 0;
+        let none = |state: &mut Interference| state.stale_reads == 0;
         self.changed.wait_while_for(&mut state, none, at_most);
     }
 

@@ -61,6 +61,74 @@ impl Layer {
     }
 }
 
+/// What the vertices of the last layer give.
+struct Given {
+    /// To their own layer: vertex and rank.
+    same: Vec<(VertexNumber, f64)>,
+    /// To layers before: which, vertex and rank.
+    earlier: Vec<(usize, VertexNumber, f64)>,
+    /// The part of its rank that a vertex gives to each edge.
+    parts: FxHashMap<VertexNumber, f64>,
+}
+
+impl Given {
+    /// `made` counts the partial paths to new vertices.
+    fn of(
+        layers: &[Layer],
+        nexts: &Nexts,
+        alpha: f64,
+        (made, capacity): (&mut f64, Capacity),
+        meter: &Meter,
+    ) -> Result<Self, TraversalError> {
+        let last = layers.len() - 1;
+        let (mut same, mut earlier) = (Vec::new(), Vec::new());
+        let mut parts: FxHashMap<VertexNumber, f64> = FxHashMap::default();
+        for vertex in &layers[last].order {
+            let own = layers[last].of[vertex];
+            let (mut known, mut degree) = (FxHashSet::default(), 0.0);
+            let (from_same, from_earlier) = (same.len(), earlier.len());
+            for next in nexts.of(*vertex) {
+                meter.row()?;
+                match layer_of(layers, next.to) {
+                    Some(layer) if layer == last => {
+                        if known.insert(next.to) {
+                            same.push((next.to, 0.0));
+                        }
+                    }
+                    Some(0) => {}
+                    Some(layer) => {
+                        if known.insert(next.to) {
+                            earlier.push((layer, next.to, 0.0));
+                        }
+                    }
+                    None => {
+                        degree += own.paths;
+                        *made += own.paths;
+                        // A number of paths beyond u64 is beyond any capacity.
+                        capacity.check(*made as u64, "neighbor rank")?;
+                    }
+                }
+            }
+            degree += known.len() as f64;
+            meter.hold(known.len() * 4 * size_of::<(usize, VertexNumber, f64)>())?;
+            let share = alpha / degree;
+            for (_, given) in &mut same[from_same..] {
+                *given = own.rank * share;
+            }
+            for (_, _, given) in &mut earlier[from_earlier..] {
+                *given = own.rank * share;
+            }
+            meter.hold(2 * size_of::<(VertexNumber, f64)>())?;
+            parts.insert(*vertex, share);
+        }
+        Ok(Self {
+            same,
+            earlier,
+            parts,
+        })
+    }
+}
+
 /// Ranks of the vertices that each step leads to, first the source's own, 1. Each vertex gives
 /// `alpha` of its rank, in equal parts, to the edges that lead to new vertices (each once for each
 /// path that leads to it), to its neighbours in its own layer and to those in layers before, but
@@ -87,52 +155,12 @@ pub fn neighbour_rank(
         let last = layers.len() - 1;
         let mut nexts = Nexts::edges(&step.step, None, 0.0);
         nexts.read(search, layers[last].order.iter().copied())?;
-        // What the layer gives itself and the layers before: vertex and rank.
-        let (mut same, mut earlier) = (Vec::new(), Vec::new());
-        let mut parts: FxHashMap<VertexNumber, f64> = FxHashMap::default();
-        for vertex in &layers[last].order {
-            let own = layers[last].of[vertex];
-            let (mut known, mut degree) = (FxHashSet::default(), 0.0);
-            let (from_same, from_earlier) = (same.len(), earlier.len());
-            for next in nexts.of(*vertex) {
-                meter.row()?;
-                match layer_of(&layers, next.to) {
-                    Some(layer) if layer == last => {
-                        if known.insert(next.to) {
-                            same.push((next.to, 0.0));
-                        }
-                    }
-                    Some(0) => {}
-                    Some(layer) => {
-                        if known.insert(next.to) {
-                            earlier.push((layer, next.to, 0.0));
-                        }
-                    }
-                    None => {
-                        degree += own.paths;
-                        made += own.paths;
-                        // A number of paths beyond u64 is beyond any capacity.
-                        capacity.check(made as u64, "neighbor rank")?;
-                    }
-                }
-            }
-            degree += known.len() as f64;
-            meter.hold(known.len() * 4 * size_of::<(usize, VertexNumber, f64)>())?;
-            let share = alpha / degree;
-            for (_, given) in &mut same[from_same..] {
-                *given = own.rank * share;
-            }
-            for (_, _, given) in &mut earlier[from_earlier..] {
-                *given = own.rank * share;
-            }
-            meter.hold(2 * size_of::<(VertexNumber, f64)>())?;
-            parts.insert(*vertex, share);
+        let given = Given::of(&layers, &nexts, alpha, (&mut made, capacity), meter)?;
+        for (vertex, rank) in given.same {
+            layers[last].entry(vertex, meter)?.rank += rank;
         }
-        for (vertex, given) in same {
-            layers[last].entry(vertex, meter)?.rank += given;
-        }
-        for (layer, vertex, given) in earlier {
-            layers[layer].entry(vertex, meter)?.rank += given;
+        for (layer, vertex, rank) in given.earlier {
+            layers[layer].entry(vertex, meter)?.rank += rank;
         }
         let mut new = Layer::default();
         for vertex in &layers[last].order {
@@ -141,7 +169,7 @@ pub fn neighbour_rank(
                 meter.row()?;
                 if layer_of(&layers, next.to).is_none() {
                     let to = new.entry(next.to, meter)?;
-                    to.rank += own.paths * own.rank * parts[vertex];
+                    to.rank += own.paths * own.rank * given.parts[vertex];
                     to.paths = (to.paths + own.paths).min(PATHS_MAX);
                 }
             }

@@ -17,7 +17,7 @@ pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits, SharedBytes};
 pub use past::PastVersion;
 pub use policy::{AccessPolicy, AnyOf, Coverage, ElementPolicy};
-pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
+pub use scan::{Elements, ScanAsk, ScanOrder, ScanPosition, ScannedEdge, ScannedElement};
 pub use schema::SchemaView;
 pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};
 pub use writer::{EdgeAddition, GraphWriter, Occurrence, PropertyWrite, Search, VertexAddition};

@@ -40,9 +40,9 @@ pub struct ScanOrder {
 /// Where a scan goes on. Belongs to one ask and one point of both times; opaque to all but the
 /// view.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place(Vec<u8>);
+pub struct ScanPosition(Vec<u8>);
 
-impl Place {
+impl ScanPosition {
     /// A place that a view remembers as these bytes.
     #[must_use]
     pub const fn new(bytes: Vec<u8>) -> Self {
@@ -58,7 +58,7 @@ impl Place {
 
 /// An element that a scan shows.
 #[derive(Debug, Clone, Copy)]
-pub enum Found<'a> {
+pub enum ScannedElement<'a> {
     /// A vertex.
     Vertex {
         /// Its vertex key.
@@ -70,7 +70,7 @@ pub enum Found<'a> {
     Edge(ScannedEdge<'a>),
 }
 
-impl Found<'_> {
+impl ScannedElement<'_> {
     /// The id of the element, which `view` showed.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use varve_model::{
     TemporalScope, VertexId, VertexLabelId,
 };
 
-use crate::{Elements, Found, Meter, PastVersion, Place, ScanAsk, ViewError};
+use crate::{Elements, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement, ViewError};
 
 /// Edges in one piece of a scan of all.
 const PIECE: usize = 65_536;
@@ -126,11 +126,11 @@ pub trait GraphView: Send + Sync {
     fn scan(
         &self,
         ask: &ScanAsk<'_>,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
         meter: &Meter,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Result<Option<Place>, ViewError>;
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Result<Option<ScanPosition>, ViewError>;
 
     /// Visits every edge once, in no order, by the vertex keys of its source and of its target,
     /// until the visitor breaks. For copies of a graph's structure: what the edges contain is not
@@ -152,7 +152,7 @@ pub trait GraphView: Send + Sync {
         let (mut from, mut ended) = (None, false);
         loop {
             from = self.scan(&ask, from.as_ref(), PIECE, meter, &mut |found| {
-                let Found::Edge(edge) = found else {
+                let ScannedElement::Edge(edge) = found else {
                     return Flow::Continue(());
                 };
                 let flow = visit(edge.source, edge.target);

@@ -3,6 +3,7 @@
 //! Each layer is a TOML table over the one below. The file is checked by itself first, so that a wrong key is reported
 //! with its file and line; every other layer names itself in its errors.
 
+mod checks;
 mod document;
 mod layers;
 
@@ -39,9 +40,8 @@ section! {
         /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a quarter of the machine's.
         /// At least 256. With Cassandra a quarter of it, for the keys of rows.
         memory_mib: u64 = 1920,
-        /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to the sorted files. It has
-        /// a log of its own and costs a fraction of the processor's time of the engine's log and memtables, to which writes
-        /// go with 0. At most an eighth of the memory. May be changed at any start.
+        /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to the sorted files. At
+        /// least 1 MiB, and at most an eighth of the memory. May be changed at any start.
         front_table_bytes: usize = 160 << 20,
         /// Seconds that the newest commit of a graph may be ahead of this machine's clock when the server opens it. A graph further
         /// ahead is not opened, since the clock is wrong now or was wrong then; 0 opens it whatever the clock shows. `time.md` says more.
@@ -398,48 +398,6 @@ impl Config {
         }
     }
 
-    /// Refuses values with which the server could not work.
-    fn validate(&self) -> Result<(), ConfigError> {
-        self.kept_changes()?;
-        self.whole_server()
-            .validate()
-            .map_err(|error| ConfigError::new(error.to_string()))?;
-        self.durability()?;
-        let engine = self.storage.engine.as_str();
-        if !matches!(engine, "rocksdb" | "memory" | "cassandra") {
-            let text =
-                format!("storage.engine must be rocksdb, memory or cassandra, but is '{engine}'");
-            return Err(ConfigError::new(text));
-        }
-        self.storage.cassandra.validate()?;
-        if engine == "cassandra" && self.tls.is_on() {
-            return Err(ConfigError::new(
-                "tls.certificate_file is given, but servers that share a cluster hand requests on to each other \
-                 without TLS: put a proxy with TLS in front",
-            ));
-        }
-        if (1..256).contains(&self.storage.memory_mib) {
-            return Err(ConfigError::new(
-                "storage.memory_mib must be 0 or at least 256",
-            ));
-        }
-        self.limits
-            .limits()
-            .validate()
-            .map_err(|error| ConfigError::new(error.to_string()))?;
-        self.maintenance.validate()?;
-        self.omrs
-            .validate()
-            .map_err(|error| ConfigError::new(error.to_string()))?;
-        let level = self.log.level.as_str();
-        if level.parse::<tracing::Level>().is_err() {
-            let text =
-                format!("log.level must be error, warn, info, debug or trace, but is '{level}'");
-            return Err(ConfigError::new(text));
-        }
-        Ok(())
-    }
-
     /// The options of the HTTP server, with those of the sections that belong to it.
     pub(crate) fn whole_server(&self) -> ServerConfig {
         ServerConfig {
@@ -507,106 +465,6 @@ fn is_loopback(address: &str) -> bool {
     }
 }
 
-/// What is wrong with a consistency, and why.
-fn consistency_refused(name: &str) -> Option<String> {
-    let why = match name {
-        "local_quorum" | "quorum" => return None,
-        "any" | "one" | "two" | "three" | "local_one" => {
-            "writes too rest on reads, and with fewer than most nodes those miss what was just written"
-        }
-        "each_quorum" => {
-            "a server in one datacenter could miss what another had begun to finish, and half of a batch stay; quorum has no \
-             such gap"
-        }
-        "all" => "one node that is away would stop everything",
-        "serial" | "local_serial" => {
-            "these are for conditional changes, which take what goes with the other two"
-        }
-        _ => return Some("local_quorum or quorum".to_owned()),
-    };
-    Some(format!("local_quorum or quorum, not {name}: {why}"))
-}
-
-/// The longest name of the keyspace that lists the graphs: a graph's own name comes behind it.
-const KEYSPACE_BYTES_MAX: usize = 16;
-
-impl CassandraOptions {
-    fn validate(&self) -> Result<(), ConfigError> {
-        let wrong = |option: &str, text: &str| {
-            ConfigError::new(format!("storage.cassandra.{option} must be {text}"))
-        };
-        if self.contact_points.is_empty() {
-            return Err(wrong("contact_points", "at least one host:port"));
-        }
-        let has_port = |address: &str| {
-            let port = address
-                .rsplit_once(':')
-                .map(|(_, port)| port.parse::<u16>());
-            matches!(port, Some(Ok(1..)))
-        };
-        if !self.advertise.is_empty() && !has_port(&self.advertise) {
-            return Err(wrong("advertise", "host:port"));
-        }
-        let name = self.keyspace.as_bytes();
-        let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
-        let named = name.first().is_some_and(u8::is_ascii_lowercase)
-            && name.iter().all(plain)
-            && name.len() <= KEYSPACE_BYTES_MAX;
-        if !named {
-            let text = "1 to 16 lower-case letters, digits and _, the first a letter";
-            return Err(wrong("keyspace", text));
-        }
-        let datacenter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        let is_named = |name: &String| !name.is_empty() && name.bytes().all(datacenter);
-        if !is_named(&self.datacenter) {
-            return Err(wrong("datacenter", "letters, digits, _, - and ."));
-        }
-        let further = &self.further_datacenters;
-        let mut all: Vec<&String> = further.iter().chain([&self.datacenter]).collect();
-        all.sort_unstable();
-        all.dedup();
-        if !further.iter().all(is_named) || all.len() <= further.len() {
-            let text = "different names of letters, digits, _, - and ., without datacenter";
-            return Err(wrong("further_datacenters", text));
-        }
-        if !(1..=9).contains(&self.replication) {
-            return Err(wrong("replication", "in 1 to 9"));
-        }
-        if self.tls_certificate_file.is_empty() != self.tls_key_file.is_empty() {
-            return Err(wrong(
-                "tls_key_file",
-                "given with tls_certificate_file, and only with it",
-            ));
-        }
-        if self.tls_trusted_file.is_empty() && !self.tls_certificate_file.is_empty() {
-            return Err(wrong(
-                "tls_trusted_file",
-                "given where tls_certificate_file is",
-            ));
-        }
-        if let Some(text) = consistency_refused(&self.consistency) {
-            return Err(wrong("consistency", &text));
-        }
-        if !(1..=1024).contains(&self.partition_mib) {
-            return Err(wrong("partition_mib", "in 1 to 1024"));
-        }
-        if !(10..=3600).contains(&self.lease_seconds) {
-            return Err(wrong("lease_seconds", "in 10 to 3600"));
-        }
-        for (option, value) in [
-            ("connections_per_node", self.connections_per_node as u64),
-            ("in_flight_max", self.in_flight_max as u64),
-            ("request_timeout_ms", self.request_timeout_ms),
-            ("io_threads", self.io_threads as u64),
-        ] {
-            if value == 0 {
-                return Err(wrong(option, "at least 1"));
-            }
-        }
-        Ok(())
-    }
-}
-
 impl LimitsConfig {
     /// What it says, for the graphs.
     pub(crate) fn limits(&self) -> Limits {
@@ -622,25 +480,6 @@ impl LimitsConfig {
 }
 
 impl MaintenanceConfig {
-    fn validate(&self) -> Result<(), ConfigError> {
-        for (name, value, range) in [
-            ("tidy_interval_ms", self.tidy_interval_ms, 10..=3_600_000),
-            (
-                "retention_interval_seconds",
-                self.retention_interval_seconds,
-                1..=604_800,
-            ),
-        ] {
-            if !range.contains(&value) {
-                let (least, most) = (range.start(), range.end());
-                return Err(ConfigError::new(format!(
-                    "maintenance.{name} must be in {least} to {most}, but is {value}"
-                )));
-            }
-        }
-        Ok(())
-    }
-
     /// The options as upkeep takes them.
     pub(crate) fn options(&self) -> MaintenanceOptions {
         let kept = self.task_retention_hours;

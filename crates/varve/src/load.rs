@@ -39,7 +39,7 @@ use journal::{Done, Journal, Progress, Subject};
 use mapping::{Mapping, Source};
 use outgoing::Outgoing;
 use rows::{Row, Rows};
-use sender::{BadRow, HandOver, Kind, Sender, Tally};
+use sender::{BadRow, BatchKind, HandOver, Sender, Tally};
 
 /// The exit code when everything was tried but some rows were refused.
 const SOME_REFUSED: u8 = 3;
@@ -55,7 +55,7 @@ struct Plan {
 
 /// One input.
 struct Input {
-    kind: Kind,
+    kind: BatchKind,
     source: Source,
     /// Whether rows are those of a dump.
     dumped: bool,
@@ -128,8 +128,8 @@ impl Plan {
                 dumped: false,
             }
         };
-        let vertices = mapping.vertices.into_iter().map(input(Kind::Vertices));
-        let edges = mapping.edges.into_iter().map(input(Kind::Edges));
+        let vertices = mapping.vertices.into_iter().map(input(BatchKind::Vertices));
+        let edges = mapping.edges.into_iter().map(input(BatchKind::Edges));
         let fingerprint = format!("{:016x}", xxh3_64(&text));
         Ok(Self {
             inputs: vertices.chain(edges).collect(),
@@ -146,7 +146,7 @@ impl Plan {
             dumped: true,
         };
         Self {
-            inputs: vec![input(Kind::Vertices), input(Kind::Edges)],
+            inputs: vec![input(BatchKind::Vertices), input(BatchKind::Edges)],
             skip_unchanged: false,
             fingerprint: "dump".to_owned(),
         }
@@ -196,7 +196,7 @@ fn load(
     let (sender, done) = prepare(arguments, client, plan, work.check_vertices)?;
     let started = Instant::now();
     let before = sender.tally.lock().stored;
-    let result = [Kind::Vertices, Kind::Edges]
+    let result = [BatchKind::Vertices, BatchKind::Edges]
         .into_iter()
         .try_for_each(|kind| {
             sender.run(kind, work.threads, |channels| {
@@ -372,8 +372,8 @@ impl Reader<'_> {
         let source = &self.input.source;
         match self.input.kind {
             kind if self.input.dumped => dumped::element(columns, kind, self.catalogue),
-            Kind::Vertices => element::vertex(&columns, source, self.catalogue).map(Some),
-            Kind::Edges => element::edge(&columns, source, self.catalogue).map(Some),
+            BatchKind::Vertices => element::vertex(&columns, source, self.catalogue).map(Some),
+            BatchKind::Edges => element::edge(&columns, source, self.catalogue).map(Some),
         }
     }
 }

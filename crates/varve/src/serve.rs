@@ -46,19 +46,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         None => Data::open(&config)?,
     };
     log_changes(&graphs);
-    let maintenance = Maintenance::start(
-        Arc::clone(&graphs),
-        config.maintenance.options(),
-        |finding| match finding {
-            Finding::Failed { graph, error } => {
-                tracing::warn!(graph, %error, "upkeep failed and is tried again");
-            }
-            Finding::AheadOfClock { graph, detail } => {
-                tracing::warn!(graph, detail, "the graph is ahead of the clock");
-            }
-            Finding::ClockJumped { detail } => tracing::warn!(detail, "the clock jumped"),
-        },
-    )?;
+    let maintenance = maintain(&graphs, &config)?;
     let tending = tend(&graphs)?;
     let mut server_config = config.whole_server();
     if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
@@ -82,37 +70,68 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     };
     server.run_until_signal(|server| {
         announce(&config, &server.address().to_string(), &graphs);
-        if let Some(password) = password {
-            println!("  admin user  made; its password, which is not shown again: {password}");
-        }
-        if let Some(address) = server.admin_address() {
-            println!("  admin       {}://{address}", scheme(&config, "http"));
-        }
-        if let Some(address) = server.gremlin_address() {
-            println!(
-                "  gremlin     {}://{address}/gremlin",
-                scheme(&config, "ws")
-            );
-        }
-        if let Some(identity) = identity {
-            let name = config.omrs.server_names.first();
-            let name = name.map_or("<any name>", String::as_str);
-            println!("  metadata    /servers/{name}, metadata collection {identity}");
-        }
+        announce_more(&config, server, password, identity);
     })?;
     engine.stop_waiting();
     drop((tending, maintenance));
+    sync_all(&graphs)?;
+    // So that another server leads them at once.
+    drop(state);
+    graphs.close();
+    tracing::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Begins the upkeep beside the requests, whose findings are logged.
+fn maintain(graphs: &Arc<Registry>, config: &Config) -> Result<Maintenance, CommandError> {
+    let maintenance = Maintenance::start(
+        Arc::clone(graphs),
+        config.maintenance.options(),
+        |finding| match finding {
+            Finding::Failed { graph, error } => {
+                tracing::warn!(graph, %error, "upkeep failed and is tried again");
+            }
+            Finding::AheadOfClock { graph, detail } => {
+                tracing::warn!(graph, detail, "the graph is ahead of the clock");
+            }
+            Finding::ClockJumped { detail } => tracing::warn!(detail, "the clock jumped"),
+        },
+    )?;
+    Ok(maintenance)
+}
+
+/// Says what is there beside the main listener.
+fn announce_more(
+    config: &Config,
+    server: &RunningServer,
+    password: Option<String>,
+    identity: Option<String>,
+) {
+    if let Some(password) = password {
+        println!("  admin user  made; its password, which is not shown again: {password}");
+    }
+    if let Some(address) = server.admin_address() {
+        println!("  admin       {}://{address}", scheme(config, "http"));
+    }
+    if let Some(address) = server.gremlin_address() {
+        println!("  gremlin     {}://{address}/gremlin", scheme(config, "ws"));
+    }
+    if let Some(identity) = identity {
+        let name = config.omrs.server_names.first();
+        let name = name.map_or("<any name>", String::as_str);
+        println!("  metadata    /servers/{name}, metadata collection {identity}");
+    }
+}
+
+/// Brings what was acknowledged before it was synced to stable storage.
+fn sync_all(graphs: &Registry) -> Result<(), CommandError> {
     for name in graphs.open_names() {
         graphs.get(&name)?.space().sync()?;
     }
     if let Some(system) = graphs.system()? {
         system.space().sync()?;
     }
-    // So that another server leads them at once.
-    drop(state);
-    graphs.close();
-    tracing::info!("stopped");
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// What is served.

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use varve_auth::{ADMIN, Auth, Author, Kind, Store, User, UserPatch};
+use varve_auth::{ADMIN, Auth, Author, RecordKind, Store, User, UserPatch};
 
 use crate::cli::{UserAction, UserArguments};
 use crate::{CommandError, data};
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &UserArguments) -> Result<ExitCode, CommandError> {
     }
     let auth = Auth::open(Store::open(graphs.make_system()?)?, config.auth.options())?;
     let name = arguments.name.as_deref().unwrap_or_default();
-    let id = Kind::User.id_of(name);
+    let id = RecordKind::User.id_of(name);
     match arguments.action {
         UserAction::List => {
             for user in auth.directory().users() {
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &UserArguments) -> Result<ExitCode, CommandError> {
 /// Makes the administrator of a server that has none: with the password that the environment has,
 /// else with a random one, which is returned.
 pub(crate) fn make_administrator(auth: &Arc<Auth>) -> Result<Option<String>, CommandError> {
-    let id = Kind::User.id_of(ADMIN);
+    let id = RecordKind::User.id_of(ADMIN);
     if auth.directory().user(&id).is_some() {
         return Ok(None);
     }

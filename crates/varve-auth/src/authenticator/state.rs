@@ -13,7 +13,7 @@ use crate::record::Id;
 use crate::token::Signer;
 use crate::white_list::Network;
 
-pub(super) struct State {
+pub(super) struct LiveDirectory {
     pub(super) directory: Arc<Directory>,
     pub(super) signer: Signer,
     principals: HashMap<Id, OnceLock<Option<Arc<Principal>>>>,
@@ -30,7 +30,7 @@ pub(super) struct UsedToken {
     pub(super) used: Arc<AtomicI64>,
 }
 
-impl State {
+impl LiveDirectory {
     /// `before`: what is replaced by it.
     pub(super) fn of(directory: Directory, before: Option<&Self>) -> Self {
         let secret = directory.token_secret().map(|one| one.secret.as_str());

@@ -16,7 +16,7 @@ pub(crate) enum Step {
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct LoadRange {
     pub(crate) last_clean: Option<f64>,
     pub(crate) first_failed: Option<f64>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn search<E>(
     factor: f64,
     max: f64,
     mut step: impl FnMut(f64) -> Result<Step, E>,
-) -> Result<Found, E> {
+) -> Result<LoadRange, E> {
     let (mut last_clean, mut first_failed) = (None, None);
     let mut load = start.min(max);
     loop {
@@ -43,7 +43,7 @@ pub(crate) fn search<E>(
             }
             Step::Last => {
                 first_failed = Some(load);
-                return Ok(Found {
+                return Ok(LoadRange {
                     last_clean,
                     first_failed,
                 });
@@ -71,7 +71,7 @@ pub(crate) fn search<E>(
         }
         (last_clean, first_failed) = (Some(clean), Some(failed));
     }
-    Ok(Found {
+    Ok(LoadRange {
         last_clean,
         first_failed,
     })
@@ -81,7 +81,7 @@ pub(crate) fn search<E>(
 mod tests {
     use super::*;
 
-    fn run(start: f64, max: f64, limit: f64) -> (Found, Vec<f64>) {
+    fn run(start: f64, max: f64, limit: f64) -> (LoadRange, Vec<f64>) {
         let mut steps = Vec::new();
         let found = search(start, 1.5, max, |load| {
             steps.push(load);

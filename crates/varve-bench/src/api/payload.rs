@@ -40,7 +40,7 @@ pub(crate) const GROUP: u64 = 10;
 
 /// The kinds of vertices. Each has its own range of numbers, since all labels of a graph share one space of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum VertexKind {
     Plain,
     Indexed,
     Wide,
@@ -49,7 +49,7 @@ pub(crate) enum Kind {
     Person,
 }
 
-impl Kind {
+impl VertexKind {
     pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::Plain => VERTEX_LABEL,
@@ -95,13 +95,13 @@ pub(crate) const fn edge_capacity(vertices: u64) -> u64 {
 impl Naming {
     /// The ids of the vertices that every run creates first.
     pub(crate) fn probe_ids(&self) -> [String; PROBES as usize] {
-        let last = Kind::Plain.capacity() + PROBES - 1;
+        let last = VertexKind::Plain.capacity() + PROBES - 1;
         [last, last - 1]
-            .map(|number| String::from_utf8_lossy(&self.id(Kind::Plain, number)).into_owned())
+            .map(|number| String::from_utf8_lossy(&self.id(VertexKind::Plain, number)).into_owned())
     }
 
     /// The id of vertex `number` of a kind. Neighbouring numbers have ids far apart, so that writes land everywhere.
-    pub(crate) fn id(&self, kind: Kind, number: u64) -> [u8; ID] {
+    pub(crate) fn id(&self, kind: VertexKind, number: u64) -> [u8; ID] {
         let mut id = [0; ID];
         id[..PREFIX].copy_from_slice(&self.prefix);
         let scrambled = scramble(kind.base() + number);
@@ -133,18 +133,18 @@ impl Naming {
     }
 
     /// Property names and values of vertex `number` of a kind, as they are sent for its creation.
-    pub(crate) fn properties(&self, kind: Kind, number: u64) -> Vec<(String, Value)> {
+    pub(crate) fn properties(&self, kind: VertexKind, number: u64) -> Vec<(String, Value)> {
         let text = |bytes: [u8; 8]| String::from_utf8_lossy(&bytes).into_owned();
         let name = ("bname".to_owned(), text(self.name(number)).into());
         match kind {
-            Kind::Plain | Kind::Forgetful => {
+            VertexKind::Plain | VertexKind::Forgetful => {
                 vec![name, ("bage".to_owned(), self.age(number).into())]
             }
-            Kind::Indexed => vec![
+            VertexKind::Indexed => vec![
                 name,
                 ("bgroup".to_owned(), text(Self::group(number)).into()),
             ],
-            Kind::Person => vec![
+            VertexKind::Person => vec![
                 name,
                 ("bage".to_owned(), self.age(number).into()),
                 (
@@ -152,7 +152,7 @@ impl Naming {
                     String::from_utf8_lossy(self.city(number)).into(),
                 ),
             ],
-            Kind::Wide => (0..WIDE_PROPERTIES)
+            VertexKind::Wide => (0..WIDE_PROPERTIES)
                 .map(|at| {
                     let value = text(self.name(wide_number(number, at)));
                     let value = value + &"x".repeat(WIDE_VALUE - 8);
@@ -265,7 +265,7 @@ pub(crate) struct Template {
     text: Vec<u8>,
     /// Offset in the text and field, for one element.
     fields: Vec<(usize, Field)>,
-    kind: Kind,
+    kind: VertexKind,
     /// Distance from one element to the next, and how many there are.
     stride: usize,
     count: u32,
@@ -273,13 +273,15 @@ pub(crate) struct Template {
 
 impl Template {
     /// `count` vertices of a kind as they are sent for creation.
-    pub(crate) fn vertices(kind: Kind, count: u32) -> Self {
+    pub(crate) fn vertices(kind: VertexKind, count: u32) -> Self {
         let label = kind.label();
         let properties = match kind {
-            Kind::Plain | Kind::Forgetful => r#""bname":"@@@@@@@N","bage":@A"#.to_owned(),
-            Kind::Indexed => r#""bname":"@@@@@@@N","bgroup":"@@@@@@@G""#.to_owned(),
-            Kind::Person => r#""bname":"@@@@@@@N","bage":@A,"bcity":"@@@@C""#.to_owned(),
-            Kind::Wide => (0..WIDE_PROPERTIES)
+            VertexKind::Plain | VertexKind::Forgetful => {
+                r#""bname":"@@@@@@@N","bage":@A"#.to_owned()
+            }
+            VertexKind::Indexed => r#""bname":"@@@@@@@N","bgroup":"@@@@@@@G""#.to_owned(),
+            VertexKind::Person => r#""bname":"@@@@@@@N","bage":@A,"bcity":"@@@@C""#.to_owned(),
+            VertexKind::Wide => (0..WIDE_PROPERTIES)
                 .map(|at| format!(r#""bw{at:02}":"@@@@@@@V{}""#, "x".repeat(WIDE_VALUE - 8)))
                 .collect::<Vec<_>>()
                 .join(","),
@@ -290,9 +292,9 @@ impl Template {
     }
 
     /// `count` edges between vertices of a kind as they are sent for creation.
-    pub(crate) fn edges(kind: Kind, count: u32) -> Self {
+    pub(crate) fn edges(kind: VertexKind, count: u32) -> Self {
         let (own, label) = match kind {
-            Kind::Person => (KNOWS_LABEL, PERSON_LABEL),
+            VertexKind::Person => (KNOWS_LABEL, PERSON_LABEL),
             _ => (EDGE_LABEL, VERTEX_LABEL),
         };
         let one = format!(
@@ -301,17 +303,17 @@ impl Template {
         Self::repeated(&one, kind, count)
     }
 
-    fn repeated(one: &str, kind: Kind, count: u32) -> Self {
+    fn repeated(one: &str, kind: VertexKind, count: u32) -> Self {
         let text = vec![one; count as usize].join(",");
         Self::new(&text, one.len() + 1, kind, count)
     }
 
     /// A text with the fields of one element.
-    pub(crate) fn single(text: &str, kind: Kind) -> Self {
+    pub(crate) fn single(text: &str, kind: VertexKind) -> Self {
         Self::new(text, 0, kind, 1)
     }
 
-    fn new(text: &str, stride: usize, kind: Kind, count: u32) -> Self {
+    fn new(text: &str, stride: usize, kind: VertexKind, count: u32) -> Self {
         let end = if stride == 0 { text.len() } else { stride - 1 };
         let one = &text[..end.min(text.len())];
         let fields = fields_of(one.as_bytes()).collect();
@@ -368,7 +370,7 @@ impl Template {
             let place = &mut out[*at..*at + field.mark().len()];
             match field {
                 Field::Id => place.copy_from_slice(&naming.id(self.kind, number)),
-                Field::Name if self.kind == Kind::Person => {
+                Field::Name if self.kind == VertexKind::Person => {
                     place.copy_from_slice(&naming.name(number % vertices.max(1)));
                 }
                 Field::Name => place.copy_from_slice(&naming.name(number)),
@@ -382,7 +384,7 @@ impl Template {
                 }
                 Field::Source | Field::Target => {
                     let (source, target) = *ends.get_or_insert_with(|| match self.kind {
-                        Kind::Person => naming.acquaintance(number, vertices),
+                        VertexKind::Person => naming.acquaintance(number, vertices),
                         _ => naming.ends(number, vertices),
                     });
                     let end = if *field == Field::Source {
@@ -391,8 +393,8 @@ impl Template {
                         target
                     };
                     let kind = match self.kind {
-                        Kind::Person => Kind::Person,
-                        _ => Kind::Plain,
+                        VertexKind::Person => VertexKind::Person,
+                        _ => VertexKind::Plain,
                     };
                     place.copy_from_slice(&naming.id(kind, end));
                 }
@@ -412,12 +414,12 @@ mod tests {
         seed: 7,
     };
 
-    const KINDS: [Kind; 5] = [
-        Kind::Plain,
-        Kind::Indexed,
-        Kind::Wide,
-        Kind::Forgetful,
-        Kind::Person,
+    const KINDS: [VertexKind; 5] = [
+        VertexKind::Plain,
+        VertexKind::Indexed,
+        VertexKind::Wide,
+        VertexKind::Forgetful,
+        VertexKind::Person,
     ];
 
     fn filled(template: &Template, first: u64) -> serde_json::Value {
@@ -452,12 +454,13 @@ mod tests {
 
     #[test]
     fn vertices_are_as_documented() {
-        let vertices = filled(&Template::vertices(Kind::Plain, 3), 5);
+        let vertices = filled(&Template::vertices(VertexKind::Plain, 3), 5);
         let vertices = vertices.as_array().expect("an array");
         assert_eq!(vertices.len(), 3);
         for (at, vertex) in vertices.iter().enumerate() {
             let number = 5 + at as u64;
-            let id = String::from_utf8(NAMING.id(Kind::Plain, number).to_vec()).expect("text");
+            let id =
+                String::from_utf8(NAMING.id(VertexKind::Plain, number).to_vec()).expect("text");
             assert_eq!(vertex["id"], id);
             assert_eq!(vertex["label"], VERTEX_LABEL);
             assert_eq!(vertex["properties"]["bage"], NAMING.age(number));
@@ -466,10 +469,10 @@ mod tests {
 
     #[test]
     fn edges_are_as_documented() {
-        let edges = filled(&Template::edges(Kind::Plain, 2), 1_234);
+        let edges = filled(&Template::edges(VertexKind::Plain, 2), 1_234);
         let edge = &edges[1];
         let (source, target) = NAMING.ends(1_235, 1_000);
-        let id = |at| String::from_utf8(NAMING.id(Kind::Plain, at).to_vec()).expect("text");
+        let id = |at| String::from_utf8(NAMING.id(VertexKind::Plain, at).to_vec()).expect("text");
         assert_eq!(edge["outV"], id(source));
         assert_eq!(edge["inV"], id(target));
         assert_eq!(edge["properties"]["bsince"], NAMING.since(1_235));
@@ -477,7 +480,7 @@ mod tests {
 
     #[test]
     fn a_wide_vertex_has_20_properties_and_a_kilobyte() {
-        let wide = filled(&Template::vertices(Kind::Wide, 1), 9);
+        let wide = filled(&Template::vertices(VertexKind::Wide, 1), 9);
         let properties = wide[0]["properties"].as_object().expect("an object");
         assert_eq!(properties.len(), WIDE_PROPERTIES);
         let values: BTreeSet<_> = properties.values().map(ToString::to_string).collect();
@@ -496,7 +499,7 @@ mod tests {
 
     #[test]
     fn groups_have_ten_members() {
-        let vertices = filled(&Template::vertices(Kind::Indexed, 30), 0);
+        let vertices = filled(&Template::vertices(VertexKind::Indexed, 30), 0);
         let groups: Vec<_> = (0..30)
             .map(|at| vertices[at]["properties"]["bgroup"].clone())
             .collect();

@@ -1,14 +1,17 @@
 //! The requests of a scenario, one after another, each with what its right answer has.
 
+mod template;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::answer::{Check, Expect};
 use super::changes::Change;
 use super::choice::{Chooser, Distribution, Random};
-use super::payload::{self, Kind, Naming, Template};
-use super::scenario::{Data, Need, Place, Scenario, Sizes};
-use super::{queries, social};
+use super::payload::{self, Naming, Template, VertexKind};
+use super::scenario::{Data, GraphAddress, Need, Scenario};
+use super::social;
+use template::template;
 
 /// Other persons that are asked for beside each.
 const PAIRS: u64 = 1_000;
@@ -31,7 +34,7 @@ impl Requests {
     pub(crate) fn new(
         scenario: Scenario,
         data: &Arc<Data>,
-        place: &Place,
+        place: &GraphAddress,
         distribution: Distribution,
         seed: u64,
     ) -> Self {
@@ -82,24 +85,26 @@ impl Requests {
         use Scenario as S;
         Some(match self.scenario {
             S::PropertyKeys | S::VertexLabels | S::EdgeLabels => self.schema(out),
-            S::SingleInsertVertices | S::BatchInsertVertices => self.vertices(Kind::Plain, out)?,
-            S::SingleInsertWide | S::BatchInsertWide => self.vertices(Kind::Wide, out)?,
-            S::LoadIndexed => self.vertices(Kind::Indexed, out)?,
-            S::LoadForgetful => self.vertices(Kind::Forgetful, out)?,
-            S::LoadPersons => self.vertices(Kind::Person, out)?,
+            S::SingleInsertVertices | S::BatchInsertVertices => {
+                self.vertices(VertexKind::Plain, out)?
+            }
+            S::SingleInsertWide | S::BatchInsertWide => self.vertices(VertexKind::Wide, out)?,
+            S::LoadIndexed => self.vertices(VertexKind::Indexed, out)?,
+            S::LoadForgetful => self.vertices(VertexKind::Forgetful, out)?,
+            S::LoadPersons => self.vertices(VertexKind::Person, out)?,
             S::LoadKnows => self.knows(out)?,
             S::SingleInsertEdges | S::BatchInsertEdges | S::BatchInsertEdgesUnchecked => {
                 self.edges(out)?
             }
             S::Mixed if self.random.unit() < self.data.sizes.write_ratio => {
-                self.vertices(Kind::Plain, out)?
+                self.vertices(VertexKind::Plain, out)?
             }
             S::VertexById | S::Mixed | S::AsOf => self.read_vertex(out),
             S::EdgeById => self.read_edge(out),
-            S::UpdateVertices => self.change(Kind::Plain, false, out),
-            S::BatchUpdateVertices => self.change(Kind::Plain, true, out),
-            S::Overwrite => self.change(Kind::Plain, false, out),
-            S::OverwriteNoHistory => self.change(Kind::Forgetful, false, out),
+            S::UpdateVertices => self.change(VertexKind::Plain, false, out),
+            S::BatchUpdateVertices => self.change(VertexKind::Plain, true, out),
+            S::Overwrite => self.change(VertexKind::Plain, false, out),
+            S::OverwriteNoHistory => self.change(VertexKind::Forgetful, false, out),
             S::IndexQuery => {
                 let number = self.chooser.choose(&mut self.random);
                 // A group at the end of the load may be incomplete.
@@ -120,7 +125,7 @@ impl Requests {
                 let round = social::KNOWN + self.random.below(PAIRS);
                 let number = person + round * self.data.sizes.vertices;
                 self.fill(number, out);
-                let id = self.data.naming.id(Kind::Person, person);
+                let id = self.data.naming.id(VertexKind::Person, person);
                 let check = match self.scenario {
                     S::GremlinVertex | S::GremlinByName => Check::Id(id),
                     _ => Check::Any,
@@ -162,7 +167,7 @@ impl Requests {
         }
     }
 
-    fn vertices(&self, kind: Kind, out: &mut Vec<u8>) -> Option<Expect> {
+    fn vertices(&self, kind: VertexKind, out: &mut Vec<u8>) -> Option<Expect> {
         let data = &*self.data;
         let template = self.second.as_ref().unwrap_or(&self.template);
         let first = data.take(Need::Vertices(kind), u64::from(self.items))?;
@@ -183,9 +188,9 @@ impl Requests {
         let first = data.take(Need::Edges, u64::from(self.items))?;
         self.fill(first, out);
         let (source, target) = data.naming.ends(first, data.sizes.vertices);
-        let source = data.naming.id(Kind::Plain, source);
+        let source = data.naming.id(VertexKind::Plain, source);
         let check = match self.items {
-            1 => Check::Ends(source, data.naming.id(Kind::Plain, target)),
+            1 => Check::Ends(source, data.naming.id(VertexKind::Plain, target)),
             _ => Check::Strings(source),
         };
         Some(Expect {
@@ -199,7 +204,7 @@ impl Requests {
         let first = data.take(Need::Knows, u64::from(self.items))?;
         self.fill(first, out);
         let (source, _) = data.naming.acquaintance(first, data.sizes.vertices);
-        let check = Check::Strings(data.naming.id(Kind::Person, source));
+        let check = Check::Strings(data.naming.id(VertexKind::Person, source));
         Some(Expect {
             writes: true,
             ..self.expect(201, check, first)
@@ -209,7 +214,7 @@ impl Requests {
     fn read_vertex(&mut self, out: &mut Vec<u8>) -> Expect {
         let number = self.chooser.choose(&mut self.random);
         self.fill(number, out);
-        let id = self.data.naming.id(Kind::Plain, number);
+        let id = self.data.naming.id(VertexKind::Plain, number);
         self.expect(200, Check::Id(id), number)
     }
 
@@ -219,14 +224,14 @@ impl Requests {
         let data = &*self.data;
         let (source, target) = data.naming.ends(number, data.sizes.vertices);
         let check = Check::Ends(
-            data.naming.id(Kind::Plain, source),
-            data.naming.id(Kind::Plain, target),
+            data.naming.id(VertexKind::Plain, source),
+            data.naming.id(VertexKind::Plain, target),
         );
         self.expect(200, check, number)
     }
 
     /// Writes vertices that exist, with other content each time.
-    fn change(&mut self, kind: Kind, update: bool, out: &mut Vec<u8>) -> Expect {
+    fn change(&mut self, kind: VertexKind, update: bool, out: &mut Vec<u8>) -> Expect {
         let vertices = self.data.sizes.vertices.max(1);
         let first = self.chooser.choose(&mut self.random);
         let naming = Naming {
@@ -258,161 +263,6 @@ impl Requests {
     }
 }
 
-/// The text of a scenario's requests.
-fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
-    use Scenario as S;
-    let items = scenario.items(sizes);
-    let post = |path: &str, body: Template| request("POST", path, Some(body), place);
-    let get = |path: &str, kind: Kind| {
-        let path = format!("{}/{path}", place.base);
-        let text = format!("GET {path} HTTP/1.1\r\n{}\r\n", place.headers);
-        Template::single(&text, kind)
-    };
-    let array = |body: Template| body.wrapped(b"[", b"]");
-    let vertex = "graph/vertices/%22@@@@@@@@I%22";
-    match scenario {
-        S::PropertyKeys => post(
-            "schema/propertykeys",
-            schema_body("k", r#""data_type":"TEXT""#),
-        ),
-        S::VertexLabels => post(
-            "schema/vertexlabels",
-            schema_body(
-                "v",
-                r#""id_strategy":"CUSTOMIZE_STRING","properties":["bname","bage"]"#,
-            ),
-        ),
-        S::EdgeLabels => post(
-            "schema/edgelabels",
-            schema_body(
-                "e",
-                r#""source_label":"benchv","target_label":"benchv","properties":["bsince"]"#,
-            ),
-        ),
-        S::SingleInsertVertices => post("graph/vertices", Template::vertices(Kind::Plain, 1)),
-        S::SingleInsertWide => post("graph/vertices", Template::vertices(Kind::Wide, 1)),
-        S::SingleInsertEdges => post("graph/edges", Template::edges(Kind::Plain, 1)),
-        S::BatchInsertVertices | S::Overwrite => post(
-            "graph/vertices/batch",
-            array(Template::vertices(Kind::Plain, items)),
-        ),
-        S::LoadIndexed => post(
-            "graph/vertices/batch",
-            array(Template::vertices(Kind::Indexed, items)),
-        ),
-        S::OverwriteNoHistory | S::LoadForgetful => post(
-            "graph/vertices/batch",
-            array(Template::vertices(Kind::Forgetful, items)),
-        ),
-        S::BatchInsertWide => post(
-            "graph/vertices/batch",
-            array(Template::vertices(Kind::Wide, items)),
-        ),
-        S::BatchInsertEdges => post(
-            "graph/edges/batch",
-            array(Template::edges(Kind::Plain, items)),
-        ),
-        S::BatchInsertEdgesUnchecked => post(
-            "graph/edges/batch?check_vertex=false",
-            array(Template::edges(Kind::Plain, items)),
-        ),
-        S::LoadPersons => post(
-            "graph/vertices/batch",
-            array(Template::vertices(Kind::Person, items)),
-        ),
-        S::LoadKnows => post(
-            "graph/edges/batch?check_vertex=false",
-            array(Template::edges(Kind::Person, items)),
-        ),
-        S::VertexById | S::Mixed => get(vertex, Kind::Plain),
-        S::AsOf => get(&format!("{vertex}?as_of={}", place.loaded_at), Kind::Plain),
-        S::EdgeById => get(
-            &format!("graph/edges/S@@@@@@@@S{}S@@@@@@@@T", place.edge_middle),
-            Kind::Plain,
-        ),
-        S::UpdateVertices => {
-            let body = r#"{"label":"benchv","properties":{"bage":@A}}"#;
-            let path = format!("{vertex}?action=append");
-            request(
-                "PUT",
-                &path,
-                Some(Template::single(body, Kind::Plain)),
-                place,
-            )
-        }
-        S::BatchUpdateVertices => {
-            let body = Template::vertices(Kind::Plain, items).wrapped(
-                br#"{"vertices":["#,
-                br#"],"update_strategies":{"bage":"OVERRIDE"},"create_if_not_exist":true}"#,
-            );
-            request("PUT", "graph/vertices/batch", Some(body), place)
-        }
-        S::IndexQuery => get(
-            "graph/vertices?label=benchq&properties=%7B%22bgroup%22%3A%22@@@@@@@G%22%7D&limit=100",
-            Kind::Indexed,
-        ),
-        S::Adjacency => get(
-            "graph/edges?vertex_id=%22@@@@@@@@I%22&direction=OUT&limit=100",
-            Kind::Plain,
-        ),
-        S::KOut => get(
-            "traversers/kout?source=%22@@@@@@@@I%22&direction=OUT&max_depth=2",
-            Kind::Plain,
-        ),
-        other => match (queries::traverser(other), queries::gremlin(other)) {
-            (Some(traverser), _) => get(&format!("traversers/{traverser}"), Kind::Person),
-            (_, query) => gremlin(query.unwrap_or_default(), place),
-        },
-    }
-}
-
-/// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is
-/// not the graph's.
-fn gremlin(query: &str, place: &Place) -> Template {
-    let variables = [
-        ("x", r#""@@@@@@@@S""#),
-        ("y", r#""@@@@@@@@T""#),
-        ("n", r#""@@@@@@@N""#),
-        ("a", "@A"),
-    ];
-    let words = query.split(|letter: char| !letter.is_alphanumeric());
-    let used = variables
-        .into_iter()
-        .filter(|(name, _)| words.clone().any(|word| word == *name));
-    let bindings: Vec<String> = used
-        .map(|(name, mark)| format!(r#""{name}":{mark}"#))
-        .collect();
-    let bindings = bindings.join(",");
-    let body = format!(
-        r#"{{"gremlin":"{query}","bindings":{{{bindings}}},"language":"gremlin-groovy","aliases":{{"g":"{}"}}}}"#,
-        place.source
-    );
-    let head = format!(
-        "POST /gremlin HTTP/1.1\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        place.headers,
-        body.len()
-    );
-    Template::single(&format!("{head}{body}"), Kind::Person)
-}
-
-fn schema_body(letter: &str, rest: &str) -> Template {
-    let text = format!(r#"{{"name":"b{letter}@@@@@@@N",{rest},"check_exist":false}}"#);
-    Template::single(&text, Kind::Plain)
-}
-
-fn request(method: &str, path: &str, body: Option<Template>, place: &Place) -> Template {
-    let body = body.unwrap_or_else(|| Template::single("", Kind::Plain));
-    let line = format!(
-        "{method} {}/{path} HTTP/1.1\r\n{}",
-        place.base, place.headers
-    );
-    let head = format!(
-        "{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    body.wrapped(head.as_bytes(), b"")
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -421,6 +271,7 @@ mod tests {
 
     use super::*;
     use crate::api::answer::Verdict;
+    use crate::api::scenario::Sizes;
 
     fn data() -> Arc<Data> {
         let naming = Naming {
@@ -438,8 +289,8 @@ mod tests {
         Arc::new(Data::new(naming, sizes))
     }
 
-    fn place() -> Place {
-        Place {
+    fn place() -> GraphAddress {
+        GraphAddress {
             headers: "Host: localhost\r\n".into(),
             base: "/graphs/g".into(),
             source: "__g_hugegraph".to_owned(),
@@ -560,7 +411,8 @@ mod tests {
     fn a_batchs_answer_must_have_as_many_ids_as_were_sent() {
         let data = data();
         let (_, expect) = build(Scenario::BatchInsertVertices, &data, 1).remove(0);
-        let id = |at| String::from_utf8(data.naming.id(Kind::Plain, at).to_vec()).expect("text");
+        let id =
+            |at| String::from_utf8(data.naming.id(VertexKind::Plain, at).to_vec()).expect("text");
         let ids: Vec<String> = (0..200).map(|at| format!("\"{}\"", id(at))).collect();
         let all = format!("[{}]", ids.join(","));
         let fewer = format!("[{}]", ids[..199].join(","));

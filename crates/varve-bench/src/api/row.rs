@@ -21,9 +21,10 @@ use super::process;
 use super::progress::Progress;
 use super::request::Requests;
 use super::result::{
-    Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row, Second,
+    Buckets, Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row,
+    Second,
 };
-use super::scenario::{Data, Place, Scenario};
+use super::scenario::{Data, GraphAddress, Scenario};
 use super::worker::{self, ModelOfWorker, Work};
 
 /// How often the server's process is looked at.
@@ -37,7 +38,7 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) label: &'a str,
     pub(crate) load: Load,
     pub(crate) data: &'a Arc<Data>,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a GraphAddress,
     pub(crate) route: Route,
     pub(crate) distribution: Distribution,
     pub(crate) threads: u32,
@@ -203,37 +204,11 @@ impl RowPlan<'_> {
     ) -> Ran {
         let elapsed = tally.elapsed_s().max(1e-9);
         let histogram = buckets(&tally.service);
-        let columns = Columns {
-            samples: tally.samples,
-            average_us: tally.service_sum_us / tally.samples.max(1) as f64,
-            median_us: histogram.percentile(50.0),
-            line90_us: histogram.percentile(90.0),
-            min_us: tally.service.min(),
-            max_us: tally.service.max(),
-            error_percent: 100.0 * tally.failed() as f64 / tally.samples.max(1) as f64,
-            throughput: tally.samples as f64 / elapsed,
-            kb_per_s: tally.received as f64 / 1_024.0 / elapsed,
-        };
-        let more = More {
-            line95_us: histogram.percentile(95.0),
-            line99_us: histogram.percentile(99.0),
-            line999_us: histogram.percentile(99.9),
-            items_per_s: tally.succeeded_items as f64 / elapsed,
-            sent_kb_per_s: tally.sent as f64 / 1_024.0 / elapsed,
-            received_bytes: tally.received,
-            received_body_bytes: tally.received_body,
-            sent_bytes: tally.sent,
-            empty_answers: tally.empty_answers,
-        };
+        let columns = columns(&tally, &histogram, elapsed);
+        let more = more(&tally, &histogram, elapsed);
         let cpu = cpu(&tally, watch);
         let generator = self.generator(&tally, &columns, &cpu, elapsed);
-        let connections = Connections {
-            opened: tally.opened,
-            reconnects: tally.reconnects,
-            connect_average_us: tally.connect.mean(),
-            connect_line99_us: buckets(&tally.connect).percentile(99.0),
-            connect_max_us: tally.connect.max(),
-        };
+        let connections = connections(&tally);
         let corrected = corrected(&tally);
         let row = Row {
             scenario: self.scenario.name(),
@@ -327,6 +302,44 @@ fn in_flight_max(load: &Load) -> u32 {
 /// One thread's part of `all` users, or of the requests in flight; the parts differ by one at most and are all of them.
 const fn share(all: u32, thread: u32, threads: u32) -> u32 {
     all / threads + (thread < all % threads) as u32
+}
+
+fn columns(tally: &Tally, histogram: &Buckets, elapsed: f64) -> Columns {
+    Columns {
+        samples: tally.samples,
+        average_us: tally.service_sum_us / tally.samples.max(1) as f64,
+        median_us: histogram.percentile(50.0),
+        line90_us: histogram.percentile(90.0),
+        min_us: tally.service.min(),
+        max_us: tally.service.max(),
+        error_percent: 100.0 * tally.failed() as f64 / tally.samples.max(1) as f64,
+        throughput: tally.samples as f64 / elapsed,
+        kb_per_s: tally.received as f64 / 1_024.0 / elapsed,
+    }
+}
+
+fn more(tally: &Tally, histogram: &Buckets, elapsed: f64) -> More {
+    More {
+        line95_us: histogram.percentile(95.0),
+        line99_us: histogram.percentile(99.0),
+        line999_us: histogram.percentile(99.9),
+        items_per_s: tally.succeeded_items as f64 / elapsed,
+        sent_kb_per_s: tally.sent as f64 / 1_024.0 / elapsed,
+        received_bytes: tally.received,
+        received_body_bytes: tally.received_body,
+        sent_bytes: tally.sent,
+        empty_answers: tally.empty_answers,
+    }
+}
+
+fn connections(tally: &Tally) -> Connections {
+    Connections {
+        opened: tally.opened,
+        reconnects: tally.reconnects,
+        connect_average_us: tally.connect.mean(),
+        connect_line99_us: buckets(&tally.connect).percentile(99.0),
+        connect_max_us: tally.connect.max(),
+    }
 }
 
 fn cpu(tally: &Tally, watch: &Watch) -> Cpu {

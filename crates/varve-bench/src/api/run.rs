@@ -14,7 +14,7 @@ use super::jtl;
 use super::limit_search::{self, Step};
 use super::opening;
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
-use super::payload::{Kind, Naming};
+use super::payload::{Naming, VertexKind};
 use super::preset::Planned;
 use super::progress::Progress;
 use super::queries;
@@ -518,10 +518,10 @@ fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
 /// Gives out the numbers that an earlier run loaded.
 fn assume_loaded(data: &Data) {
     let needs = [
-        Need::Vertices(Kind::Plain),
-        Need::Vertices(Kind::Indexed),
-        Need::Vertices(Kind::Forgetful),
-        Need::Vertices(Kind::Person),
+        Need::Vertices(VertexKind::Plain),
+        Need::Vertices(VertexKind::Indexed),
+        Need::Vertices(VertexKind::Forgetful),
+        Need::Vertices(VertexKind::Person),
         Need::Edges,
         Need::Knows,
     ];

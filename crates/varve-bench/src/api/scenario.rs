@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
 
-use super::payload::{self, Kind, Naming};
+use super::payload::{self, Naming, VertexKind};
 use super::{queries, social};
 
 /// A scenario, by the names of the published load tests where there is one.
@@ -154,7 +154,7 @@ pub(crate) const PUBLISHED: &[Scenario] = &[
 /// What a scenario needs loaded before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    Vertices(Kind),
+    Vertices(VertexKind),
     Edges,
     /// Edges between persons.
     Knows,
@@ -163,12 +163,12 @@ pub(crate) enum Need {
 /// What a scenario writes, so that it can be read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    Vertices(Kind),
+    Vertices(VertexKind),
     Edges,
     /// Vertices that existed, all properties anew: their content depends on which write was the last.
-    Overwritten(Kind),
+    Overwritten(VertexKind),
     /// The same of their ages alone.
-    Updated(Kind),
+    Updated(VertexKind),
     PropertyKeys,
     VertexLabels,
     EdgeLabels,
@@ -187,13 +187,13 @@ impl Need {
     pub(crate) const fn load(self) -> (Scenario, &'static str) {
         use Scenario as S;
         match self {
-            Self::Vertices(Kind::Plain) => (S::BatchInsertVertices, "loading vertices"),
-            Self::Vertices(Kind::Indexed) => (S::LoadIndexed, "loading indexed vertices"),
-            Self::Vertices(Kind::Wide) => (S::BatchInsertWide, "loading wide vertices"),
-            Self::Vertices(Kind::Forgetful) => {
+            Self::Vertices(VertexKind::Plain) => (S::BatchInsertVertices, "loading vertices"),
+            Self::Vertices(VertexKind::Indexed) => (S::LoadIndexed, "loading indexed vertices"),
+            Self::Vertices(VertexKind::Wide) => (S::BatchInsertWide, "loading wide vertices"),
+            Self::Vertices(VertexKind::Forgetful) => {
                 (S::LoadForgetful, "loading vertices without history")
             }
-            Self::Vertices(Kind::Person) => (S::LoadPersons, "loading persons"),
+            Self::Vertices(VertexKind::Person) => (S::LoadPersons, "loading persons"),
             Self::Edges => (S::BatchInsertEdgesUnchecked, "loading edges"),
             Self::Knows => (S::LoadKnows, "loading edges between persons"),
         }
@@ -241,13 +241,13 @@ impl Scenario {
             | Self::BatchUpdateVertices
             | Self::Mixed
             | Self::AsOf
-            | Self::Overwrite => &[Need::Vertices(Kind::Plain)],
+            | Self::Overwrite => &[Need::Vertices(VertexKind::Plain)],
             Self::EdgeById | Self::Adjacency | Self::KOut => {
-                &[Need::Vertices(Kind::Plain), Need::Edges]
+                &[Need::Vertices(VertexKind::Plain), Need::Edges]
             }
-            Self::IndexQuery => &[Need::Vertices(Kind::Indexed)],
-            Self::OverwriteNoHistory => &[Need::Vertices(Kind::Forgetful)],
-            _ => &[Need::Vertices(Kind::Person), Need::Knows],
+            Self::IndexQuery => &[Need::Vertices(VertexKind::Indexed)],
+            Self::OverwriteNoHistory => &[Need::Vertices(VertexKind::Forgetful)],
+            _ => &[Need::Vertices(VertexKind::Person), Need::Knows],
         }
     }
 
@@ -257,19 +257,23 @@ impl Scenario {
             Self::VertexLabels => Some(Written::VertexLabels),
             Self::EdgeLabels => Some(Written::EdgeLabels),
             Self::SingleInsertVertices | Self::BatchInsertVertices | Self::Mixed => {
-                Some(Written::Vertices(Kind::Plain))
+                Some(Written::Vertices(VertexKind::Plain))
             }
             Self::SingleInsertEdges | Self::BatchInsertEdges | Self::BatchInsertEdgesUnchecked => {
                 Some(Written::Edges)
             }
-            Self::UpdateVertices => Some(Written::Updated(Kind::Plain)),
+            Self::UpdateVertices => Some(Written::Updated(VertexKind::Plain)),
             // The strategy is for properties that both have; all others come from the request.
-            Self::BatchUpdateVertices | Self::Overwrite => Some(Written::Overwritten(Kind::Plain)),
-            Self::OverwriteNoHistory => Some(Written::Overwritten(Kind::Forgetful)),
-            Self::SingleInsertWide | Self::BatchInsertWide => Some(Written::Vertices(Kind::Wide)),
-            Self::LoadIndexed => Some(Written::Vertices(Kind::Indexed)),
-            Self::LoadForgetful => Some(Written::Vertices(Kind::Forgetful)),
-            Self::LoadPersons => Some(Written::Vertices(Kind::Person)),
+            Self::BatchUpdateVertices | Self::Overwrite => {
+                Some(Written::Overwritten(VertexKind::Plain))
+            }
+            Self::OverwriteNoHistory => Some(Written::Overwritten(VertexKind::Forgetful)),
+            Self::SingleInsertWide | Self::BatchInsertWide => {
+                Some(Written::Vertices(VertexKind::Wide))
+            }
+            Self::LoadIndexed => Some(Written::Vertices(VertexKind::Indexed)),
+            Self::LoadForgetful => Some(Written::Vertices(VertexKind::Forgetful)),
+            Self::LoadPersons => Some(Written::Vertices(VertexKind::Person)),
             _ => None,
         }
     }
@@ -351,7 +355,7 @@ pub(crate) struct Sizes {
 
 /// Where the server keeps the graph, as text in requests.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct GraphAddress {
     /// The headers that all requests have.
     pub(crate) headers: String,
     /// Path of the graph: `/graphs/hugegraph`.
@@ -466,13 +470,13 @@ impl Data {
         })
     }
 
-    const fn vertices(&self, kind: Kind) -> &AtomicU64 {
+    const fn vertices(&self, kind: VertexKind) -> &AtomicU64 {
         match kind {
-            Kind::Plain => &self.plain,
-            Kind::Indexed => &self.indexed,
-            Kind::Wide => &self.wide,
-            Kind::Forgetful => &self.forgetful,
-            Kind::Person => &self.persons,
+            VertexKind::Plain => &self.plain,
+            VertexKind::Indexed => &self.indexed,
+            VertexKind::Wide => &self.wide,
+            VertexKind::Forgetful => &self.forgetful,
+            VertexKind::Person => &self.persons,
         }
     }
 
@@ -529,7 +533,12 @@ mod tests {
             };
             Data::new(naming, sizes).too_many(need)
         };
-        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Person] {
+        for kind in [
+            VertexKind::Plain,
+            VertexKind::Indexed,
+            VertexKind::Wide,
+            VertexKind::Person,
+        ] {
             let need = Need::Vertices(kind);
             let most = kind.capacity();
             assert_eq!(too_many(need, most, 0), None, "{kind:?}");

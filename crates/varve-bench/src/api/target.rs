@@ -10,7 +10,7 @@ use super::payload::{
 use super::probe::Probe;
 use super::process;
 use super::result::Server;
-use super::scenario::{Feature, Place};
+use super::scenario::{Feature, GraphAddress};
 use super::social;
 use crate::endpoint::{Endpoint, Trust};
 
@@ -30,7 +30,7 @@ pub(crate) enum Paths {
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) endpoint: Endpoint,
-    pub(crate) place: Place,
+    pub(crate) place: GraphAddress,
     pub(crate) server: Server,
     pub(crate) probe: Probe,
 }
@@ -95,7 +95,7 @@ impl Target {
             command_line: pid.and_then(process::command_line),
             ..Server::default()
         };
-        let place = Place {
+        let place = GraphAddress {
             headers: endpoint.headers(),
             base,
             source: format!("__g_{graph}"),
@@ -139,7 +139,7 @@ impl Target {
             command_line: pid.and_then(process::command_line),
             ..Server::default()
         };
-        let place = Place {
+        let place = GraphAddress {
             headers: endpoint.headers(),
             base: String::new(),
             source: graph.to_owned(),

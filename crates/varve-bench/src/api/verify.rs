@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::changes::Changes;
 use super::choice::Random;
 use super::measure::Acknowledged;
-use super::payload::{ID, Kind, Naming};
+use super::payload::{ID, Naming, VertexKind};
 use super::result::Verification;
 use super::scenario::{Data, Need, Written};
 use super::target::Target;
@@ -38,7 +38,7 @@ struct Wanted {
 }
 
 /// What is found of an element.
-enum Found {
+enum ReadBack {
     Right,
     Wrong,
     Missing,
@@ -61,9 +61,9 @@ pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Re
     for wanted in elements {
         verification.checked += 1;
         match look(target, &wanted)? {
-            Found::Right => {}
-            Found::Wrong => verification.wrong += 1,
-            Found::Missing => verification.missing += 1,
+            ReadBack::Right => {}
+            ReadBack::Wrong => verification.wrong += 1,
+            ReadBack::Missing => verification.missing += 1,
         }
     }
     Ok(verification)
@@ -98,7 +98,12 @@ fn created(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, Strin
 }
 
 /// Vertices that the row changed, each with the values that it may have in the end, and how they were chosen.
-fn changed(target: &Target, data: &Data, back: &Back<'_>, kind: Kind) -> (Vec<Wanted>, String) {
+fn changed(
+    target: &Target,
+    data: &Data,
+    back: &Back<'_>,
+    kind: VertexKind,
+) -> (Vec<Wanted>, String) {
     let limit = usize::try_from(back.limit).unwrap_or(usize::MAX);
     let (changed, all) = back.changes.chosen(limit);
     let (count, only_there) = match back.values_known {
@@ -130,7 +135,7 @@ fn changed(target: &Target, data: &Data, back: &Back<'_>, kind: Kind) -> (Vec<Wa
 /// What a change with this seed left of vertex `number`.
 fn last_written(naming: &Naming, written: Written, number: u64, seed: u64) -> Properties {
     let naming = Naming { seed, ..*naming };
-    let mut properties = naming.properties(Kind::Plain, number);
+    let mut properties = naming.properties(VertexKind::Plain, number);
     if let Written::Updated(_) = written {
         properties.retain(|(name, _)| name == "bage");
     }
@@ -183,7 +188,7 @@ fn wanted(target: &Target, data: &Data, written: Written, number: u64) -> Wanted
         ),
         Written::Edges => {
             let (source, right) = naming.ends(number, data.sizes.vertices);
-            let [source, right] = [source, right].map(|at| text(&naming.id(Kind::Plain, at)));
+            let [source, right] = [source, right].map(|at| text(&naming.id(VertexKind::Plain, at)));
             let middle = &target.place.edge_middle;
             let path = format!("{base}/graph/edges/S{source}{middle}S{right}");
             let since = ("bsince".to_owned(), naming.since(number).into());
@@ -196,7 +201,7 @@ fn wanted(target: &Target, data: &Data, written: Written, number: u64) -> Wanted
     Wanted { path, contents }
 }
 
-fn vertex_path(target: &Target, naming: &Naming, kind: Kind, number: u64) -> String {
+fn vertex_path(target: &Target, naming: &Naming, kind: VertexKind, number: u64) -> String {
     let (base, id) = (&target.place.base, text(&naming.id(kind, number)));
     format!("{base}/graph/vertices/%22{id}%22")
 }
@@ -205,15 +210,15 @@ fn text(id: &[u8; ID]) -> String {
     String::from_utf8_lossy(id).into_owned()
 }
 
-fn look(target: &mut Target, wanted: &Wanted) -> Result<Found> {
+fn look(target: &mut Target, wanted: &Wanted) -> Result<ReadBack> {
     let answer = target.probe.ask("GET", &wanted.path, None)?;
     if answer.status != 200 {
-        return Ok(Found::Missing);
+        return Ok(ReadBack::Missing);
     }
     let element = answer.json()?;
     Ok(match wanted.allows(&element["properties"]) {
-        true => Found::Right,
-        false => Found::Wrong,
+        true => ReadBack::Right,
+        false => ReadBack::Wrong,
     })
 }
 
@@ -271,7 +276,7 @@ mod tests {
             prefix: *b"abc",
             seed: 1,
         };
-        let written = Written::Overwritten(Kind::Plain);
+        let written = Written::Overwritten(VertexKind::Plain);
         let of = |seed| last_written(&naming, written, 7, seed);
         let wanted = Wanted {
             path: String::new(),
@@ -285,7 +290,7 @@ mod tests {
         assert!(!found(of(1)), "as it was before");
         let mixed = vec![of(5).remove(0), of(6).remove(1)];
         assert!(!found(mixed), "the values of one write");
-        let age = last_written(&naming, Written::Updated(Kind::Plain), 7, 5);
+        let age = last_written(&naming, Written::Updated(VertexKind::Plain), 7, 5);
         assert_eq!(age, [of(5).remove(1)]);
     }
 }

@@ -78,7 +78,7 @@ pub(crate) enum ModelOfWorker {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum UserState {
     Idle,
     Connecting,
     Sending,
@@ -92,7 +92,7 @@ struct User {
     number: u32,
     life: Life,
     course: Course,
-    state: State,
+    state: UserState,
     /// Counted among the active ones.
     counted: bool,
     stream: Option<Stream>,
@@ -363,11 +363,11 @@ impl Worker {
     /// Counts the sample and plans the user's next request.
     fn end_at(&mut self, index: u32, now: Nanos, status: u16, length: usize, outcome: Outcome<'_>) {
         let user = &mut self.users[index as usize];
-        if user.state == State::Sending {
+        if user.state == UserState::Sending {
             user.request_length -= user.rest.len() - user.rest_at;
             exchange::give_back(&mut user.rest);
         }
-        user.state = State::Idle;
+        user.state = UserState::Idle;
         let took = now.saturating_sub(user.sent);
         let ok = !matches!(outcome, Outcome::Failed(..));
         self.tally.record_service(took);
@@ -477,7 +477,7 @@ impl Worker {
     fn withdraw(&mut self, index: u32) {
         self.tally.ran_out = true;
         self.in_flight -= 1;
-        self.users[index as usize].state = State::Idle;
+        self.users[index as usize].state = UserState::Idle;
         match &self.work.model {
             ModelOfWorker::Open { .. } => self.set_idle(index),
             ModelOfWorker::Users { .. } => self.stop(index),
@@ -486,8 +486,8 @@ impl Worker {
 
     fn stop(&mut self, index: u32) {
         let user = &mut self.users[index as usize];
-        if user.state != State::Stopped {
-            user.state = State::Stopped;
+        if user.state != UserState::Stopped {
+            user.state = UserState::Stopped;
             user.stream = None;
             self.alive = self.alive.saturating_sub(1);
             self.note_inactive(index);
@@ -500,9 +500,9 @@ impl Worker {
         for index in 0..self.users.len() as u32 {
             let user = &self.users[index as usize];
             let (limit, failure) = match user.state {
-                State::Connecting => (connect, Failure::ConnectTimeout),
-                State::Sending | State::Receiving => (answer, Failure::ReadTimeout),
-                State::Idle | State::Stopped => continue,
+                UserState::Connecting => (connect, Failure::ConnectTimeout),
+                UserState::Sending | UserState::Receiving => (answer, Failure::ReadTimeout),
+                UserState::Idle | UserState::Stopped => continue,
             };
             if now.saturating_sub(user.sent) > limit {
                 self.fail(index, failure, &io::Error::from(io::ErrorKind::TimedOut));
@@ -548,7 +548,7 @@ impl User {
             number,
             life,
             course,
-            state: State::Idle,
+            state: UserState::Idle,
             counted: false,
             stream: None,
             was_connected: false,

@@ -30,7 +30,7 @@ use crate::api::progress::Progress;
 use crate::api::request::Requests;
 use crate::api::result::{Ceiling, CeilingRow, FORMAT, Load, Measured, Model, ResultFile, Row};
 use crate::api::row::RowPlan;
-use crate::api::scenario::{Data, Place};
+use crate::api::scenario::{Data, GraphAddress};
 use crate::api::serve::{Served, VerifyStore};
 use crate::api::target::{Paths, Target};
 use crate::api::{environment, table};
@@ -318,7 +318,7 @@ fn record(percent: u64) -> Result<Vec<Vec<Batch>>> {
 fn on_server(
     target: &Target,
     data: &Arc<Data>,
-    place: &Place,
+    place: &GraphAddress,
     measure: &Measure,
     percent: u64,
 ) -> Result<Row> {
@@ -400,7 +400,7 @@ impl Bare {
         server.pid = Some(bare.pid);
         let target = Target {
             endpoint: Endpoint::plain(bare.address, "bare"),
-            place: Place {
+            place: GraphAddress {
                 base: "/bare/hugegraph".to_owned(),
                 checked: false,
                 ..target.place.clone()

@@ -32,11 +32,11 @@ struct Shared {
     manner: Manner,
     /// It has gone away, and come back.
     back: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<Served>,
 }
 
 #[derive(Default)]
-struct State {
+struct Served {
     requests: usize,
     connections: usize,
     added: usize,
@@ -157,7 +157,7 @@ impl Shared {
         }
     }
 
-    fn answer(&self, state: &mut State, path: &str, body: &Value) -> Value {
+    fn answer(&self, state: &mut Served, path: &str, body: &Value) -> Value {
         match path {
             "/metadata-collection-id" => json!({
                 "class": "MetadataCollectionIdResponse",
@@ -217,7 +217,7 @@ fn exception(name: &str) -> Value {
     })
 }
 
-impl State {
+impl Served {
     fn add(&mut self, guid: &str, type_guid: &Value, home: &str) -> Value {
         let entity = json!({
             "class": "EntityDetail",

@@ -42,6 +42,7 @@ fn list(vertices: &[(&str, u32)]) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn chooses_the_rule_by_what_was_recorded() {
     for (method, path, status, response, rule) in [
         (
@@ -181,7 +182,7 @@ fn a_task_number_in_a_message_is_substituted() {
     let body = |id: u32| format!("{{\"message\":\"task '{id}' runs\"}}");
     let recorded = exchange("DELETE", "/graphs/h/tasks/14", 400, ERROR, &body(14));
     let mut ids = Identities::default();
-    ids.pair(Kind::Task, "14", "3").unwrap();
+    ids.pair(IdKind::Task, "14", "3").unwrap();
     let found = compare(
         &recorded,
         &answer(400, ERROR, &body(3)),

@@ -15,7 +15,7 @@ proptest! {
         prop_assert_eq!(&row[VERSION_AT..VERSION_AT + 8], &header.version.0.to_be_bytes()[..]);
         row.extend_from_slice(&content);
         prop_assert_eq!(Header::decode(&row).expect("own bytes"), (header, &content[..]));
-        let always = header.kind == Kind::Put
+        let always = header.kind == RowKind::Put
             && (header.to, header.until) == (Instant::FOREVER, Instant::FOREVER);
         prop_assert_eq!(decides_always(&row), always);
     }

@@ -80,7 +80,7 @@ const LED_BYTES_MAX_WAITING: usize = 1 << 20;
 const LED_TIME_MAX: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
-struct State {
+struct CommitterState {
     queue: Vec<Commit>,
     queued_bytes: usize,
     /// The last version given to a commit, or promised to a reader as past.
@@ -99,7 +99,7 @@ struct State {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<CommitterState>,
     arrived: Condvar,
     written: Condvar,
     published: AtomicU64,
@@ -150,9 +150,9 @@ impl Committer {
             Isolation::Partition => Some(AtomicU64::new(last.0)),
         };
         let shared = Arc::new(Shared {
-            state: Mutex::new(State {
+            state: Mutex::new(CommitterState {
                 last,
-                ..State::default()
+                ..CommitterState::default()
             }),
             arrived: Condvar::new(),
             written: Condvar::new(),
@@ -248,7 +248,7 @@ impl Drop for Committer {
         state = shared.state.lock();
         if shared.space.isolation() == Isolation::Partition {
             let end = MonotonicInstant::now() + CLOSE_WAIT_MAX;
-            let going_on = |state: &mut State| state.running;
+            let going_on = |state: &mut CommitterState| state.running;
             shared.written.wait_while_until(&mut state, going_on, end);
             if state.running {
                 return;
@@ -272,7 +272,12 @@ impl Shared {
 
     /// Writes what waits, on a thread that prepared a commit: its own, `others` bytes that waited
     /// before, and a little more.
-    fn lead(self: &Arc<Self>, state: MutexGuard<'_, State>, others: usize, may_wait: bool) {
+    fn lead(
+        self: &Arc<Self>,
+        state: MutexGuard<'_, CommitterState>,
+        others: usize,
+        may_wait: bool,
+    ) {
         let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut state = state;
             let mut others = others;
@@ -301,7 +306,7 @@ impl Shared {
     }
 
     /// Leaves what is still to do to the committer's own thread.
-    fn rest(self: &Arc<Self>, state: MutexGuard<'_, State>) {
+    fn rest(self: &Arc<Self>, state: MutexGuard<'_, CommitterState>) {
         let first_unsynced =
             matches!(self.options.durability, DurabilityMode::Interval(_)) && !state.timed;
         if !state.queue.is_empty() || state.stop || first_unsynced {
@@ -327,7 +332,7 @@ impl Shared {
     }
 
     /// Takes the next group out of the queue and gives its commits their versions.
-    fn next_group(&self, state: &mut State) -> Group {
+    fn next_group(&self, state: &mut CommitterState) -> Group {
         let mut bytes = 0;
         let fits = state.queue.iter().take_while(|commit| {
             let fits =
@@ -352,7 +357,7 @@ impl Shared {
     }
 
     /// Gives out the versions up to `last`.
-    fn number(&self, state: &mut State, last: CommitVersion) {
+    fn number(&self, state: &mut CommitterState, last: CommitVersion) {
         state.last = last;
         self.numbered.store(last.0, Ordering::Release);
     }

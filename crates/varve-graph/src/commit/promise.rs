@@ -26,9 +26,9 @@ const PARTITION: &[u8] = &[0];
 const TOLD_PAST: &[u8] = b"told_past";
 
 /// The bound of one graph.
-pub(crate) struct Promise(Arc<Kept>);
+pub(crate) struct Promise(Arc<StoredBound>);
 
-struct Kept {
+struct StoredBound {
     space: Arc<dyn Space>,
     /// No time that was told past exceeds it. What is stored is not less, but where a store that cannot be written is done without.
     bound: AtomicU64,
@@ -60,7 +60,7 @@ impl Promise {
                 GraphError::new(ErrorKind::Storage, message)
             })?),
         };
-        let promise = Self(Arc::new(Kept {
+        let promise = Self(Arc::new(StoredBound {
             space,
             bound: AtomicU64::new(stored),
             told: AtomicU64::new(stored),
@@ -124,7 +124,7 @@ impl Promise {
     }
 }
 
-impl Kept {
+impl StoredBound {
     /// Whether storing it may take as long as the store is away.
     fn may_wait(&self) -> bool {
         self.space.isolation() == Isolation::Partition

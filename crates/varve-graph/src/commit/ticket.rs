@@ -21,14 +21,14 @@ pub(crate) struct CommitFailure {
 type Outcome = Result<CommitVersion, CommitFailure>;
 
 #[derive(Debug, Default)]
-struct State {
+struct TicketState {
     outcome: Option<Outcome>,
     waker: Option<Waker>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<TicketState>,
     done: Condvar,
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId};
 use varve_model::{Direction, ElementId};
 
-use super::rebuild::{Found, Keys, STEP, ids, may_decide, may_decide_each, walk};
+use super::rebuild::{Keys, STEP, StoredState, ids, may_decide, may_decide_each, walk};
 use super::{Deriver, derived_entries};
 use crate::error::GraphError;
 use crate::graph::Graph;
@@ -35,7 +35,7 @@ pub fn rebuild_derived(
             state(table, partition, clustering, value)
                 .map(|found| found.filter(|found| wanted(&found.id, &found.content)))
         };
-        walk(graph, table, None, &take, &mut |found: Vec<Found>| {
+        walk(graph, table, None, &take, &mut |found: Vec<StoredState>| {
             let ids = ids(&found);
             commit_internal(graph, &ids, &[], |emitter| {
                 if let Some(former) = former {
@@ -152,9 +152,9 @@ fn state(
     partition: &[u8],
     clustering: &[u8],
     value: &[u8],
-) -> Result<Option<Found>, GraphError> {
+) -> Result<Option<StoredState>, GraphError> {
     let (header, content) = Header::decode(value)?;
-    if header.kind != Kind::Put {
+    if header.kind != RowKind::Put {
         return Ok(None);
     }
     let current = if table == EVENT {
@@ -171,7 +171,7 @@ fn state(
         }
     };
     let content = content.to_vec();
-    Ok(Some(Found {
+    Ok(Some(StoredState {
         id,
         header,
         content,
@@ -184,14 +184,14 @@ fn add(
     emitter: &mut Emitter<'_>,
     table: TableId,
     ids: &[ElementId],
-    found: &[Found],
+    found: &[StoredState],
 ) -> Result<(), GraphError> {
     let deriver = graph.deriver();
     let of = |id: &ElementId, content: &[u8]| derived_entries(deriver.as_deref(), id, content);
     if table != EVENT {
         // What was found may have changed since, before this commit took its latches.
         for (id, current) in ids.iter().zip(current_rows(graph.reader(), ids)?) {
-            let Some(current) = current.filter(|it| it.header.kind == Kind::Put) else {
+            let Some(current) = current.filter(|it| it.header.kind == RowKind::Put) else {
                 continue;
             };
             for (partition, clustering) in of(id, &current.content)?.iter() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::key;
-use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId, fail_point};
 use varve_model::schema::{IndexBase, IndexType};
@@ -47,7 +47,7 @@ pub(crate) fn rebuild(
         current,
         Some(progress),
         &|partition, clustering, value| wanted(label, vertices, partition, clustering, value),
-        &mut |found: Vec<Found>| {
+        &mut |found: Vec<StoredState>| {
             let (ids, claims) = (ids(&found), claims(label, &found));
             commit_internal(graph, &ids, &claims, |emitter| {
                 let mut claimed = IdMap::default();
@@ -72,7 +72,7 @@ pub(crate) fn rebuild(
             }
             wanted(label, vertices, partition, current, value)
         },
-        &mut |found: Vec<Found>| {
+        &mut |found: Vec<StoredState>| {
             let (ids, claims) = (ids(&found), claims(label, &found));
             commit_internal(graph, &ids, &claims, |emitter| {
                 let ahead = may_decide_each(graph, &ids, &found)?;
@@ -142,13 +142,13 @@ fn conflict_found(label: &IndexLabel, id: &ElementId) -> GraphError {
 }
 
 /// A stored state of an element that the label indexes.
-pub(super) struct Found {
+pub(super) struct StoredState {
     pub(super) id: ElementId,
     pub(super) header: Header,
     pub(super) content: Vec<u8>,
 }
 
-pub(super) fn ids(found: &[Found]) -> Vec<ElementId> {
+pub(super) fn ids(found: &[StoredState]) -> Vec<ElementId> {
     let mut ids: Vec<ElementId> = found.iter().map(|found| found.id.clone()).collect();
     ids.dedup();
     ids
@@ -156,7 +156,7 @@ pub(super) fn ids(found: &[Found]) -> Vec<ElementId> {
 
 /// The rows in which states of a unique index claim their values. A commit latches them, so that no writer claims one
 /// at the same time; a state that changed since it was found has claimed its values itself.
-fn claims(label: &IndexLabel, found: &[Found]) -> Vec<Vec<u8>> {
+fn claims(label: &IndexLabel, found: &[StoredState]) -> Vec<Vec<u8>> {
     if label.index_type != IndexType::Unique {
         return Vec::new();
     }
@@ -178,9 +178,9 @@ fn wanted(
     partition: &[u8],
     clustering: &[u8],
     value: &[u8],
-) -> Result<Option<Found>, GraphError> {
+) -> Result<Option<StoredState>, GraphError> {
     let (header, content) = Header::decode(value)?;
-    if header.kind != Kind::Put {
+    if header.kind != RowKind::Put {
         return Ok(None);
     }
     let id = if vertices {
@@ -205,7 +205,7 @@ fn wanted(
         return Ok(None);
     }
     let content = content.to_vec();
-    Ok(Some(Found {
+    Ok(Some(StoredState {
         id,
         header,
         content,
@@ -220,7 +220,7 @@ fn add_present(
     claims: &[Vec<u8>],
     claimed: &mut IdMap<Vec<u8>, ElementId>,
 ) -> Result<(), GraphError> {
-    let Some(current) = current.filter(|it| it.header.kind == Kind::Put) else {
+    let Some(current) = current.filter(|it| it.header.kind == RowKind::Put) else {
         return Ok(());
     };
     let element = decode_element(id, &current.content)?;
@@ -269,7 +269,7 @@ fn holds_now(
 fn add_past(
     emitter: &mut Emitter<'_>,
     label: &IndexLabel,
-    found: &Found,
+    found: &StoredState,
     ahead: bool,
     claims: &[Vec<u8>],
 ) -> Result<(), GraphError> {
@@ -290,7 +290,7 @@ fn add_past(
 pub(super) fn may_decide_each(
     graph: &Graph,
     ids: &[ElementId],
-    found: &[Found],
+    found: &[StoredState],
 ) -> Result<Vec<bool>, GraphError> {
     let rows = current_rows(graph.reader(), ids)?;
     let rows: IdMap<&ElementId, Current> = ids
@@ -309,7 +309,7 @@ pub(super) fn may_decide_each(
 pub(super) fn may_decide(now: Instant, event: &Header, current: Option<&Current>) -> bool {
     event.period().to > now
         && current.is_some_and(|current| {
-            current.header.kind != Kind::Put
+            current.header.kind != RowKind::Put
                 || current.header.version < event.version
                 || current.header.to != Instant::FOREVER
         })

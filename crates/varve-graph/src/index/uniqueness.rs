@@ -1,6 +1,6 @@
 //! Whether two elements hold the same values of a unique index at one instant, from now on.
 
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_kv::{Flow, Reader};
 use varve_model::schema::IndexBase;
 use varve_model::{CommitVersion, Element, ElementId, IndexLabel, Instant, Period};
@@ -60,7 +60,7 @@ fn held_by(
     };
     if let Some(row) = &row {
         let (header, _) = Header::decode(row)?;
-        if header.kind == Kind::Put {
+        if header.kind == RowKind::Put {
             add(header.period());
         }
     }

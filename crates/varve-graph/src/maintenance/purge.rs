@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use varve_encoding::row::Kind;
+use varve_encoding::row::RowKind;
 use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX, TX};
 use varve_encoding::{datum, key};
 use varve_kv::{Flow, fail_point};
@@ -85,7 +85,7 @@ pub(crate) struct States {
 
 /// Whether a row says that the element has a state.
 pub(crate) fn is_put(row: &&Current) -> bool {
-    row.header.kind == Kind::Put
+    row.header.kind == RowKind::Put
 }
 
 /// All rows of `id` that are stored.

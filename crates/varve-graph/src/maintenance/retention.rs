@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
 use varve_kv::{Flow, fail_point};
 use varve_model::schema::Retention;
@@ -132,7 +132,7 @@ impl Walked {
             self.start(graph, schema, partition, current)?;
         }
         let (header, content) = Header::decode(row)?;
-        if header.kind == Kind::Put && current == key::VERTEX_CLUSTERING {
+        if header.kind == RowKind::Put && current == key::VERTEX_CLUSTERING {
             let label = row::vertex_label(content)?;
             self.retention = schema
                 .vertex_label(label)
@@ -182,7 +182,7 @@ impl Walked {
         }
         if let Some(row) = graph.reader().get(table, partition, current)? {
             let (header, _) = Header::decode(&row)?;
-            if header.kind == Kind::Put {
+            if header.kind == RowKind::Put {
                 self.newer.push((header.version, header.period()));
             }
         }

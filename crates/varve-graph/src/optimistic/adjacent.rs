@@ -7,7 +7,7 @@ use varve_kv::ClusteringRange;
 use varve_model::{Direction, EdgeId};
 use varve_view::{Expand, Flow, GraphView as _, Meter, Neighbour, ViewError};
 
-use super::State;
+use super::TransactionState;
 use super::overlay::picked;
 use crate::read::View;
 
@@ -16,7 +16,7 @@ pub(super) type EdgesByKey = BTreeMap<Vec<u8>, EdgeId>;
 
 /// A visit of the neighbours of many vertices, which puts the changed edges in their places.
 pub(super) struct Walk<'w> {
-    state: &'w State,
+    state: &'w TransactionState,
     from: &'w [&'w [u8]],
     ask: &'w Expand<'w>,
     /// The keys that are asked for.
@@ -67,7 +67,7 @@ impl<'w> Own<'w> {
 
 impl<'w> Walk<'w> {
     pub(super) fn new(
-        state: &'w State,
+        state: &'w TransactionState,
         from: &'w [&'w [u8]],
         ask: &'w Expand<'w>,
         ranges: &'w [ClusteringRange],

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use varve_model::{CommitVersion, Element, ElementId, TemporalScope};
 
 use super::{
-    Changed, CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction, State, Step,
+    Changed, CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction, Step,
+    TransactionState,
 };
 use crate::element::not_there;
 use crate::error::{ErrorKind, GraphError};
@@ -72,7 +73,7 @@ impl OptimisticTransaction {
     }
 }
 
-impl State {
+impl TransactionState {
     /// The commit in between, if one is due.
     fn due(
         &self,
@@ -110,7 +111,7 @@ impl State {
 fn store(
     graph: &Arc<Graph>,
     base: &View,
-    state: State,
+    state: TransactionState,
     period: WritePeriod,
 ) -> Result<Option<CommitVersion>, GraphError> {
     let mutations = mutations(&state, period != WritePeriod::default());
@@ -139,7 +140,7 @@ fn store(
 /// Vertices that are there, edges that are there, edges that are gone, vertices that are gone: each
 /// may depend on those before. `in_period`: a change of properties is made to every state that the
 /// element has in the commit's period.
-fn mutations(state: &State, in_period: bool) -> Mutations {
+fn mutations(state: &TransactionState, in_period: bool) -> Mutations {
     let mut mutations = Mutations::default();
     let vertices = || {
         let ids = state.order.iter().filter_map(|id| match id {

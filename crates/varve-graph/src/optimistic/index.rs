@@ -19,7 +19,7 @@ const VALUE: u8 = 4;
 /// Elements whose value of a key has no term of its own.
 const OTHER: u8 = 6;
 
-/// The places of changed elements ([`super::State::order`]), each behind the hash of what leads to
+/// The places of changed elements ([`super::TransactionState::order`]), each behind the hash of what leads to
 /// it.
 #[derive(Default)]
 pub(super) struct ChangeIndex {

@@ -12,12 +12,12 @@ use varve_model::{
     PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
-    ScanAsk, ScannedEdge, SchemaView, VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion, ScanAsk,
+    ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
 };
 
 use super::adjacent::Walk;
-use super::{OptimisticTransaction, State};
+use super::{OptimisticTransaction, TransactionState};
 use crate::read::edge_ranges;
 
 /// Where a scan goes on: in the view, or among the changes.
@@ -115,11 +115,11 @@ impl GraphView for OptimisticTransaction {
     fn scan(
         &self,
         ask: &ScanAsk<'_>,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
         meter: &Meter,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Result<Option<Place>, ViewError> {
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Result<Option<ScanPosition>, ViewError> {
         let state = self.state.read();
         if state.order.is_empty() && from.is_none_or(|place| place.bytes()[0] == IN_VIEW) {
             // The changes that come later are none of this scan's.
@@ -276,33 +276,33 @@ pub(super) fn picked(properties: &Properties, wanted: &[PropertyKeyId]) -> Prope
 /// A place in the view, and how many changes there were when the scan began.
 struct Inner {
     changes: u64,
-    place: Place,
+    place: ScanPosition,
 }
 
 impl Inner {
-    fn of(place: &Place) -> Result<Self, ViewError> {
+    fn of(place: &ScanPosition) -> Result<Self, ViewError> {
         let (changes, rest) = split(place)?;
-        let place = Place::new(rest.to_vec());
+        let place = ScanPosition::new(rest.to_vec());
         Ok(Self { changes, place })
     }
 
-    fn place(changes: u64, inner: &Place) -> Place {
+    fn place(changes: u64, inner: &ScanPosition) -> ScanPosition {
         let mut bytes = vec![IN_VIEW];
         bytes.extend_from_slice(&changes.to_be_bytes());
         bytes.extend_from_slice(inner.bytes());
-        Place::new(bytes)
+        ScanPosition::new(bytes)
     }
 }
 
 /// A place among the changes, by their order.
-fn own_place(changes: u64, next: u64) -> Place {
+fn own_place(changes: u64, next: u64) -> ScanPosition {
     let mut bytes = vec![IN_CHANGES];
     bytes.extend_from_slice(&changes.to_be_bytes());
     bytes.extend_from_slice(&next.to_be_bytes());
-    Place::new(bytes)
+    ScanPosition::new(bytes)
 }
 
-fn split(place: &Place) -> Result<(u64, &[u8]), ViewError> {
+fn split(place: &ScanPosition) -> Result<(u64, &[u8]), ViewError> {
     let broken = || ViewError::store(crate::GraphError::invalid("The place of a scan is broken"));
     let rest = place.bytes().get(1..).ok_or_else(broken)?;
     let (changes, rest) = rest.split_first_chunk::<8>().ok_or_else(broken)?;
@@ -312,7 +312,7 @@ fn split(place: &Place) -> Result<(u64, &[u8]), ViewError> {
 /// A scan where there are changes.
 struct Scan<'s> {
     transaction: &'s OptimisticTransaction,
-    state: &'s State,
+    state: &'s TransactionState,
     ask: &'s ScanAsk<'s>,
     meter: &'s Meter,
 }
@@ -322,10 +322,10 @@ impl Scan<'_> {
     /// checked here, since they do find what the transaction has changed.
     fn view(
         &self,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Result<Option<Place>, ViewError> {
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Result<Option<ScanPosition>, ViewError> {
         match self.view_by(self.ask, from, demand, visit) {
             Err(ViewError::NoIndex(_)) if !self.ask.conditions.is_empty() => {
                 let needed = self.ask.conditions.iter().map(|condition| condition.key);
@@ -346,23 +346,23 @@ impl Scan<'_> {
     fn view_by(
         &self,
         ask: &ScanAsk<'_>,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Result<Option<Place>, ViewError> {
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Result<Option<ScanPosition>, ViewError> {
         let base = self.transaction.base();
         let is_filtered = ask.conditions.is_empty() && !self.ask.conditions.is_empty();
         let failed = RefCell::new(None);
-        let mut show = |found: &Found<'_>| {
+        let mut show = |found: &ScannedElement<'_>| {
             let shown = match found {
-                Found::Vertex { key, .. } => base.vertex_id(key).map(|id| {
+                ScannedElement::Vertex { key, .. } => base.vertex_id(key).map(|id| {
                     let changed = self.state.vertices.get(&id)?;
                     let was = changed.base.as_ref();
                     let leads = !is_filtered || was.is_some_and(|was| self.asks_vertex(was));
                     let now = changed.now.as_ref().filter(|_| leads);
                     Some(now.map(|now| self.vertex(now, visit)))
                 }),
-                Found::Edge(edge) => base.edge_id(edge.source, edge.edge).map(|id| {
+                ScannedElement::Edge(edge) => base.edge_id(edge.source, edge.edge).map(|id| {
                     let changed = self.state.edges.get(&id)?;
                     let was = changed.base.as_ref();
                     let leads = !is_filtered || was.is_some_and(|was| self.asks_edge(was));
@@ -388,24 +388,28 @@ impl Scan<'_> {
     }
 
     /// Shows an element of the view, if its properties satisfy the conditions.
-    fn filtered(&self, found: &Found<'_>, visit: &mut dyn FnMut(&Found<'_>) -> Flow) -> Flow {
+    fn filtered(
+        &self,
+        found: &ScannedElement<'_>,
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Flow {
         let all = match found {
-            Found::Vertex { vertex, .. } => vertex.properties,
-            Found::Edge(edge) => edge.properties,
+            ScannedElement::Vertex { vertex, .. } => vertex.properties,
+            ScannedElement::Edge(edge) => edge.properties,
         };
         if !self.transaction.satisfies(self.ask.conditions, all) {
             return Flow::Continue(());
         }
         let properties = &picked(all, self.ask.properties);
         visit(&match found {
-            Found::Vertex { key, vertex } => Found::Vertex {
+            ScannedElement::Vertex { key, vertex } => ScannedElement::Vertex {
                 key,
                 vertex: VertexFound {
                     properties,
                     ..*vertex
                 },
             },
-            Found::Edge(edge) => Found::Edge(ScannedEdge {
+            ScannedElement::Edge(edge) => ScannedElement::Edge(ScannedEdge {
                 properties,
                 ..*edge
             }),
@@ -415,10 +419,10 @@ impl Scan<'_> {
     /// Shows the changed elements that the view does not lead to.
     fn own(
         &self,
-        place: &Place,
+        place: &ScanPosition,
         demand: usize,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Result<Option<Place>, ViewError> {
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Result<Option<ScanPosition>, ViewError> {
         let (changes, next) = split(place)?;
         let next = next
             .first_chunk::<8>()
@@ -502,24 +506,24 @@ impl Scan<'_> {
     }
 
     /// Shows a vertex, if it is asked for.
-    fn vertex(&self, vertex: &Vertex, visit: &mut dyn FnMut(&Found<'_>) -> Flow) -> Flow {
+    fn vertex(&self, vertex: &Vertex, visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow) -> Flow {
         if !self.asks_vertex(vertex) {
             return Flow::Continue(());
         }
         let properties = &picked(&vertex.properties, self.ask.properties);
         let label = vertex.label;
-        visit(&Found::Vertex {
+        visit(&ScannedElement::Vertex {
             key: &key::vertex_id(&vertex.id),
             vertex: VertexFound { label, properties },
         })
     }
 
     /// Shows an edge, if it is asked for.
-    fn edge(&self, edge: &Edge, visit: &mut dyn FnMut(&Found<'_>) -> Flow) -> Flow {
+    fn edge(&self, edge: &Edge, visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow) -> Flow {
         if !self.asks_edge(edge) {
             return Flow::Continue(());
         }
-        visit(&Found::Edge(ScannedEdge {
+        visit(&ScannedElement::Edge(ScannedEdge {
             source: &key::vertex_id(&edge.id.source),
             target: &key::vertex_id(&edge.id.target),
             edge: &key::edge_clustering(&edge.id, Direction::Out),

@@ -23,13 +23,13 @@ const EVENTS: u8 = 1;
 
 /// How far a walk has come.
 #[derive(Debug, Clone)]
-struct Place {
+struct WalkPosition {
     phase: u8,
     /// The last row passed.
     after: Option<RowKey>,
 }
 
-impl Place {
+impl WalkPosition {
     fn parse(position: &[u8]) -> Self {
         let parts = position.split_first().and_then(|(phase, rest)| {
             let (length, rest) = rest.split_first_chunk::<2>()?;
@@ -122,7 +122,7 @@ impl Run<'_> {
         after: &[u8],
         take: &mut TakeBatch<'_>,
     ) -> Result<Flow, GraphError> {
-        let mut place = Place::parse(after);
+        let mut place = WalkPosition::parse(after);
         if place.phase == CURRENT {
             let flow = self.current_rows(wanted, place.after.take(), take)?;
             if flow.is_break() || self.resolver.scope().is_now() {

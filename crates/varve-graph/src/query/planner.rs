@@ -190,23 +190,7 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
             parts.push(Alternative::only(vec![edge_label_listing(label)?]));
             continue;
         }
-        // Edges of a label that does not know a property satisfy no condition on it.
-        let knows = |condition: &Condition| label.properties.contains(&condition.key);
-        if conditions.iter().all(knows) || label.label_type == EdgeLabelType::Normal {
-            let found = usable(
-                schema,
-                IndexBase::Edge(label.id),
-                ElementLabel::Edge(label.id),
-                conditions,
-            );
-            parts.push(alternatives_or_refuse(
-                schema,
-                found,
-                &format!("label '{}'", label.name),
-                true,
-                conditions,
-            )?);
-        }
+        parts.extend(of_edge_label(schema, label, conditions)?);
     }
     if parts.is_empty() && !conditions.is_empty() {
         let name = labels.first().map_or("", |label| label.name.as_str());
@@ -218,6 +202,27 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
         ));
     }
     Ok(parts)
+}
+
+/// The part of an edge query's plan for one label; `None` where no edge of it can satisfy the conditions.
+fn of_edge_label(
+    schema: &Schema,
+    label: &EdgeLabel,
+    conditions: &[Condition],
+) -> Result<Option<Vec<Alternative>>, GraphError> {
+    // Edges of a label that does not know a property satisfy no condition on it.
+    let knows = |condition: &Condition| label.properties.contains(&condition.key);
+    if !conditions.iter().all(knows) && label.label_type != EdgeLabelType::Normal {
+        return Ok(None);
+    }
+    let found = usable(
+        schema,
+        IndexBase::Edge(label.id),
+        ElementLabel::Edge(label.id),
+        conditions,
+    );
+    let of = format!("label '{}'", label.name);
+    alternatives_or_refuse(schema, found, &of, true, conditions).map(Some)
 }
 
 /// A PARENT label stands for its SUB labels, and for edges of its own. Removed SUB labels had edges that the past shows;

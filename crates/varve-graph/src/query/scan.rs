@@ -13,7 +13,7 @@ use varve_model::schema::IndexBase;
 use varve_model::{
     Condition, EdgeLabel, EdgeLabelId, PropertyKeyId, VertexId, VertexLabel, VertexLabelId,
 };
-use varve_view::{Coverage, Elements, Place, ScanAsk};
+use varve_view::{Coverage, Elements, ScanAsk, ScanPosition};
 
 use super::alternatives::{in_order, usable};
 use super::delivery::Delivery;
@@ -39,10 +39,10 @@ pub(crate) fn scan(
     resolver: &dyn Resolver,
     schema: &Schema,
     ask: &ScanAsk<'_>,
-    from: Option<&Place>,
+    from: Option<&ScanPosition>,
     demand: usize,
     visit: &mut RowVisitor<'_>,
-) -> Result<Option<Place>, GraphError> {
+) -> Result<Option<ScanPosition>, GraphError> {
     let bookmark = from.map(|place| Bookmark::from_bytes(place.bytes()));
     let bookmark = bookmark.transpose()?;
     let page = bookmark.as_ref().map_or(Page::First, Page::From);
@@ -59,7 +59,7 @@ pub(crate) fn scan(
     };
     run.walk(&plan.legs, first, position, visit)?;
     let next = run.delivery.finish(plan.fingerprint, plan.choices)?;
-    Ok(next.map(|bookmark| Place::new(bookmark.to_bytes())))
+    Ok(next.map(|bookmark| ScanPosition::new(bookmark.to_bytes())))
 }
 
 /// Hands the ends of every edge to `visit`, as [`varve_view::GraphView::edge_ends`] says.

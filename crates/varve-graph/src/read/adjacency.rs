@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT};
 use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, ScanRequest};
 use varve_model::VertexId;
@@ -344,23 +344,8 @@ fn past(
         // Beyond the last key of a full chunk there may be more on that side.
         let ends = [rows.end(), events.end()];
         let end = ends.into_iter().flatten().min();
-        let (mut row_at, mut event_at) = (0, 0);
-        loop {
-            let keys = [rows.key(row_at), events.key(event_at)];
-            let Some(key) = keys.into_iter().flatten().min() else {
-                break;
-            };
-            if end.is_some_and(|end| key > end) {
-                break;
-            }
-            let [has_row, has_event] = keys.map(|found| found == Some(key));
-            let row = has_row.then(|| rows.content(row_at)).flatten();
-            let event = has_event.then(|| events.content(event_at)).flatten();
-            if show(key, row, event)?.is_break() {
-                return Ok(());
-            }
-            row_at += usize::from(has_row);
-            event_at += usize::from(has_event);
+        if merged(&rows, &events, end, &mut show)?.is_break() {
+            return Ok(());
         }
         let Some(end) = end else { return Ok(()) };
         // After every key that extends `end` by a version: an edge's key is never a prefix of another's.
@@ -371,6 +356,37 @@ fn past(
     }
 }
 
+/// Shows a key with its current row and the newest event, as far as there are any.
+type Show<'a> = dyn FnMut(&[u8], Option<&[u8]>, Option<&[u8]>) -> Result<Flow, GraphError> + 'a;
+
+/// Shows the keys of two chunks, up to `end`, in order, each once.
+fn merged(
+    rows: &Chunk,
+    events: &Chunk,
+    end: Option<&[u8]>,
+    show: &mut Show<'_>,
+) -> Result<Flow, GraphError> {
+    let (mut row_at, mut event_at) = (0, 0);
+    loop {
+        let keys = [rows.key(row_at), events.key(event_at)];
+        let Some(key) = keys.into_iter().flatten().min() else {
+            break;
+        };
+        if end.is_some_and(|end| key > end) {
+            break;
+        }
+        let [has_row, has_event] = keys.map(|found| found == Some(key));
+        let row = has_row.then(|| rows.content(row_at)).flatten();
+        let event = has_event.then(|| events.content(event_at)).flatten();
+        if show(key, row, event)?.is_break() {
+            return Ok(Flow::Break(()));
+        }
+        row_at += usize::from(has_row);
+        event_at += usize::from(has_event);
+    }
+    Ok(Flow::Continue(()))
+}
+
 /// The content of an edge in the past, as [`resolve`] finds it: `event` is the newest that covers the point, if one does.
 fn decided<'r>(
     row: Option<&'r [u8]>,
@@ -379,7 +395,7 @@ fn decided<'r>(
 ) -> Result<Option<&'r [u8]>, GraphError> {
     let row = row.map(Header::decode).transpose()?;
     let row = row.filter(|(row, _)| {
-        let is_there = row.kind == Kind::Put && row.version <= point.version();
+        let is_there = row.kind == RowKind::Put && row.version <= point.version();
         is_there && row.period().covers(point.valid())
     });
     if let Some((header, content)) = &row
@@ -391,7 +407,7 @@ fn decided<'r>(
     let newest = row.as_ref().map(|(row, _)| row.version);
     let event = event.filter(|(event, _)| newest.is_none_or(|row| event.version >= row));
     let decided = event.or(row);
-    let put = decided.filter(|(header, _)| header.kind == Kind::Put);
+    let put = decided.filter(|(header, _)| header.kind == RowKind::Put);
     Ok(put.map(|(_, content)| content))
 }
 

@@ -5,7 +5,7 @@
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EVENT, VERTEX};
 use varve_kv::{Flow, PartitionRange, Reader};
 use varve_model::{CommitVersion, ElementId, Period, VertexId};
@@ -149,7 +149,7 @@ impl<'r> Merged<'r> {
         visit: &mut dyn FnMut(Event<'_>) -> Flow,
     ) -> Result<Self, DecodeError> {
         let current = row.map(Header::decode).transpose()?;
-        let current = current.filter(|(header, _)| header.kind == Kind::Put);
+        let current = current.filter(|(header, _)| header.kind == RowKind::Put);
         let mut merged = Self {
             current,
             is_over: false,
@@ -196,6 +196,6 @@ fn event(header: Header, content: &[u8]) -> Event<'_> {
     Event {
         version: header.version,
         period: header.period(),
-        content: (header.kind == Kind::Put).then_some(content),
+        content: (header.kind == RowKind::Put).then_some(content),
     }
 }

@@ -7,12 +7,13 @@
 //! end of a partition instead where nothing is left in that to be listed, since keys of edges are long.
 
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
-use varve_encoding::row::{Header, Kind as RowKind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
 use varve_model::{CommitVersion, Direction, EdgeId, ElementId, VertexId};
 
 use super::View;
+use super::many::RowPlace;
 use crate::error::{ErrorKind, GraphError};
 use crate::write::sides;
 
@@ -36,12 +37,12 @@ pub struct EverPage {
 
 /// Which elements are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ListedKind {
     Vertices = 0,
     Edges = 2,
 }
 
-impl Kind {
+impl ListedKind {
     fn table(self) -> TableId {
         match self {
             Self::Vertices => VERTEX,
@@ -71,9 +72,6 @@ enum Phase {
     Events = 1,
 }
 
-/// Partition and clustering key of a row.
-type RowPlace = (Vec<u8>, Vec<u8>);
-
 impl View {
     /// At most `limit` ids of vertices, after the page that gave `after`. `looked` is called before each row that is looked
     /// at, and ends the page when it breaks.
@@ -86,7 +84,7 @@ impl View {
         limit: usize,
         looked: &mut dyn FnMut() -> Flow,
     ) -> Result<EverPage, GraphError> {
-        self.ever(Kind::Vertices, after, limit, looked)
+        self.ever(ListedKind::Vertices, after, limit, looked)
     }
 
     /// At most `limit` ids of edges, alike.
@@ -99,7 +97,7 @@ impl View {
         limit: usize,
         looked: &mut dyn FnMut() -> Flow,
     ) -> Result<EverPage, GraphError> {
-        self.ever(Kind::Edges, after, limit, looked)
+        self.ever(ListedKind::Edges, after, limit, looked)
     }
 
     /// Shows the edges that ever left a vertex and were not purged, each at least once, until
@@ -160,19 +158,12 @@ impl View {
 
     fn ever(
         &self,
-        kind: Kind,
+        kind: ListedKind,
         after: Option<&[u8]>,
         limit: usize,
         looked: &mut dyn FnMut() -> Flow,
     ) -> Result<EverPage, GraphError> {
-        let mut token = match after {
-            None => Token {
-                phase: Phase::Current,
-                seen: self.last_commit()?,
-                last: None,
-            },
-            Some(token) => Token::parse(kind, token)?,
-        };
+        let mut token = self.token(kind, after)?;
         let mut page = Page {
             kind,
             room: limit,
@@ -230,12 +221,24 @@ impl View {
         }
     }
 
+    /// Where a listing goes on, or begins.
+    fn token(&self, kind: ListedKind, after: Option<&[u8]>) -> Result<Token, GraphError> {
+        match after {
+            None => Ok(Token {
+                phase: Phase::Current,
+                seen: self.last_commit()?,
+                last: None,
+            }),
+            Some(token) => Token::parse(kind, token),
+        }
+    }
+
     /// Whether an element with events may have had no current row when the walk over those passed its place. `seen` is
     /// the last commit before the first page.
     fn is_only_here(
         &self,
-        kind: Kind,
-        found: &Found,
+        kind: ListedKind,
+        found: &EverListed,
         seen: CommitVersion,
     ) -> Result<bool, GraphError> {
         let side = sides(&found.id).1.remove(0);
@@ -299,7 +302,7 @@ impl View {
 }
 
 /// An element that rows tell of.
-struct Found {
+struct EverListed {
     id: ElementId,
     /// The version of its newest event, when events tell of it.
     newest: CommitVersion,
@@ -307,7 +310,7 @@ struct Found {
     at: RowPlace,
 }
 
-impl Found {
+impl EverListed {
     /// Of its keys.
     fn bytes(&self) -> usize {
         self.at.0.len() + self.at.1.len()
@@ -316,7 +319,7 @@ impl Found {
 
 /// What a scan has found.
 struct Walked {
-    found: Vec<Found>,
+    found: Vec<EverListed>,
     /// The last row looked at, unless the rows have ended.
     stopped: Option<RowPlace>,
     /// The caller ended it.
@@ -325,7 +328,7 @@ struct Walked {
 
 /// What a page may still take.
 struct Page<'a> {
-    kind: Kind,
+    kind: ListedKind,
     /// Ids.
     room: usize,
     /// Of the keys of what is listed so far.
@@ -349,7 +352,7 @@ struct Walk<'a, 'p> {
     most: usize,
     /// As if everything that was found were listed.
     id_bytes: usize,
-    found: Vec<Found>,
+    found: Vec<EverListed>,
     /// The last row looked at; both keys are empty before the first.
     last: RowPlace,
     ended: bool,
@@ -398,11 +401,11 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         let id = match self.page.kind {
-            Kind::Vertices => ElementId::Vertex(key::decode_vertex_id(partition)?),
-            Kind::Edges => ElementId::Edge(key::decode_edge(partition, current)?.0),
+            ListedKind::Vertices => ElementId::Vertex(key::decode_vertex_id(partition)?),
+            ListedKind::Edges => ElementId::Edge(key::decode_edge(partition, current)?.0),
         };
         let at = (partition.to_vec(), clustering.to_vec());
-        let found = Found { id, newest, at };
+        let found = EverListed { id, newest, at };
         self.id_bytes += found.bytes();
         self.found.push(found);
         Ok(())
@@ -428,7 +431,7 @@ struct Token {
 
 impl Token {
     /// A byte for kind and phase, the version, then the keys of the row, if there is one.
-    fn write(&self, kind: Kind) -> Vec<u8> {
+    fn write(&self, kind: ListedKind) -> Vec<u8> {
         let mut bytes = vec![kind as u8 | self.phase as u8];
         bytes.extend_from_slice(&self.seen.0.to_be_bytes());
         if let Some((partition, clustering)) = &self.last {
@@ -438,7 +441,7 @@ impl Token {
         bytes
     }
 
-    fn parse(kind: Kind, token: &[u8]) -> Result<Self, GraphError> {
+    fn parse(kind: ListedKind, token: &[u8]) -> Result<Self, GraphError> {
         let bad = || GraphError::new(ErrorKind::BadPage, "Invalid page");
         let (first, rest) = token.split_first().ok_or_else(bad)?;
         let phase = match first.checked_sub(kind as u8) {

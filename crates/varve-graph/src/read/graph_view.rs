@@ -13,13 +13,13 @@ use varve_model::{
     TemporalScope, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, ElementPolicy, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour,
-    PastVersion, Place, ScanAsk, ScannedEdge, VertexFound, ViewError,
+    EdgeFound, ElementPolicy, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion,
+    ScanAsk, ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;
 use super::derived::derived_elements;
-use super::many::Place as RowPlace;
+use super::many::RowPlace;
 use super::view::{View, read_element};
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{GIVEN_EDGE_IDS, given_first, tokenizer};
@@ -170,11 +170,11 @@ impl GraphView for View {
     fn scan(
         &self,
         ask: &ScanAsk<'_>,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
         meter: &Meter,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Result<Option<Place>, ViewError> {
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Result<Option<ScanPosition>, ViewError> {
         let metered = Metered::new(self, meter);
         let shown = self.schema().shown(ask.properties);
         let mut show = |row: FoundRow<'_>| Ok(scanned(row, (ask, &shown), visit)?);
@@ -389,12 +389,12 @@ fn shown(
 fn scanned(
     row: FoundRow<'_>,
     (ask, properties): (&ScanAsk<'_>, &[PropertyKeyId]),
-    visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
 ) -> Result<Flow, DecodeError> {
     if let Elements::Vertices(_) = ask.elements {
         let (label, reader) = row::vertex_parts(row.content)?;
         let properties = &pick(reader, properties)?;
-        return Ok(visit(&Found::Vertex {
+        return Ok(visit(&ScannedElement::Vertex {
             key: row.partition,
             vertex: VertexFound { label, properties },
         }));
@@ -402,7 +402,7 @@ fn scanned(
     let error = || DecodeError::new("an edge key", row.clustering, 0);
     let (_, label, target) = key::edge_parts(row.clustering).ok_or_else(error)?;
     let (source_label, target_label, reader) = row::edge_parts(row.content)?;
-    Ok(visit(&Found::Edge(ScannedEdge {
+    Ok(visit(&ScannedElement::Edge(ScannedEdge {
         source: row.partition,
         target,
         edge: row.clustering,

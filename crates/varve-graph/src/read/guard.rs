@@ -20,7 +20,7 @@ use varve_model::{
 use varve_view::{AccessPolicy, Coverage, ElementPolicy};
 
 use super::adjacency::Adjacent;
-use super::many::Place;
+use super::many::RowPlace;
 use super::view::{Point, View, read_element};
 use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
@@ -286,7 +286,7 @@ impl View {
             ends.retain(|end| !known.contains_key(*end));
         }
         let place = |end: &&[u8]| (end.to_vec(), key::VERTEX_CLUSTERING.to_vec());
-        let places: Vec<Place> = ends.iter().map(place).collect();
+        let places: Vec<RowPlace> = ends.iter().map(place).collect();
         let mut contents = vec![None; places.len()];
         self.stored_elements(VERTEX, &places, &mut |at, content| {
             contents[at] = Some(content.to_vec());
@@ -306,7 +306,7 @@ impl View {
         &self,
         guard: &Guard,
         table: TableId,
-        places: &[Place],
+        places: &[RowPlace],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
         for (number, places) in places.chunks(BATCH).enumerate() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_kv::Flow;
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
 
@@ -147,7 +147,7 @@ impl View {
             .get(table, &side.partition, &side.clustering)?;
         let current = row.as_deref().map(Header::decode).transpose()?;
         let mut current = current
-            .filter(|(header, _)| header.kind == Kind::Put && header.version <= self.version());
+            .filter(|(header, _)| header.kind == RowKind::Put && header.version <= self.version());
         // Events of earlier pages are looked at too: any of them may be what supersedes one of this page.
         let newest = self.version();
         scan_events(
@@ -188,7 +188,7 @@ impl Lister<'_> {
         let wanted = self.before.is_none_or(|before| header.version < before);
         if wanted {
             let (kind, element) = match header.kind {
-                Kind::Put => match decode_element(self.id, content) {
+                RowKind::Put => match decode_element(self.id, content) {
                     Ok(element) => (VersionKind::Put, Some(element)),
                     Err(error) => {
                         self.failed = Some(error);
@@ -196,7 +196,7 @@ impl Lister<'_> {
                         return Flow::Break(());
                     }
                 },
-                Kind::Delete | Kind::Marker => (VersionKind::Delete, None),
+                RowKind::Delete | RowKind::Marker => (VersionKind::Delete, None),
             };
             let version = header.version;
             let shown = (self.visit)(Version {

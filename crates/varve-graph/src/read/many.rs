@@ -5,7 +5,7 @@
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EVENT, VERTEX};
 use varve_kv::{Flow, PartitionRange, Reader, TableId};
 use varve_model::VertexId;
@@ -25,7 +25,7 @@ impl View {
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
         let place = |id: &VertexId| (key::vertex_id(id), key::VERTEX_CLUSTERING.to_vec());
-        let places: Vec<Place> = ids.iter().map(place).collect();
+        let places: Vec<RowPlace> = ids.iter().map(place).collect();
         self.elements(VERTEX, &places, found)
     }
 
@@ -35,7 +35,7 @@ impl View {
     pub(crate) fn elements(
         &self,
         table: TableId,
-        places: &[Place],
+        places: &[RowPlace],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
         match &self.guard {
@@ -48,7 +48,7 @@ impl View {
     pub(super) fn stored_elements(
         &self,
         table: TableId,
-        places: &[Place],
+        places: &[RowPlace],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
         let (reader, point) = (self.reader(), self.point());
@@ -115,7 +115,7 @@ pub(super) fn look_at(
 }
 
 /// The partition and clustering key of an element's row, of an edge on its source's side.
-pub(crate) type Place = (Vec<u8>, Vec<u8>);
+pub(crate) type RowPlace = (Vec<u8>, Vec<u8>);
 
 /// How many rows are asked of a cluster together.
 const BATCH: usize = 256;
@@ -132,7 +132,7 @@ pub(super) struct Undecided {
 pub(crate) fn read_elements(
     reader: &dyn Reader,
     table: TableId,
-    places: &[Place],
+    places: &[RowPlace],
     point: Point,
     found: &mut dyn FnMut(usize, &[u8]),
 ) -> Result<(), GraphError> {
@@ -166,7 +166,7 @@ pub(crate) fn read_elements(
 /// Looks for what decides among the events.
 pub(super) fn decide(
     reader: &dyn Reader,
-    places: &[Place],
+    places: &[RowPlace],
     point: Point,
     mut undecided: Vec<Undecided>,
     found: &mut dyn FnMut(usize, &[u8]),
@@ -174,7 +174,7 @@ pub(super) fn decide(
     if undecided.is_empty() {
         return Ok(());
     }
-    let own: Vec<&Place> = undecided.iter().map(|one| &places[one.at]).collect();
+    let own: Vec<&RowPlace> = undecided.iter().map(|one| &places[one.at]).collect();
     let rows = undecided.iter().map(|one| one.row.as_deref());
     let newest: Vec<_> = rows
         .map(|row| {
@@ -184,7 +184,7 @@ pub(super) fn decide(
                 .map(|(row, _)| row.version))
         })
         .collect::<Result<_, DecodeError>>()?;
-    let range_of = |(_, clustering): &Place| events_range(clustering, point.version());
+    let range_of = |(_, clustering): &RowPlace| events_range(clustering, point.version());
     let mut damaged = None;
     let mut look = |number: usize, key: &[u8], event: &[u8]| {
         if key.len() != own[number].1.len() + key::EVENT_SUFFIX {
@@ -205,7 +205,7 @@ pub(super) fn decide(
         }
         let one: &mut Undecided = &mut undecided[number];
         one.is_over = true;
-        if header.kind == Kind::Put {
+        if header.kind == RowKind::Put {
             found(one.at, content);
         }
         Flow::Break(())

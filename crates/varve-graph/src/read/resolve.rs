@@ -2,7 +2,7 @@
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::EVENT;
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
 use varve_model::{CommitVersion, Instant};
@@ -29,7 +29,7 @@ pub(crate) fn events_range(clustering: &[u8], newest: CommitVersion) -> Clusteri
 
 /// Whether a current row says that the element exists at a point of both times, unless an event says otherwise.
 pub(crate) fn covers(header: &Header, valid: Instant, version: CommitVersion) -> bool {
-    header.kind == Kind::Put && header.version <= version && header.period().covers(valid)
+    header.kind == RowKind::Put && header.version <= version && header.period().covers(valid)
 }
 
 /// Visits the events of one element in the event table, newest first, from those with `version <= newest` on.
@@ -123,5 +123,5 @@ pub(crate) fn resolve(
     let event = newest_event(reader, partition, clustering, valid, version, than)?;
     Ok(event
         .or(best)
-        .filter(|resolved| resolved.header.kind == Kind::Put))
+        .filter(|resolved| resolved.header.kind == RowKind::Put))
 }

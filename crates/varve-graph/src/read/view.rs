@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Flow, Reader, Snapshot, TableId};
 use varve_model::{
@@ -279,9 +279,9 @@ impl Point {
     /// a row that another event might replace.
     pub(crate) fn row_decides(self, header: &Header) -> bool {
         if self.scope.is_now() {
-            return header.kind == Kind::Put && header.until > self.now;
+            return header.kind == RowKind::Put && header.until > self.now;
         }
-        header.kind == Kind::Put
+        header.kind == RowKind::Put
             && !header.overlaid
             && header.version <= self.version()
             && header.period().covers(self.valid())
@@ -332,7 +332,7 @@ pub(crate) fn read_element(
                 if !header.period().covers(valid) {
                     return Flow::Continue(());
                 }
-                exists = header.kind == Kind::Put;
+                exists = header.kind == RowKind::Put;
                 if exists {
                     found(content);
                 }

@@ -18,7 +18,7 @@ use crate::graph::Graph;
 
 /// Where a graph is served.
 #[derive(Clone)]
-pub enum Place {
+pub enum GraphLocation {
     /// Here, and nobody else changes it.
     Here(Arc<Graph>),
     /// Here, but whether another server leads it by now is not known for the moment.
@@ -48,7 +48,7 @@ pub enum Change {
     },
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for GraphLocation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Here(graph) => write!(formatter, "Here({})", graph.name()),
@@ -81,18 +81,18 @@ impl Registry {
 
     /// Where that graph is served, as far as is known here.
     #[must_use]
-    pub fn place(&self, name: &str) -> Place {
+    pub fn place(&self, name: &str) -> GraphLocation {
         if let Some(open) = self.graphs.read().get(name) {
             return match open.graph.space().leadership() {
-                Leadership::Held => Place::Here(Arc::clone(&open.graph)),
-                Leadership::Suspended => Place::Suspended,
-                Leadership::Lost => Place::Nobody,
+                Leadership::Held => GraphLocation::Here(Arc::clone(&open.graph)),
+                Leadership::Suspended => GraphLocation::Suspended,
+                Leadership::Lost => GraphLocation::Nobody,
             };
         }
         match self.followed.read().get(name) {
-            Some(Some(leader)) => Place::There(leader.clone()),
-            Some(None) => Place::Nobody,
-            None => Place::Unknown,
+            Some(Some(leader)) => GraphLocation::There(leader.clone()),
+            Some(None) => GraphLocation::Nobody,
+            None => GraphLocation::Unknown,
         }
     }
 
@@ -100,8 +100,8 @@ impl Registry {
     ///
     /// # Errors
     /// When it cannot be asked or opened. What could not be opened is not tried again here, but with [`Registry::tend`].
-    pub fn look(&self, name: &str) -> Result<Place, GraphError> {
-        if let place @ (Place::Here(_) | Place::Suspended) = self.place(name) {
+    pub fn look(&self, name: &str) -> Result<GraphLocation, GraphError> {
+        if let place @ (GraphLocation::Here(_) | GraphLocation::Suspended) = self.place(name) {
             return Ok(place);
         }
         let generations = self.generations()?;
@@ -178,7 +178,7 @@ impl Registry {
         };
         match place {
             None if !self.unopened.rests(name) => self.lead(name).map(drop),
-            Some(Place::There(leader)) => {
+            Some(GraphLocation::There(leader)) => {
                 self.unopened.is_led(name, leader.term);
                 Ok(())
             }
@@ -198,12 +198,12 @@ impl Registry {
         &self,
         name: &str,
         generations: &[(u32, SpaceId)],
-    ) -> Result<Option<Place>, GraphError> {
+    ) -> Result<Option<GraphLocation>, GraphError> {
         self.let_go_if_lost(name);
         if generations.is_empty() {
             self.followed.write().remove(name);
             self.unopened.forget(name);
-            return Ok(Some(Place::Unknown));
+            return Ok(Some(GraphLocation::Unknown));
         }
         // Nobody who looks may take what lies below a graph that another leads: that one is to
         // remove it.
@@ -229,7 +229,7 @@ impl Registry {
         generations: &[(u32, SpaceId)],
         error: GraphError,
         anew: bool,
-    ) -> Result<Place, GraphError> {
+    ) -> Result<GraphLocation, GraphError> {
         if is_for_good(&error) {
             let stored = self.generations()?;
             let place = self.followed_by(name, None);
@@ -250,7 +250,7 @@ impl Registry {
     }
 
     /// Notes who leads a graph that is not open here.
-    fn followed_by(&self, name: &str, leader: Option<Leader>) -> Place {
+    fn followed_by(&self, name: &str, leader: Option<Leader>) -> GraphLocation {
         let mut followed = self.followed.write();
         if self.graphs.read().contains_key(name) {
             // It was opened here meanwhile.
@@ -258,11 +258,11 @@ impl Registry {
             return self.place(name);
         }
         followed.insert(name.to_owned(), leader.clone());
-        leader.map_or(Place::Nobody, Place::There)
+        leader.map_or(GraphLocation::Nobody, GraphLocation::There)
     }
 
     /// Opens a graph that nobody leads.
-    fn lead(&self, name: &str) -> Result<Place, GraphError> {
+    fn lead(&self, name: &str) -> Result<GraphLocation, GraphError> {
         // Whoever opens, makes or drops a graph may take a while; who asks meanwhile asks again. A
         // server that stops takes none.
         let doomed = self.doomed.try_lock();
@@ -287,7 +287,7 @@ impl Registry {
             }
             Ok(None) => {
                 self.followed.write().remove(name);
-                Place::Unknown
+                GraphLocation::Unknown
             }
             // Another was faster, or somebody still uses what was lost.
             Err(error) if error.kind == ErrorKind::Elsewhere || is_in_use(&error) => {
@@ -320,7 +320,7 @@ impl Registry {
         graphs.remove(name);
         followed.insert(name.to_owned(), None);
         drop((followed, graphs));
-        self.end_leases();
+        self.empty_caches();
         self.changed(name, Change::Lost);
         open.graph.tasks().stop();
     }
@@ -330,7 +330,7 @@ impl Registry {
     /// # Errors
     /// As [`Registry::create`], but for [`ErrorKind::Existed`].
     pub fn ensure(&self, name: &str) -> Result<(), GraphError> {
-        if !matches!(self.place(name), Place::Unknown) {
+        if !matches!(self.place(name), GraphLocation::Unknown) {
             return Ok(());
         }
         match self.create(name) {

@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::graph::{Graph, GraphOptions};
-    use crate::registry::Place;
+    use crate::registry::GraphLocation;
 
     fn server(shared: &Arc<SharedMemory>, address: &str) -> Registry {
         let options = GraphOptions::new(Arc::new(SystemClock));
@@ -272,7 +272,7 @@ mod tests {
         let (shared, a, b) = with_a_name_that_came_again();
         tend(&b);
         assert!(
-            matches!(b.place("g"), Place::There(_)),
+            matches!(b.place("g"), GraphLocation::There(_)),
             "{:?}",
             b.place("g")
         );

@@ -54,14 +54,7 @@ pub(super) fn create(
     if let Some(parent) = parent {
         check_siblings(schema, parent, &sort_keys)?;
     }
-    let fixed = Fixed {
-        kind: SchemaKind::EdgeLabel,
-        label: &new.name,
-        called: "sortKeys",
-        keys: &new.sort_keys,
-    };
-    let before = Before::default();
-    label::check_nullable(schema, before, &new.properties, &new.nullable_keys, fixed)?;
+    check_nullable(schema, &new)?;
     user_data::refuse_nulls(&new.user_data)?;
     let ttl = label::new_ttl(
         schema,
@@ -92,6 +85,17 @@ pub(super) fn create(
     check_ttl(schema, &label)?;
     user_data::show_retention(&mut label.user_data, label.retention);
     Ok(draft.put(label))
+}
+
+fn check_nullable(schema: &Schema, new: &NewEdgeLabel) -> Result<(), GraphError> {
+    let fixed = Fixed {
+        kind: SchemaKind::EdgeLabel,
+        label: &new.name,
+        called: "sortKeys",
+        keys: &new.sort_keys,
+    };
+    let before = Before::default();
+    label::check_nullable(schema, before, &new.properties, &new.nullable_keys, fixed)
 }
 
 /// The pairs of label names that a request links, distinct. Half a pair counts as none.

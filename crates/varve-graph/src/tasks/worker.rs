@@ -1,29 +1,28 @@
 //! The queue of unfinished tasks and the threads that work it off.
 
+mod lanes;
+mod restoring;
+
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as MonotonicInstant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use varve_kv::{Batch, Durability, ScanRequest, Space, fail_point};
+use varve_kv::{Batch, Durability, Space};
 use varve_model::Clock;
 
 use super::record::{self, INPUT, LAST_ID, OPEN, PARTITION, RECORD, RESULT};
 use super::{
-    Lane, TASK_RESULT_BYTES_MAX, TASK_RETRIES_MAX, Task, TaskBodies, TaskDetail, TaskId,
-    TaskProgress, TaskQuery, TaskSpec, TaskStatus, TaskTables,
+    Lane, TASK_RESULT_BYTES_MAX, Task, TaskBodies, TaskDetail, TaskId, TaskProgress, TaskQuery,
+    TaskSpec, TaskStatus, TaskTables,
 };
 use crate::{ErrorKind, GraphError};
 
 /// The result text of a job that a restart cut short.
 const INTERRUPTED: &str = "The server stopped while the task was running; jobs are not run again, since their effects may have been stored already";
 
-/// How long a lane's thread waits for tasks before it ends.
-const IDLE_MAX: Duration = Duration::from_secs(5);
 /// Tasks looked at in one step when old ones are forgotten.
 const FORGET_CHUNK: usize = 500;
 
@@ -48,13 +47,13 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     /// The last id given. Taken before `state`, and before nothing else.
     pub(super) last_id: Mutex<u64>,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<TaskSchedule>,
     /// Told of every change of `state`.
     changed: Condvar,
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct TaskSchedule {
     /// Every task that has not ended, and those whose end could not be stored.
     pub(super) live: BTreeMap<TaskId, Live>,
     bodies: Option<Arc<dyn TaskBodies>>,
@@ -123,7 +122,7 @@ impl Tasks {
             tables,
             clock,
             last_id: Mutex::new(last_id),
-            state: Mutex::new(State::default()),
+            state: Mutex::new(TaskSchedule::default()),
             changed: Condvar::new(),
         };
         shared.restore()?;
@@ -288,7 +287,7 @@ impl Tasks {
     pub fn wait_until_done(&self, id: TaskId, timeout: Duration) -> Result<Task, GraphError> {
         let deadline = MonotonicInstant::now() + timeout;
         let mut state = self.shared.state.lock();
-        let unfinished = |state: &State| {
+        let unfinished = |state: &TaskSchedule| {
             let live = state.live.get(&id);
             live.is_some_and(|live| !live.task.status.is_final())
         };
@@ -327,185 +326,11 @@ impl Drop for Tasks {
 }
 
 impl Shared {
-    /// Reads the unfinished tasks and decides what becomes of those that were running.
-    fn restore(&self) -> Result<(), GraphError> {
-        let meta = self.tables.meta;
-        let mut ids = Vec::new();
-        let range = record::range(OPEN, None);
-        let request = ScanRequest {
-            table: meta,
-            partition: PARTITION,
-            range: &range,
-            reverse: false,
-        };
-        self.space.scan(request, &mut |key, _| {
-            ids.extend(record::id_of(key));
-            ControlFlow::Continue(())
-        })?;
-        let mut state = self.state.lock();
-        for id in ids {
-            let Some(task) = record::read(&*self.space, meta, id)? else {
-                self.erase(&[id])?;
-                continue;
-            };
-            let input = record::read_text(&*self.space, meta, INPUT, id)?;
-            self.restore_one(&mut state, task, input)?;
-        }
-        Ok(())
-    }
-
-    fn restore_one(
-        &self,
-        state: &mut State,
-        mut task: Task,
-        input: Option<String>,
-    ) -> Result<(), GraphError> {
-        let id = task.id;
-        let ran = task.status == TaskStatus::Running;
-        if ran {
-            task.retries += 1;
-        }
-        let end = match task.status {
-            TaskStatus::Deleting => Some((TaskStatus::Deleting, None)),
-            TaskStatus::Cancelling => Some((TaskStatus::Cancelled, None)),
-            TaskStatus::Running if task.task_type.lane() == Lane::Job => {
-                Some((TaskStatus::Failed, Some(INTERRUPTED.to_owned())))
-            }
-            TaskStatus::Running if task.retries > TASK_RETRIES_MAX => {
-                let message = format!("The server died {} times while the task ran", task.retries);
-                Some((TaskStatus::Failed, Some(message)))
-            }
-            _ => None,
-        };
-        task.status = TaskStatus::Queued;
-        let live = Live {
-            task,
-            input,
-            progress: TaskProgress::default(),
-            unsaved: None,
-        };
-        if ran && end.is_none() {
-            self.save_stored(&live, Durability::Sync)?;
-        }
-        state.live.insert(id, live);
-        if let Some((status, result)) = end {
-            let ended = self.end(state, id, status, result);
-            state.ended_at_open.extend(ended);
-        }
-        Ok(())
-    }
-
-    /// Makes sure that a lane's thread exists if there is work for it, and tells it.
-    fn wake(shared: &Arc<Self>, state: &mut State, lane: Lane) {
-        let work = state
-            .live
-            .values()
-            .any(|live| live.task.task_type.lane() == lane);
-        if work && !state.running[lane as usize] && !state.stopping && state.bodies.is_some() {
-            let own = Arc::clone(shared);
-            let name = match lane {
-                Lane::Schema => "varve-task-schema",
-                Lane::Job => "varve-task-job",
-            };
-            let thread = std::thread::Builder::new().name(name.to_owned());
-            // Without one the tasks wait; the next one submitted tries again.
-            if let Ok(thread) = thread.spawn(move || own.work(lane)) {
-                state.running[lane as usize] = true;
-                let ended = state.threads[lane as usize].replace(thread);
-                let _ = ended.map(JoinHandle::join);
-            }
-        }
-        shared.changed.notify_all();
-    }
-
-    /// A lane's thread: runs its tasks by id until there was none for [`IDLE_MAX`].
-    fn work(&self, lane: Lane) {
-        let mut state = self.state.lock();
-        let mut waited_enough = false;
-        loop {
-            let of_lane = |live: &Live| live.task.task_type.lane() == lane;
-            if state.stopping || waited_enough && !state.live.values().any(of_lane) {
-                state.running[lane as usize] = false;
-                return;
-            }
-            let bodies = state.bodies.clone().filter(|_| !state.paused);
-            let next = state.next(lane);
-            let (Some(bodies), Some(id)) = (bodies, next) else {
-                waited_enough = self.changed.wait_for(&mut state, IDLE_MAX).timed_out();
-                continue;
-            };
-            state = self.run_one(state, &*bodies, id);
-        }
-    }
-
-    fn run_one<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-        bodies: &dyn TaskBodies,
-        id: TaskId,
-    ) -> MutexGuard<'a, State> {
-        let Some(live) = state.live.get_mut(&id) else {
-            return state;
-        };
-        live.task.status = TaskStatus::Running;
-        let (spec, progress) = (live.spec(), live.progress.clone());
-        // That a job runs must be known after a power loss, so that it is not run twice.
-        let durability = match spec.task_type.lane() {
-            Lane::Schema => Durability::Buffered,
-            Lane::Job => Durability::Sync,
-        };
-        if let Err(error) = self.save(live, durability) {
-            let message = Some(error.message);
-            let ended = self.end(&mut state, id, TaskStatus::Failed, message);
-            self.tell_abandoned(state, ended);
-            return self.state.lock();
-        }
-        self.changed.notify_all();
-        drop(state);
-        fail_point::TASK_STARTED.pass();
-        let outcome = catch_unwind(AssertUnwindSafe(|| bodies.run(&spec, &progress)));
-        fail_point::TASK_ENDING.pass();
-        let outcome = outcome.unwrap_or_else(|panic| Err(panicked(&*panic)));
-        let mut state = self.state.lock();
-        self.finish(&mut state, id, outcome);
-        state
-    }
-
-    /// Decides how a task that ran has ended.
-    fn finish(&self, state: &mut State, id: TaskId, outcome: Result<String, GraphError>) {
-        let Some(live) = state.live.get_mut(&id) else {
-            return;
-        };
-        let lane = live.task.task_type.lane();
-        let control = &live.progress.control;
-        let stopping = control.stopping.load(Ordering::Relaxed);
-        let cancelled = control.cancelled.load(Ordering::Relaxed);
-        let (status, result) = match (live.task.status, outcome) {
-            (TaskStatus::Deleting, _) => (TaskStatus::Deleting, None),
-            // A change of the schema that is complete counts, whatever was wished meanwhile.
-            (_, Ok(result)) if lane == Lane::Schema || !cancelled => {
-                (TaskStatus::Success, Some(result))
-            }
-            _ if cancelled => (TaskStatus::Cancelled, None),
-            (_, Err(_)) if stopping && lane == Lane::Schema => {
-                live.task.status = TaskStatus::Queued;
-                // If this cannot be stored the task is restored as after a crash.
-                let _ = self.save(live, Durability::Sync);
-                return;
-            }
-            (_, Err(_)) if stopping => (TaskStatus::Failed, Some(INTERRUPTED.to_owned())),
-            (_, Err(error)) => (TaskStatus::Failed, Some(error.message)),
-            (_, Ok(_)) => (TaskStatus::Cancelled, None),
-        };
-        // The body ran, so nobody is told.
-        let _ = self.end(state, id, status, result);
-    }
-
     /// Ends a task: stores how, and takes it out of the queue. Returns what to tell the bodies if
     /// its body never ran.
     fn end(
         &self,
-        state: &mut State,
+        state: &mut TaskSchedule,
         id: TaskId,
         status: TaskStatus,
         result: Option<String>,
@@ -576,36 +401,11 @@ impl Shared {
     }
 
     /// Tells the bodies that a task ended unrun, without holding the lock.
-    fn tell_abandoned(&self, state: MutexGuard<'_, State>, spec: Option<TaskSpec>) {
+    fn tell_abandoned(&self, state: MutexGuard<'_, TaskSchedule>, spec: Option<TaskSpec>) {
         let bodies = state.bodies.clone();
         drop(state);
         if let (Some(spec), Some(bodies)) = (spec, bodies) {
             bodies.abandoned(&spec);
         }
     }
-}
-
-impl State {
-    /// The first waiting task of a lane whose dependencies have ended.
-    fn next(&self, lane: Lane) -> Option<TaskId> {
-        let unfinished = |id: &TaskId| {
-            let live = self.live.get(id);
-            live.is_some_and(|live| !live.task.status.is_final())
-        };
-        let ready = |live: &&Live| {
-            live.task.task_type.lane() == lane
-                && live.task.status.is_waiting()
-                && !live.task.dependencies.iter().any(unfinished)
-        };
-        self.live.values().find(ready).map(|live| live.task.id)
-    }
-}
-
-fn panicked(panic: &(dyn std::any::Any + Send)) -> GraphError {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned());
-    let message = format!("The task panicked: {}", text.unwrap_or_default());
-    GraphError::new(ErrorKind::IllegalState, message)
 }

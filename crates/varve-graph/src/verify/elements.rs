@@ -1,7 +1,7 @@
 //! Vertices, edges and their events.
 
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, PENDING, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
 use varve_model::schema::Retention;
@@ -15,7 +15,7 @@ use crate::write::decode_element;
 struct Brief {
     version: CommitVersion,
     period: Period,
-    kind: Kind,
+    kind: RowKind,
 }
 
 impl Check<'_> {
@@ -100,13 +100,13 @@ impl Check<'_> {
         let (header, content) = Header::decode(value)?;
         let events = self.events(partition, clustering)?;
         self.head(id, &header, &events);
-        if header.kind == Kind::Put {
+        if header.kind == RowKind::Put {
             let element = decode_element(id, content)?;
             self.present_entries(&element, content)?;
         } else {
             self.report.markers += 1;
         }
-        let own = (header.kind == Kind::Put).then_some(&header);
+        let own = (header.kind == RowKind::Put).then_some(&header);
         let instants = self.boundaries(&events, own);
         let mut coming: Vec<CommitVersion> = instants
             .iter()
@@ -157,7 +157,7 @@ impl Check<'_> {
     }
 
     fn head(&mut self, id: &ElementId, header: &Header, events: &[Brief]) {
-        if header.kind == Kind::Delete {
+        if header.kind == RowKind::Delete {
             self.problem(|| format!("{id}: its current row is a deletion"));
         }
         if header.until > header.to {
@@ -171,7 +171,7 @@ impl Check<'_> {
                 )
             });
         }
-        if header.kind != Kind::Put {
+        if header.kind != RowKind::Put {
             return;
         }
         if header.version > self.published {
@@ -288,10 +288,10 @@ impl Check<'_> {
             return Ok(());
         }
         self.report.events += 1;
-        if header.version != version || version > self.published || header.kind == Kind::Marker {
+        if header.version != version || version > self.published || header.kind == RowKind::Marker {
             self.problem(|| format!("{id}: event {version} contradicts its key"));
         }
-        if header.kind == Kind::Put {
+        if header.kind == RowKind::Put {
             let element = decode_element(&id, content)?;
             self.past_entries(&element, content)?;
         }
@@ -352,7 +352,7 @@ fn deciding(events: &[Brief], own: Option<&Header>, instant: Instant) -> Option<
     let own = own.filter(|own| own.period().covers(instant));
     match (event, own) {
         (Some(event), Some(own)) if own.version > event.version => Some(own.version),
-        (Some(event), _) => (event.kind == Kind::Put).then_some(event.version),
+        (Some(event), _) => (event.kind == RowKind::Put).then_some(event.version),
         (None, own) => own.map(|own| own.version),
     }
 }

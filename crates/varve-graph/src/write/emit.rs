@@ -3,30 +3,29 @@
 //! `docs/time.md` states the rules; the names here follow it. An edge has two sides, and every row operation is done on
 //! both with the same bytes.
 
+mod entries;
 mod several;
 mod touched;
-
-use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use varve_encoding::index::{IndexId, plain_partition};
 use varve_encoding::key;
-use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, VERTEX};
 use varve_kv::{Batch, Flow, Reader, TableId};
-use varve_model::schema::{IndexType, Retention};
-use varve_model::{
-    CommitVersion, Direction, EdgeLabelId, Element, ElementId, Instant, Properties, VertexLabelId,
-};
+use varve_model::schema::Retention;
+use varve_model::{CommitVersion, Direction, EdgeLabelId, Element, ElementId, Instant};
 
 use super::keys::RowKeys;
 use super::settling::Settling;
 use crate::changes::Touches;
 use crate::commit::Stamps;
 use crate::error::GraphError;
-use crate::index::{self, DerivedEntries, Deriver, IndexEntry, derived_entries, may_have_derived};
+use crate::index::Deriver;
 use crate::read::scan_events;
 use crate::schema::Schema;
+
+pub(crate) use entries::unique_entries;
 
 /// One row of an element: a vertex has one, an edge one on each side.
 #[derive(Debug, Clone)]
@@ -218,52 +217,6 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Puts the entries of a new state in these indexes.
-    fn put_index_entries(
-        &mut self,
-        indexes: &[Arc<varve_model::IndexLabel>],
-        id: &ElementId,
-        content: &[u8],
-    ) -> Result<(), GraphError> {
-        self.put_derived(INDEX, id, content)?;
-        if indexes.is_empty() {
-            return Ok(());
-        }
-        let element = decode_element(id, content)?;
-        for index in indexes {
-            for entry in index::entries(index, id, element.properties()) {
-                self.batch
-                    .put(INDEX, &entry.partition, &entry.clustering, &[]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts the entries of a state in derived indexes.
-    fn put_derived(
-        &mut self,
-        table: TableId,
-        id: &ElementId,
-        content: &[u8],
-    ) -> Result<(), GraphError> {
-        if !may_have_derived(self.context.deriver, id) {
-            return Ok(());
-        }
-        for (partition, clustering) in self.derived(id, content)?.iter() {
-            self.batch.put(table, partition, clustering, &[]);
-        }
-        Ok(())
-    }
-
-    fn derived(&self, id: &ElementId, content: &[u8]) -> Result<DerivedEntries, GraphError> {
-        derived_entries(self.context.deriver, id, content)
-    }
-
-    fn lists_vertices(&self, label: VertexLabelId) -> bool {
-        let label = self.context.schema.vertex_label(label);
-        label.is_some_and(|label| label.enable_label_index)
-    }
-
     /// Writes one event of `id`. `current` is its current row as read under the commit's latches.
     pub(crate) fn emit(
         &mut self,
@@ -306,13 +259,13 @@ impl<'a> Emitter<'a> {
         let (table, sides) = sides(id);
         let found = Settling::find(self.context.reader, &sides[0], &stale, now)?;
         let mut retention = Retention::All;
-        if stale.header.kind == Kind::Put {
+        if stale.header.kind == RowKind::Put {
             retention = self.retention(id, &stale.content)?;
             self.move_to_events(&sides, &stale, retention, now);
         }
         let settled = found
             .winner
-            .filter(|winner| winner.header.kind == Kind::Put);
+            .filter(|winner| winner.header.kind == RowKind::Put);
         match &settled {
             Some(winner) => {
                 for side in &sides {
@@ -345,7 +298,7 @@ impl<'a> Emitter<'a> {
         period: EventPeriod,
     ) -> Result<(), GraphError> {
         let (table, sides) = sides(id);
-        let put = current.filter(|current| current.header.kind == Kind::Put);
+        let put = current.filter(|current| current.header.kind == RowKind::Put);
         let retention = match (put, change) {
             (Some(current), _) => self.retention(id, &current.content)?,
             (None, Change::Put(content)) => self.retention(id, content)?,
@@ -367,7 +320,7 @@ impl<'a> Emitter<'a> {
                 successor = Some(*content);
             }
             Change::Delete => {
-                header.kind = Kind::Delete;
+                header.kind = RowKind::Delete;
                 let forgotten = retention == Retention::None
                     && period.to == Instant::FOREVER
                     && !self.has_events(&sides[0])?;
@@ -400,9 +353,9 @@ impl<'a> Emitter<'a> {
         let (table, sides) = sides(id);
         let now = self.context.now;
         let kind = if matches!(change, Change::Delete) {
-            Kind::Delete
+            RowKind::Delete
         } else {
-            Kind::Put
+            RowKind::Put
         };
         let header = Header {
             kind,
@@ -418,7 +371,7 @@ impl<'a> Emitter<'a> {
         self.put_event(&sides, &header, content.unwrap_or_default());
         let starts = period.future_start(now);
         let told = match current {
-            Some(mut current) if current.header.kind == Kind::Put => {
+            Some(mut current) if current.header.kind == RowKind::Put => {
                 current.header.overlaid = true;
                 current.header.until = current.header.until.min(starts.unwrap_or(Instant::FOREVER));
                 self.put_current(table, &sides, &current.header, &current.content);
@@ -551,138 +504,6 @@ impl<'a> Emitter<'a> {
             .put(PENDING, key::PENDING_PARTITION, &clustering, &[]);
     }
 
-    /// Brings the index from the old current row's entries to the new one's. Entries whose values are gone leave the
-    /// present's index only when nothing in the future can need them (`quiet`).
-    fn move_entries(
-        &mut self,
-        id: &ElementId,
-        old: Option<&Current>,
-        new: Option<&[u8]>,
-        quiet: bool,
-        retention: Retention,
-    ) -> Result<(), GraphError> {
-        let old = old.filter(|old| old.header.kind == Kind::Put);
-        let old_entries = match old {
-            Some(old) => self.entries(id, &old.content)?,
-            None => Vec::new(),
-        };
-        let new_entries = match new {
-            Some(new) => self.entries(id, new)?,
-            None => Vec::new(),
-        };
-        let certain = quiet && old.is_none_or(|old| old.header.until == old.header.to);
-        for entry in old_entries
-            .iter()
-            .filter(|entry| !new_entries.contains(entry))
-        {
-            if certain {
-                self.batch
-                    .delete(INDEX, &entry.partition, &entry.clustering);
-            }
-            if retention != Retention::None && !entry.unique {
-                self.batch
-                    .put(EVENT_INDEX, &entry.partition, &entry.clustering, &[]);
-            }
-        }
-        for entry in new_entries
-            .iter()
-            .filter(|entry| !old_entries.contains(entry))
-        {
-            self.batch
-                .put(INDEX, &entry.partition, &entry.clustering, &[]);
-        }
-        self.move_derived(id, old, new, certain, retention)?;
-        if new.is_some() && old.is_none() {
-            self.put_edge_pair(id);
-        }
-        Ok(())
-    }
-
-    /// [`Emitter::move_entries`] for derived indexes.
-    fn move_derived(
-        &mut self,
-        id: &ElementId,
-        old: Option<&Current>,
-        new: Option<&[u8]>,
-        certain: bool,
-        retention: Retention,
-    ) -> Result<(), GraphError> {
-        if !may_have_derived(self.context.deriver, id) {
-            return Ok(());
-        }
-        let none = || Ok(DerivedEntries::default());
-        let mut old = old.map_or_else(none, |old| self.derived(id, &old.content))?;
-        let mut new = new.map_or_else(none, |new| self.derived(id, new))?;
-        let (mut gone, batch) = (Vec::new(), &mut self.batch);
-        DerivedEntries::compare(
-            &mut old,
-            &mut new,
-            |partition, clustering| gone.push((partition, clustering)),
-            |partition, clustering| {
-                batch.put(INDEX, partition, clustering, &[]);
-            },
-        );
-        for (partition, clustering) in gone {
-            if certain {
-                self.batch.delete(INDEX, partition, clustering);
-            }
-            if retention != Retention::None {
-                self.batch.put(EVENT_INDEX, partition, clustering, &[]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts the (edge label, source) entry of an edge unless it was put lately.
-    fn put_edge_pair(&mut self, id: &ElementId) {
-        if let ElementId::Edge(edge) = id {
-            self.put_pair(edge.label, &key::vertex_id(&edge.source));
-        }
-    }
-
-    fn put_pair(&mut self, label: EdgeLabelId, source: &[u8]) {
-        let pair = pair_of(label, source, &mut self.pair);
-        if !(self.context.known_pair)(pair) {
-            self.put_new_pair(label, source, pair);
-        }
-    }
-
-    /// Puts an entry that was not put lately, if the label has such entries.
-    fn put_new_pair(&mut self, label: EdgeLabelId, source: &[u8], pair: PairHash) {
-        let known = self.context.schema.edge_label(label);
-        let enabled = known.is_some_and(|label| label.enable_label_index);
-        if enabled && self.new_pairs.insert(pair) {
-            let partition = plain_partition(IndexId::EdgeLabel(label));
-            let clustering: [&[u8]; 2] = [&[key::ELEMENT_VERTEX], source];
-            self.batch.put_parts(INDEX, &partition, &clustering, &[]);
-        }
-    }
-
-    /// The index entries of a state of `id`, its vertex label's included.
-    pub(crate) fn entries(
-        &self,
-        id: &ElementId,
-        content: &[u8],
-    ) -> Result<Vec<IndexEntry>, GraphError> {
-        let schema = self.context.schema;
-        match id {
-            ElementId::Vertex(vertex) => {
-                let label = row::vertex_label(content)?;
-                if schema.indexes_of_vertex_label(label).is_empty() {
-                    let listed = self.lists_vertices(label);
-                    let entry = listed.then(|| index::vertex_label_entry(label, vertex));
-                    return Ok(entry.into_iter().collect());
-                }
-            }
-            ElementId::Edge(edge) if schema.indexes_of_edge_label(edge.label).is_empty() => {
-                return Ok(Vec::new());
-            }
-            ElementId::Edge(_) => {}
-        }
-        let element = decode_element(id, content)?;
-        Ok(entries_of(self.context.schema, id, &element))
-    }
-
     /// How long states of `id` are kept by the label that its content names.
     fn retention(&self, id: &ElementId, content: &[u8]) -> Result<Retention, GraphError> {
         let schema = self.context.schema;
@@ -700,64 +521,6 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The index entries of a state of `id`, its vertex label's included, without the (edge label, source) pair.
-fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
-    let mut all = Vec::new();
-    let add = |labels: &[Arc<varve_model::IndexLabel>], p: &Properties, all: &mut Vec<_>| {
-        for label in labels {
-            all.extend(index::entries(label, id, p));
-        }
-    };
-    match element {
-        Element::Vertex(vertex) => {
-            if schema
-                .vertex_label(vertex.label)
-                .is_some_and(|label| label.enable_label_index)
-            {
-                all.push(index::vertex_label_entry(vertex.label, &vertex.id));
-            }
-            add(
-                schema.indexes_of_vertex_label(vertex.label),
-                &vertex.properties,
-                &mut all,
-            );
-        }
-        Element::Edge(edge) => {
-            add(
-                schema.indexes_of_edge_label(edge.id.label),
-                &edge.properties,
-                &mut all,
-            );
-        }
-    }
-    all
-}
-
-/// The entries of a state of `id` in unique indexes: what nobody else may hold.
-pub(crate) fn unique_entries(
-    schema: &Schema,
-    id: &ElementId,
-    content: &[u8],
-) -> Result<Vec<(Arc<varve_model::IndexLabel>, IndexEntry)>, GraphError> {
-    let labels = match id {
-        ElementId::Vertex(_) => schema.indexes_of_vertex_label(row::vertex_label(content)?),
-        ElementId::Edge(edge) => schema.indexes_of_edge_label(edge.label),
-    };
-    let unique = |label: &&Arc<varve_model::IndexLabel>| label.index_type == IndexType::Unique;
-    if !labels.iter().any(|label| unique(&label)) {
-        return Ok(Vec::new());
-    }
-    let element = decode_element(id, content)?;
-    let of_label = |label: &Arc<varve_model::IndexLabel>| {
-        let entries = index::entries(label, id, element.properties());
-        let label = Arc::clone(label);
-        entries
-            .into_iter()
-            .map(move |entry| (Arc::clone(&label), entry))
-    };
-    Ok(labels.iter().filter(unique).flat_map(of_label).collect())
-}
-
 /// Decodes an element from a row's content.
 pub(crate) fn decode_element(id: &ElementId, content: &[u8]) -> Result<Element, GraphError> {
     Ok(match id {
@@ -768,7 +531,7 @@ pub(crate) fn decode_element(id: &ElementId, content: &[u8]) -> Result<Element, 
 
 fn marker(until: Instant) -> Current {
     let header = Header {
-        kind: Kind::Marker,
+        kind: RowKind::Marker,
         until,
         ..Header::put_now()
     };

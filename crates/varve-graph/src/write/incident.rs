@@ -38,6 +38,24 @@ impl Room {
         }
     }
 
+    /// Refuses more edges of a vertex, or more bytes of them, than there is room for.
+    fn check(&self, vertex: &VertexId, edges: usize, bytes: usize) -> Result<(), GraphError> {
+        if edges > self.edges {
+            let limit = self.edges;
+            let message =
+                format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
+            return Err(GraphError::new(ErrorKind::LimitExceeded, message));
+        }
+        if bytes > self.bytes {
+            let message = format!(
+                "The edges of the vertices to be deleted have more bytes than limits.vertex_delete_bytes_max allows at once: \
+                 delete edges of vertex '{vertex}' first"
+            );
+            return Err(GraphError::new(ErrorKind::LimitExceeded, message));
+        }
+        Ok(())
+    }
+
     /// What one step has of the deletion of a vertex that has more edges than one commit may take.
     pub(crate) fn of_step(limits: &Limits) -> Self {
         Self::of(limits).at_most(STEP_EDGES, STEP_BYTES)
@@ -136,7 +154,7 @@ pub(super) fn incident_ever(
     own: &mut OwnEvents,
     rows: &mut HeldRows,
 ) -> Result<Vec<EdgeId>, GraphError> {
-    let mut found = Found {
+    let mut found = VertexEvents {
         left: OWN_EVENTS_BYTES_MAX.saturating_sub(own.bytes),
         bytes: 0,
         events: Some(Vec::new()),
@@ -170,7 +188,7 @@ impl OwnEvents {
 }
 
 /// The events that are found of one vertex.
-struct Found<'r> {
+struct VertexEvents<'r> {
     /// How many bytes they may take, and do.
     left: usize,
     bytes: usize,
@@ -180,7 +198,7 @@ struct Found<'r> {
     rows: &'r mut HeldRows,
 }
 
-impl Found<'_> {
+impl VertexEvents<'_> {
     fn add(&mut self, row: &[u8]) -> Result<(), GraphError> {
         let Some(events) = &mut self.events else {
             return Ok(());
@@ -200,7 +218,7 @@ fn listed(
     vertex: &VertexId,
     tables: &[TableId],
     room: &mut Room,
-    mut own: Option<&mut Found<'_>>,
+    mut own: Option<&mut VertexEvents<'_>>,
 ) -> Result<Vec<EdgeId>, GraphError> {
     let partition = key::vertex_id(vertex);
     let range = ClusteringRange {
@@ -258,18 +276,7 @@ fn listed(
     if let Some(error) = damaged {
         return Err(error.into());
     }
-    if found.len() > room.edges {
-        let limit = room.edges;
-        let message = format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
-        return Err(GraphError::new(ErrorKind::LimitExceeded, message));
-    }
-    if bytes > room.bytes {
-        let message = format!(
-            "The edges of the vertices to be deleted have more bytes than limits.vertex_delete_bytes_max allows at once: \
-             delete edges of vertex '{vertex}' first"
-        );
-        return Err(GraphError::new(ErrorKind::LimitExceeded, message));
-    }
+    room.check(vertex, found.len(), bytes)?;
     room.bytes -= bytes;
     found.sort_unstable();
     found.dedup();

@@ -36,9 +36,9 @@ static LATER_SEGMENTS: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug)]
 #[repr(align(64))]
-struct Place([AtomicU64; WAYS]);
+struct MarkSlots([AtomicU64; WAYS]);
 
-impl Place {
+impl MarkSlots {
     /// Whether there is room for this mark, which is put there then.
     fn take(&self, mark: u64) -> bool {
         let free = |way: &&AtomicU64| matches!(way.load(Ordering::Relaxed), 0) || is(way, mark);
@@ -48,14 +48,14 @@ impl Place {
     }
 }
 
-fn empty_segment() -> Box<[Place]> {
-    let empty = || Place(std::array::from_fn(|_| AtomicU64::new(0)));
+fn empty_segment() -> Box<[MarkSlots]> {
+    let empty = || MarkSlots(std::array::from_fn(|_| AtomicU64::new(0)));
     (0..SEGMENT).map(|_| empty()).collect()
 }
 
 /// A table of marks; zero is none.
 #[derive(Debug)]
-struct Marks(Box<[OnceLock<Box<[Place]>>]>);
+struct Marks(Box<[OnceLock<Box<[MarkSlots]>>]>);
 
 impl Marks {
     fn new(segments: usize) -> Self {
@@ -71,7 +71,7 @@ impl Marks {
         )
     }
 
-    fn place(&self, hash: u64) -> Option<&Place> {
+    fn place(&self, hash: u64) -> Option<&MarkSlots> {
         let (segment, place) = self.at(hash);
         Some(&self.0[segment].get()?[place])
     }

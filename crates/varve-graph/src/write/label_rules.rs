@@ -1,7 +1,7 @@
 //! What an element's label says of a write: whether it may be used, and for how long what is
 //! written holds.
 
-use varve_encoding::row::{self, Kind};
+use varve_encoding::row::{self, RowKind};
 use varve_encoding::value::ValueRef;
 use varve_model::schema::Retention;
 use varve_model::{ElementId, Instant, PropertyKeyId};
@@ -37,7 +37,7 @@ impl LabelRules<'_> {
         content: &[u8],
         current: Option<&Current>,
     ) -> Result<(), GraphError> {
-        let put = || current.filter(|current| current.header.kind == Kind::Put);
+        let put = || current.filter(|current| current.header.kind == RowKind::Put);
         match id {
             ElementId::Vertex(_) => {
                 let own = row::vertex_label(content)?;

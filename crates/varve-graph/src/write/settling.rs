@@ -1,6 +1,6 @@
 //! Which event takes the place of a current row that decides no more.
 
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, Instant};
 
@@ -36,7 +36,7 @@ impl Settling {
             newer: false,
             until,
         };
-        let mut own = (stale.header.kind == Kind::Put).then_some(Header {
+        let mut own = (stale.header.kind == RowKind::Put).then_some(Header {
             until: stale.header.to,
             overlaid: false,
             ..stale.header

@@ -15,7 +15,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::Kind;
+use varve_encoding::row::RowKind;
 use varve_kv::{Flow, Reader};
 use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
@@ -358,7 +358,7 @@ impl<'g> Transaction<'g> {
             maintenance::destroy(self.graph, emitter, id, current.take(), own)?;
         }
         if let Some(current) = &current
-            && current.header.kind == Kind::Put
+            && current.header.kind == RowKind::Put
             && current.header.period().from >= self.now
         {
             return Ok(Some(Retry::Later(current.header.period().from)));

@@ -7,28 +7,27 @@ mod ends;
 mod expected;
 mod policy;
 mod sequenced;
+mod submission;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use varve_encoding::key;
-use varve_encoding::row::Kind;
-use varve_encoding::tables::EDGE;
+use varve_encoding::row::RowKind;
 use varve_kv::{ClusteringRange, Reader, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };
 
-use super::emit::{ROW_BYTES, decode_element, pair_of, sides};
+use super::emit::{decode_element, sides};
 use super::incident::Room;
 use super::keys::{Keys, RowKeys};
 use super::places::Places;
 use super::unique::Claim;
 use super::{
-    Contention, EmitContext, EndCheck, Gaps, IdRef, KnownPairs, Modifier, Mutation, PairHash,
-    State, WritePeriod, WriteRequest, Written, content_of, edge_content, vertex_content,
+    Contention, EndCheck, Gaps, IdRef, Modifier, Mutation, StateAfter, WritePeriod, WriteRequest,
+    Written, content_of, edge_content, vertex_content,
 };
-use crate::commit::{Commit, LatchKey, LatchSet, Ticket, record, ticket};
+use crate::commit::LatchKey;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
@@ -37,7 +36,6 @@ use crate::read::{Resolved, resolve};
 use crate::schema::Schema;
 use crate::write::emit::Current;
 
-use emission::Emission;
 use sequenced::{Part, first_state};
 
 /// Edges that a vertex may take with it while a thread waits that serves others.
@@ -389,20 +387,20 @@ impl<'a> WorkingSet<'a> {
     }
 
     /// What became of the element of each mutation.
-    fn states(&self, mutations: &[Mutation], touched: &[usize]) -> Vec<State> {
+    fn states(&self, mutations: &[Mutation], touched: &[usize]) -> Vec<StateAfter> {
         let state = |(mutation, at): (&Mutation, &usize)| match &self.elements[*at].outcome {
-            Outcome::Untouched | Outcome::Delete => State::Deleted,
+            Outcome::Untouched | Outcome::Delete => StateAfter::Deleted,
             Outcome::Parts(parts) => match first_state(parts) {
-                Some(content) => State::Content(content.to_vec()),
-                None => State::Deleted,
+                Some(content) => StateAfter::Content(content.to_vec()),
+                None => StateAfter::Deleted,
             },
-            Outcome::Put(Cow::Owned(content)) => State::Content(content.clone()),
+            Outcome::Put(Cow::Owned(content)) => StateAfter::Content(content.clone()),
             Outcome::Put(Cow::Borrowed(content)) => match mutation {
                 Mutation::PutRow { content: sent, .. } if std::ptr::eq(sent.bytes(), *content) => {
-                    State::AsSent
+                    StateAfter::AsSent
                 }
                 // A later mutation wrote it anew.
-                _ => State::Content(content.to_vec()),
+                _ => StateAfter::Content(content.to_vec()),
             },
         };
         mutations.iter().zip(touched).map(state).collect()
@@ -413,7 +411,7 @@ impl<'a> WorkingSet<'a> {
         let Working { id, current, .. } = &self.elements[at];
         if let Some(current) = current {
             let plain = self.period.from.is_none()
-                && current.header.kind == Kind::Put
+                && current.header.kind == RowKind::Put
                 && current.header.until > self.now;
             if plain {
                 return match self.is_hidden(id, &current.content)? {
@@ -467,70 +465,6 @@ impl<'a> WorkingSet<'a> {
         self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
     }
-
-    fn submit(self, latches: LatchSet, contention: Contention) -> Result<Ticket, GraphError> {
-        let pairs = self.graph.pairs();
-        let known = |hash| pairs.contain(hash);
-        let now = self.now;
-        let context = EmitContext {
-            reader: self.reader,
-            schema: self.schema,
-            deriver: self.deriver.as_deref(),
-            now,
-            known_pair: &known,
-            keeps_changes: self.graph.keeps_changes(),
-        };
-        let mut emission = Emission::new(context, self.request.skip_unchanged);
-        emission.reserve(self.elements.len() * 4 * ROW_BYTES);
-        let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
-        for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
-            let row = self.keys.of(working.keys);
-            emission.element(working, row, new_pair)?;
-        }
-        let Emission {
-            mut emitter,
-            end,
-            all_new,
-            new_vertices,
-            ..
-        } = emission;
-        if emitter.batch.is_empty() {
-            return Ok(Ticket::done(self.graph.published()));
-        }
-        for (vertex, range) in self.swept {
-            emitter.batch.sweep(EDGE, &key::vertex_id(&vertex), range);
-        }
-        let (ticket, completer) = ticket();
-        let put = std::mem::take(&mut emitter.new_pairs);
-        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> =
-            if put.is_empty() && new_vertices.is_empty() {
-                None
-            } else {
-                let pairs = Arc::clone(pairs);
-                let vertices = Arc::clone(self.graph.known_vertices());
-                Some(Box::new(move |_| {
-                    pairs.remember(put);
-                    vertices.remember_all(&new_vertices);
-                }))
-            };
-        let (mut batch, mut stamps) = emitter.finish();
-        record(&mut batch, &mut stamps);
-        let commit = Commit {
-            now,
-            end,
-            batch,
-            stamps,
-            latches,
-            completer,
-            may_wait: contention == Contention::Wait,
-            published,
-        };
-        match all_new {
-            true => self.graph.submit_new(commit)?,
-            false => self.graph.submit(commit)?,
-        }
-        Ok(ticket)
-    }
 }
 
 /// Refuses an empty period: the request's, or that of one of its elements.
@@ -551,25 +485,6 @@ fn check_period(
         Some(at) => format!("Element {at}: {message}"),
         None => message.to_owned(),
     }))
-}
-
-/// The (edge label, source) entry of each element that is an edge, unless it was put lately.
-fn new_pairs(elements: &[Working<'_>], keys: &Keys, known: &KnownPairs) -> Vec<Option<PairHash>> {
-    let mut scratch = Vec::new();
-    let mut pairs: Vec<Option<PairHash>> = elements
-        .iter()
-        .map(|working| match (&*working.id, keys.of(working.keys)) {
-            (ElementId::Edge(edge), RowKeys::Edge { source, .. }) => {
-                Some(pair_of(edge.label, source, &mut scratch))
-            }
-            _ => None,
-        })
-        .collect();
-    // Apart from the hashing, so that the processor waits for many of these far-off places at once.
-    for pair in &mut pairs {
-        *pair = pair.filter(|pair| !known.contain(*pair));
-    }
-    pairs
 }
 
 /// The current row of an element.

@@ -1,5 +1,10 @@
 //! The rules for vertices and edges, with the sentences that HugeGraph 1.5.0 was recorded to answer.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
+
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -29,7 +29,7 @@ impl Below {
 }
 
 /// What must live as long as an engine: its directory.
-pub(crate) type Kept = Option<tempfile::TempDir>;
+pub(crate) type KeepAlive = Option<tempfile::TempDir>;
 
 /// How many points of both times a case is read at, at most.
 pub(crate) const POINTS_MAX: usize = 100;
@@ -49,7 +49,7 @@ fn in_parts() -> PartedEngine {
 }
 
 /// An empty engine, and what must live as long as it.
-pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Kept) {
+pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, KeepAlive) {
     match below {
         Below::Memory => return (Box::new(MemoryEngine::new()), None),
         Below::Replicas => {

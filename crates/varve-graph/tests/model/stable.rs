@@ -206,6 +206,7 @@ fn whole_commits_are_read_on_every_engine() {
 
 /// More edges than an adjacency scan of the past takes at once, some only in the present, some only in the past.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one course of events")]
 fn many_edges_of_the_past_are_all_seen_once() {
     const EDGES: usize = 1_700;
     let graph = graph(Below::Memory);

@@ -18,7 +18,7 @@ use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
 use varve_testkit::model::{Change, Model, Plan, Point, Request};
 use varve_testkit::{Fault, Faults, FaultyEngine, ManualClock};
 
-use crate::engines::{Below, Kept, engine};
+use crate::engines::{Below, KeepAlive, engine};
 use crate::{requests, schema};
 
 /// Longest wait for a task; only a task that hangs takes so long.
@@ -35,7 +35,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     graph: Option<Arc<Graph>>,
     /// After the graph, which must be closed before.
-    _kept: Kept,
+    _kept: KeepAlive,
     pub(crate) model: Model,
     /// Every element that the case names.
     pub(crate) ids: Vec<ElementId>,

@@ -7,7 +7,7 @@ use varve_graph::write::Mutation;
 use varve_model::schema::IndexType;
 use varve_model::{Condition, Predicate, TemporalScope, Value, Vertex, VertexId};
 use varve_view::{
-    CancelToken, Elements, Flow, Found, GraphView, Meter, MeterLimits, ScanAsk, ScanOrder,
+    CancelToken, Elements, Flow, GraphView, Meter, MeterLimits, ScanAsk, ScanOrder, ScannedElement,
     ViewError,
 };
 
@@ -35,8 +35,8 @@ fn names(
     let view = world.graph.view(scope).expect("view");
     let (mut names, mut from) = (Vec::new(), None);
     loop {
-        let mut take = |found: &Found<'_>| {
-            let Found::Vertex { vertex, .. } = found else {
+        let mut take = |found: &ScannedElement<'_>| {
+            let ScannedElement::Vertex { vertex, .. } = found else {
                 panic!("a vertex was asked for");
             };
             let Some(Value::Text(name)) = vertex.properties.get(NAME) else {
@@ -214,7 +214,7 @@ fn a_scan_is_charged_for_what_it_does_not_show() {
 fn a_place_of_another_scan_is_refused() {
     let world = people();
     let view = world.graph.view(TemporalScope::NOW).expect("view");
-    let mut go_on = |_: &Found<'_>| Flow::Continue(());
+    let mut go_on = |_: &ScannedElement<'_>| Flow::Continue(());
     let place = view
         .scan(&ALL, None, 1, &Meter::unlimited(), &mut go_on)
         .expect("served");
@@ -251,8 +251,8 @@ fn the_only_label_with_vertices_is_read_without_its_index_where_much_is_asked_fo
         let (mut found, mut from, meter) = (BTreeSet::new(), None, Meter::unlimited());
         let mut demand = first;
         loop {
-            let mut take = |seen: &Found<'_>| {
-                let Found::Vertex { key, vertex } = seen else {
+            let mut take = |seen: &ScannedElement<'_>| {
+                let ScannedElement::Vertex { key, vertex } = seen else {
                     panic!("a vertex was asked for");
                 };
                 assert_eq!(vertex.label, PERSON);

@@ -133,9 +133,9 @@ impl Binder<'_> {
                 Ok(())
             }
             _ => {
-                let op = match self.reading(step)? {
+                let op = match self.movement(step)? {
                     Some(op) => op,
-                    None => self.other(step, behind)?,
+                    None => self.on_values(step, behind)?,
                 };
                 ops.push(op);
                 Ok(())
@@ -143,8 +143,22 @@ impl Binder<'_> {
         }
     }
 
-    /// Steps that read the graph or an element.
-    fn reading(&self, step: &Step) -> Result<Option<Op>, QueryError> {
+    /// Steps of values, whichever they are.
+    fn on_values(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
+        if let Some(op) = self.reading(step)? {
+            return Ok(op);
+        }
+        if let Some(op) = self.reduction(step)? {
+            return Ok(op);
+        }
+        match self.gathering(step, behind)? {
+            Some(op) => Ok(op),
+            None => self.other(step, behind),
+        }
+    }
+
+    /// Steps that lead to elements: of the graph, or of the element before.
+    fn movement(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         let arguments = step.arguments.as_slice();
         let expand = |direction, to| -> Result<Op, QueryError> {
             Ok(Op::Expand {
@@ -166,13 +180,24 @@ impl Binder<'_> {
                 labels: None,
                 conditions: Vec::new(),
             },
-            StepName::Inject => Op::Inject(self.values(arguments)?),
             StepName::Out => expand(Some(Direction::Out), Expanded::Vertices)?,
             StepName::In => expand(Some(Direction::In), Expanded::Vertices)?,
             StepName::Both => expand(None, Expanded::Vertices)?,
             StepName::OutE => expand(Some(Direction::Out), Expanded::Edges)?,
             StepName::InE => expand(Some(Direction::In), Expanded::Edges)?,
             StepName::BothE => expand(None, Expanded::Edges)?,
+            StepName::To => match arguments.split_first() {
+                Some((Argument::Direction(direction), labels)) => Op::Expand {
+                    direction: way(*direction),
+                    labels: self.names(labels)?,
+                    to: Expanded::Vertices,
+                },
+                _ => {
+                    return Err(QueryError::invalid(
+                        "to() does not fit behind the step before it",
+                    ));
+                }
+            },
             StepName::ToE => match arguments.split_first() {
                 Some((Argument::Direction(direction), labels)) => Op::Expand {
                     direction: way(*direction),
@@ -190,6 +215,15 @@ impl Binder<'_> {
             StepName::InV => Op::EndVertex(End::In),
             StepName::BothV => Op::EndVertex(End::Both),
             StepName::OtherV => Op::EndVertex(End::Other),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Steps that read an element, and those without a modulator that let values pass.
+    fn reading(&self, step: &Step) -> Result<Option<Op>, QueryError> {
+        let arguments = step.arguments.as_slice();
+        Ok(Some(match step.name {
+            StepName::Inject => Op::Inject(self.values(arguments)?),
             StepName::Id => Op::Id,
             StepName::Label => Op::Label,
             StepName::Key => Op::Key,
@@ -291,12 +325,11 @@ impl Binder<'_> {
         })
     }
 
-    fn other(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
+    /// Steps that make one value of many.
+    fn reduction(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         let (scope, arguments) = scoped(step);
         let reduce = |reduce| Op::Reduce { reduce, scope };
-        let child = || self.child(first(step)?);
-        let name = || arguments.first().map(|name| self.name(name)).transpose();
-        Ok(match step.name {
+        Ok(Some(match step.name {
             StepName::Count => reduce(Reduce::Count),
             StepName::Sum => reduce(Reduce::Sum),
             StepName::Min => reduce(Reduce::Min),
@@ -309,37 +342,15 @@ impl Binder<'_> {
                 },
                 _ => reduce(Reduce::Fold),
             },
-            StepName::Select => self.select(step, behind)?,
-            StepName::Project => Op::Project {
-                keys: self.names(arguments)?,
-                by: self.bys(behind)?,
-            },
-            StepName::SimplePath | StepName::CyclicPath => {
-                let (from, to) = self.between(behind)?;
-                Op::SimplePath {
-                    simple: step.name == StepName::SimplePath,
-                    by: self.bys(behind)?,
-                    from,
-                    to,
-                }
-            }
-            StepName::To => match step.arguments.split_first() {
-                Some((Argument::Direction(direction), labels)) => Op::Expand {
-                    direction: way(*direction),
-                    labels: self.names(labels)?,
-                    to: Expanded::Vertices,
-                },
-                _ => {
-                    return Err(QueryError::invalid(
-                        "to() does not fit behind the step before it",
-                    ));
-                }
-            },
-            StepName::Path => {
-                let (from, to) = self.between(behind)?;
-                let by = self.bys(behind)?;
-                Op::Path { by, from, to }
-            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Steps that gather what passes, into a side effect if they name one.
+    fn gathering(&self, step: &Step, behind: &[Step]) -> Result<Option<Op>, QueryError> {
+        let (scope, arguments) = scoped(step);
+        let name = || arguments.first().map(|name| self.name(name)).transpose();
+        Ok(Some(match step.name {
             StepName::Tree => Op::Tree {
                 by: self.bys(behind)?,
                 into: name()?,
@@ -347,7 +358,6 @@ impl Binder<'_> {
             StepName::Subgraph => Op::Subgraph {
                 into: self.name(first(step)?)?,
             },
-            StepName::ValueMap => self.value_map(step, behind)?,
             StepName::Group => {
                 let mut bys = self.bys(behind)?;
                 if bys.len() > 2 {
@@ -377,6 +387,35 @@ impl Binder<'_> {
                     _ => scope,
                 },
             },
+            StepName::Profile => Op::Profile { into: name()? },
+            _ => return Ok(None),
+        }))
+    }
+
+    fn other(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
+        let (_, arguments) = scoped(step);
+        let child = || self.child(first(step)?);
+        Ok(match step.name {
+            StepName::Select => self.select(step, behind)?,
+            StepName::Project => Op::Project {
+                keys: self.names(arguments)?,
+                by: self.bys(behind)?,
+            },
+            StepName::SimplePath | StepName::CyclicPath => {
+                let (from, to) = self.between(behind)?;
+                Op::SimplePath {
+                    simple: step.name == StepName::SimplePath,
+                    by: self.bys(behind)?,
+                    from,
+                    to,
+                }
+            }
+            StepName::Path => {
+                let (from, to) = self.between(behind)?;
+                let by = self.bys(behind)?;
+                Op::Path { by, from, to }
+            }
+            StepName::ValueMap => self.value_map(step, behind)?,
             StepName::Union => Op::Union(self.children(arguments)?),
             StepName::Coalesce => Op::Coalesce(self.children(arguments)?),
             StepName::Optional => Op::Optional(child()?),
@@ -386,7 +425,6 @@ impl Binder<'_> {
                 local: step.name == StepName::Local,
             },
             StepName::SideEffect => Op::SideEffect(child()?),
-            StepName::Profile => Op::Profile { into: name()? },
             StepName::Call => self.call(step, behind)?,
             StepName::Sack => match arguments {
                 [Argument::Operator(operator)] => Op::SackWith {

@@ -15,11 +15,11 @@ const COPIES_MAX: usize = 100_000;
 /// The strategies that a traversal has.
 #[derive(Debug, Default)]
 pub(super) struct Strategies {
-    all: Vec<(Text, Kind)>,
+    all: Vec<(Text, StrategyRule)>,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum StrategyRule {
     Subgraph(Box<Subgraph>),
     /// A partition that elements are added to: a property and its value.
     WriteTo(Name, Value),
@@ -44,18 +44,22 @@ impl Strategies {
 
     /// Checks the steps.
     pub(super) fn verify(&self, steps: &[Step]) -> Result<(), QueryError> {
-        let has = |wanted: fn(&Kind) -> bool| self.all.iter().any(|(_, kind)| wanted(kind));
-        if has(|kind| matches!(kind, Kind::VertexProgram)) {
-            return Err(match has(|kind| matches!(kind, Kind::NoVertexProgram)) {
-                true => QueryError::invalid(
-                    "The TraversalSource does not allow the use of a GraphComputer",
-                ),
-                false => QueryError::Unsupported("The strategy VertexProgramStrategy".to_owned()),
-            });
+        let has = |wanted: fn(&StrategyRule) -> bool| self.all.iter().any(|(_, kind)| wanted(kind));
+        if has(|kind| matches!(kind, StrategyRule::VertexProgram)) {
+            return Err(
+                match has(|kind| matches!(kind, StrategyRule::NoVertexProgram)) {
+                    true => QueryError::invalid(
+                        "The TraversalSource does not allow the use of a GraphComputer",
+                    ),
+                    false => {
+                        QueryError::Unsupported("The strategy VertexProgramStrategy".to_owned())
+                    }
+                },
+            );
         }
         for (_, kind) in &self.all {
             match kind {
-                Kind::ReadOnly => each(steps, &mut |step| match step.name {
+                StrategyRule::ReadOnly => each(steps, &mut |step| match step.name {
                     StepName::AddV
                     | StepName::AddE
                     | StepName::MergeV
@@ -68,7 +72,7 @@ impl Strategies {
                     ))),
                     _ => Ok(()),
                 })?,
-                Kind::ReservedKeys {
+                StrategyRule::ReservedKeys {
                     keys,
                     refuses: true,
                 } => each(steps, &mut |step| match reserved(step, keys) {
@@ -94,7 +98,7 @@ impl Strategies {
         }
         for (_, kind) in &self.all {
             match kind {
-                Kind::Subgraph(subgraph) => {
+                StrategyRule::Subgraph(subgraph) => {
                     let mut criteria = 0;
                     for criterion in subgraph.criteria() {
                         criteria += counted(criterion)?;
@@ -105,9 +109,9 @@ impl Strategies {
                     subgraph.apply(plan);
                     counted(plan)?;
                 }
-                Kind::WriteTo(key, value) => add_to_all(plan, key, value),
-                Kind::Productive(keys) => productive(plan, keys),
-                Kind::EdgeLabels { refuses: true } if walks_any_label(plan) => {
+                StrategyRule::WriteTo(key, value) => add_to_all(plan, key, value),
+                StrategyRule::Productive(keys) => productive(plan, keys),
+                StrategyRule::EdgeLabels { refuses: true } if walks_any_label(plan) => {
                     return Err(QueryError::invalid(
                         "The provided traversal contains a vertex step without any specified \
                          edge label",
@@ -192,21 +196,23 @@ impl Binder<'_> {
                 }
                 return Ok(());
             }
-            "SubgraphStrategy" => Kind::Subgraph(Box::new(Subgraph {
+            "SubgraphStrategy" => StrategyRule::Subgraph(Box::new(Subgraph {
                 vertices: self.criterion(strategy, "vertices")?,
                 edges: self.criterion(strategy, "edges")?,
                 vertex_properties: self.criterion(strategy, "vertexProperties")?,
                 check_ends: flag(strategy, "checkAdjacentVertices", true),
             })),
-            "PartitionStrategy" => Kind::Subgraph(Box::new(self.partition(strategy)?)),
-            "ProductiveByStrategy" => Kind::Productive(self.keys(strategy, "productiveKeys")?),
-            "ReadOnlyStrategy" => Kind::ReadOnly,
-            "EdgeLabelVerificationStrategy" => Kind::EdgeLabels {
+            "PartitionStrategy" => StrategyRule::Subgraph(Box::new(self.partition(strategy)?)),
+            "ProductiveByStrategy" => {
+                StrategyRule::Productive(self.keys(strategy, "productiveKeys")?)
+            }
+            "ReadOnlyStrategy" => StrategyRule::ReadOnly,
+            "EdgeLabelVerificationStrategy" => StrategyRule::EdgeLabels {
                 refuses: flag(strategy, "throwException", false),
             },
             "ReservedKeysVerificationStrategy" => {
                 let keys = self.keys(strategy, "keys")?;
-                Kind::ReservedKeys {
+                StrategyRule::ReservedKeys {
                     keys: match keys.is_empty() {
                         true => vec!["id".into(), "label".into()],
                         false => keys,
@@ -214,8 +220,8 @@ impl Binder<'_> {
                     refuses: flag(strategy, "throwException", false),
                 }
             }
-            "VertexProgramStrategy" => Kind::VertexProgram,
-            "VertexProgramRestrictionStrategy" => Kind::NoVertexProgram,
+            "VertexProgramStrategy" => StrategyRule::VertexProgram,
+            "VertexProgramRestrictionStrategy" => StrategyRule::NoVertexProgram,
             // The others change how the reference runs, and not what it answers.
             _ => return Ok(()),
         };
@@ -226,7 +232,7 @@ impl Binder<'_> {
                 setting(strategy, "writePartition"),
             )
         {
-            let write = Kind::WriteTo(self.name(key)?, self.value(partition)?);
+            let write = StrategyRule::WriteTo(self.name(key)?, self.value(partition)?);
             strategies.all.push((name.clone(), write));
         }
         strategies.all.push((name.clone(), kind));

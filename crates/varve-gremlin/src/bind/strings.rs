@@ -75,35 +75,8 @@ impl Binder<'_> {
                 let (from, to) = (bound(0).unwrap_or(0), bound(1));
                 of_text(Box::new(move |text| substring(text, from, to)))
             }
-            StepName::AsString => Op::Function(Function {
-                name: "asString",
-                apply: Arc::new(move |value| {
-                    let text = |value: &Value| match value {
-                        Value::Null => Err(QueryError::invalid("Can't parse null as String.")),
-                        value => Ok(Value::text(&value.to_string())),
-                    };
-                    match (scope, value) {
-                        (Scope::Local, Value::List(items)) => {
-                            let each = items.iter().map(text).collect::<Result<_, _>>()?;
-                            Ok(Some(Value::list(each)))
-                        }
-                        (_, value) => text(value).map(Some),
-                    }
-                }),
-            }),
-            StepName::Reverse => Op::Function(Function {
-                name: "reverse",
-                apply: Arc::new(|value| {
-                    Ok(Some(match value {
-                        Value::Text(text) => Value::text(&text.chars().rev().collect::<String>()),
-                        Value::List(items) => Value::list(items.iter().rev().cloned().collect()),
-                        Value::Path(path) => {
-                            Value::list(path.objects.iter().rev().cloned().collect())
-                        }
-                        other => other.clone(),
-                    }))
-                }),
-            }),
+            StepName::AsString => as_string(scope),
+            StepName::Reverse => reverse(),
             _ => return Ok(None),
         }))
     }
@@ -174,4 +147,39 @@ fn substring(text: &str, from: i64, to: Option<i64>) -> Value {
     let to = usize::try_from(to).unwrap_or(0);
     let taken = text.chars().skip(from).take(to.saturating_sub(from));
     Value::text(&taken.collect::<String>())
+}
+
+/// `asString()`: of a list each member, in the scope of one value.
+fn as_string(scope: Scope) -> Op {
+    Op::Function(Function {
+        name: "asString",
+        apply: Arc::new(move |value| {
+            let text = |value: &Value| match value {
+                Value::Null => Err(QueryError::invalid("Can't parse null as String.")),
+                value => Ok(Value::text(&value.to_string())),
+            };
+            match (scope, value) {
+                (Scope::Local, Value::List(items)) => {
+                    let each = items.iter().map(text).collect::<Result<_, _>>()?;
+                    Ok(Some(Value::list(each)))
+                }
+                (_, value) => text(value).map(Some),
+            }
+        }),
+    })
+}
+
+/// `reverse()` of a text, a list or a path.
+fn reverse() -> Op {
+    Op::Function(Function {
+        name: "reverse",
+        apply: Arc::new(|value| {
+            Ok(Some(match value {
+                Value::Text(text) => Value::text(&text.chars().rev().collect::<String>()),
+                Value::List(items) => Value::list(items.iter().rev().cloned().collect()),
+                Value::Path(path) => Value::list(path.objects.iter().rev().cloned().collect()),
+                other => other.clone(),
+            }))
+        }),
+    })
 }

@@ -39,28 +39,12 @@ impl Run<'_> {
                 let first = found.into_iter().next().unwrap_or_default();
                 return Ok(Some(Item::Value(first)));
             }
-            ("property", [_, ..]) => {
-                let key = match arguments {
-                    [key, _] | [_, key, ..] => key.clone(),
-                    _ => Item::NULL,
-                };
-                self.step_on(element, StepName::Property, arguments.to_vec())?;
-                let found = self.step_on(element, StepName::Properties, vec![key])?;
-                let first = found.into_iter().next().unwrap_or_default();
-                return Ok(Some(Item::Value(first)));
-            }
+            ("property", [_, ..]) => return self.set_property(element, arguments).map(Some),
             ("remove", []) => {
                 self.step_on(element, StepName::Drop, Vec::new())?;
                 return Ok(Some(Item::NULL));
             }
-            ("keys", []) => {
-                let steps = vec![self.new_step(StepName::Properties, Vec::new())?];
-                let mut steps = self.of_element(element, steps)?;
-                steps.push(self.new_step(StepName::Key, Vec::new())?);
-                let results = self.run_steps(steps, None)?;
-                let keys = results.into_iter().map(|(key, _)| key);
-                return Ok(Some(Item::Value(Value::set(keys))));
-            }
+            ("keys", []) => return self.keys_of(element).map(Some),
             ("values", _) => StepName::Values,
             ("properties", _) => StepName::Properties,
             ("inVertex" | "targetVertex", []) if is_edge => StepName::InV,
@@ -88,6 +72,27 @@ impl Run<'_> {
             StepName::Values | StepName::Properties => Value::list(found),
             _ => found.into_iter().next().unwrap_or_default(),
         })))
+    }
+
+    /// Sets a property of an element, with its meta-properties; gives it as it is then.
+    fn set_property(&mut self, element: &Value, arguments: &[Item]) -> Result<Item, QueryError> {
+        let key = match arguments {
+            [key, _] | [_, key, ..] => key.clone(),
+            _ => Item::NULL,
+        };
+        self.step_on(element, StepName::Property, arguments.to_vec())?;
+        let found = self.step_on(element, StepName::Properties, vec![key])?;
+        let first = found.into_iter().next().unwrap_or_default();
+        Ok(Item::Value(first))
+    }
+
+    fn keys_of(&mut self, element: &Value) -> Result<Item, QueryError> {
+        let steps = vec![self.new_step(StepName::Properties, Vec::new())?];
+        let mut steps = self.of_element(element, steps)?;
+        steps.push(self.new_step(StepName::Key, Vec::new())?);
+        let results = self.run_steps(steps, None)?;
+        let keys = results.into_iter().map(|(key, _)| key);
+        Ok(Item::Value(Value::set(keys)))
     }
 
     /// `element.value(key)`.

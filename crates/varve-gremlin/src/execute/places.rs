@@ -10,7 +10,7 @@ use super::{Run, bytes_of, collections, heap, splices};
 use crate::tree::{Argument, BinaryOperator, ComputedKind, Text};
 
 /// A variable, and the keys that lead from its value to a member.
-pub(super) struct Place {
+pub(super) struct MemberPath {
     variable: Text,
     keys: Vec<Value>,
 }
@@ -31,11 +31,14 @@ impl Run<'_> {
 
     /// The place that an expression names; `None` if it names a value that no variable holds. What
     /// the expression computes is computed here, once.
-    pub(super) fn place(&mut self, expression: &Argument) -> Result<Option<Place>, QueryError> {
+    pub(super) fn place(
+        &mut self,
+        expression: &Argument,
+    ) -> Result<Option<MemberPath>, QueryError> {
         let computed = match expression {
             Argument::Variable(name) => {
                 let is_variable = self.environment.get(name).is_some();
-                return Ok(is_variable.then(|| Place {
+                return Ok(is_variable.then(|| MemberPath {
                     variable: name.clone(),
                     keys: Vec::new(),
                 }));
@@ -67,7 +70,7 @@ impl Run<'_> {
     }
 
     /// What is at a place.
-    pub(super) fn read(&mut self, place: &Place) -> Result<Item, QueryError> {
+    pub(super) fn read(&mut self, place: &MemberPath) -> Result<Item, QueryError> {
         let mut item = self.variable(&place.variable)?;
         for key in &place.keys {
             let held = self.value_of(item)?;
@@ -79,7 +82,7 @@ impl Run<'_> {
     /// Changes the value at a place. What is shared with another variable is copied first.
     pub(super) fn change<R>(
         &mut self,
-        place: &Place,
+        place: &MemberPath,
         change: impl FnOnce(&mut Value) -> Result<R, QueryError>,
     ) -> Result<R, QueryError> {
         let mut copied = 0;
@@ -146,7 +149,7 @@ impl Run<'_> {
     }
 
     /// The place that is set.
-    fn target(&mut self, target: &Argument) -> Result<Place, QueryError> {
+    fn target(&mut self, target: &Argument) -> Result<MemberPath, QueryError> {
         if let Argument::Variable(name) = target
             && self.environment.get(name).is_none()
         {
@@ -157,7 +160,7 @@ impl Run<'_> {
         })
     }
 
-    fn put(&mut self, mut place: Place, item: Item) -> Result<Item, QueryError> {
+    fn put(&mut self, mut place: MemberPath, item: Item) -> Result<Item, QueryError> {
         let Some(key) = place.keys.pop() else {
             self.set(&place.variable, item.clone())?;
             return Ok(item);
@@ -183,7 +186,7 @@ impl Run<'_> {
         self.made(held).map(Item::Value)
     }
 
-    fn append_at(&mut self, place: &Place, item: &Argument) -> Result<(), QueryError> {
+    fn append_at(&mut self, place: &MemberPath, item: &Argument) -> Result<(), QueryError> {
         let value = self.value(item)?;
         self.added(&value)?;
         self.change(place, |held| collections::add(held, value).map(drop))

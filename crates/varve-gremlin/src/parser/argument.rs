@@ -7,7 +7,7 @@ use super::Parser;
 use super::expression::binary_operator;
 use super::words::{bare_token, class_member, is_class};
 use crate::error::{ErrorCode, ParseError, Result};
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::literals;
 use crate::tree::{
     Argument, Cardinality, ComputedKind, DateTime, ElementLiteral, PredicateName, Root, Span,
@@ -41,22 +41,22 @@ const PACKAGES: &[&str] = &["java", "javax", "groovy", "org", "com", "sun", "jdk
 impl<'s> Parser<'s> {
     /// A list of arguments with its parentheses. `height` becomes that of the highest.
     pub(super) fn arguments(&mut self) -> Result<Vec<Argument>> {
-        self.expect(Kind::LeftParen, "'('")?;
+        self.expect(TokenKind::LeftParen, "'('")?;
         self.height = 0;
-        let arguments = if self.at(Kind::RightParen) {
+        let arguments = if self.at(TokenKind::RightParen) {
             Vec::new()
         } else {
-            self.in_brackets(|parser| parser.list_until(Kind::RightParen, "')'"))?
+            self.in_brackets(|parser| parser.list_until(TokenKind::RightParen, "')'"))?
         };
         self.advance()?;
-        if self.at(Kind::LeftBrace) && !self.current.newline {
+        if self.at(TokenKind::LeftBrace) && !self.current.newline {
             return Err(self.closure(self.current.span()));
         }
         Ok(arguments)
     }
 
     /// Arguments separated by commas, at least one. The closing token stays.
-    fn list_until(&mut self, end: Kind, what: &str) -> Result<Vec<Argument>> {
+    fn list_until(&mut self, end: TokenKind, what: &str) -> Result<Vec<Argument>> {
         let mut members = Vec::new();
         let mut height = 0;
         loop {
@@ -66,7 +66,7 @@ impl<'s> Parser<'s> {
                 self.height = height;
                 return Ok(members);
             }
-            if !self.take(Kind::Comma)? {
+            if !self.take(TokenKind::Comma)? {
                 return Err(self.unexpected(&format!("',' or {what}")));
             }
         }
@@ -76,22 +76,22 @@ impl<'s> Parser<'s> {
     pub(super) fn primary(&mut self) -> Result<Argument> {
         self.height = 1;
         match self.current.kind {
-            Kind::Word => self.word(),
-            Kind::String => {
+            TokenKind::Word => self.word(),
+            TokenKind::String => {
                 let token = self.advance()?;
                 let text = literals::string(self.text_of(token));
                 text.map(Argument::String)
                     .map_err(|wrong| self.literal(token.span(), wrong))
             }
-            Kind::Number => self.number(false),
-            Kind::LeftParen => {
+            TokenKind::Number => self.number(false),
+            TokenKind::LeftParen => {
                 self.advance()?;
                 let inner = self.in_brackets(Parser::argument)?;
-                self.expect(Kind::RightParen, "')'")?;
+                self.expect(TokenKind::RightParen, "')'")?;
                 Ok(inner)
             }
-            Kind::LeftBracket => self.list_or_map(),
-            Kind::LeftBrace => self.set(),
+            TokenKind::LeftBracket => self.list_or_map(),
+            TokenKind::LeftBrace => self.set(),
             _ => Err(self.unexpected("a value")),
         }
     }
@@ -111,15 +111,15 @@ impl<'s> Parser<'s> {
     fn list_or_map(&mut self) -> Result<Argument> {
         self.advance()?;
         self.in_brackets(|parser| match parser.current.kind {
-            Kind::RightBracket => Ok(Argument::List(Vec::new())),
-            Kind::Colon => {
+            TokenKind::RightBracket => Ok(Argument::List(Vec::new())),
+            TokenKind::Colon => {
                 parser.advance()?;
                 Ok(Argument::Map(Vec::new()))
             }
             _ => parser.members(),
         })
         .and_then(|collection| {
-            self.expect(Kind::RightBracket, "']'")?;
+            self.expect(TokenKind::RightBracket, "']'")?;
             Ok(collection)
         })
     }
@@ -128,9 +128,9 @@ impl<'s> Parser<'s> {
     fn members(&mut self) -> Result<Argument> {
         let first = self.map_key()?;
         let mut height = self.height;
-        if !self.at(Kind::Colon) {
+        if !self.at(TokenKind::Colon) {
             let mut list = vec![first];
-            while self.take(Kind::Comma)? {
+            while self.take(TokenKind::Comma)? {
                 list.push(self.argument()?);
                 height = height.max(self.height);
             }
@@ -140,11 +140,11 @@ impl<'s> Parser<'s> {
         let mut key = first;
         let mut entries = Vec::new();
         loop {
-            self.expect(Kind::Colon, "':' and a value")?;
+            self.expect(TokenKind::Colon, "':' and a value")?;
             let value = self.argument()?;
             height = height.max(self.height);
             entries.push((key, value));
-            if !self.take(Kind::Comma)? {
+            if !self.take(TokenKind::Comma)? {
                 self.node_above(height)?;
                 return Ok(Argument::Map(entries));
             }
@@ -155,7 +155,7 @@ impl<'s> Parser<'s> {
 
     /// The key of a map or the member of a list. A word before a colon is a string.
     fn map_key(&mut self) -> Result<Argument> {
-        if self.at(Kind::Word) && self.second()?.kind == Kind::Colon {
+        if self.at(TokenKind::Word) && self.second()?.kind == TokenKind::Colon {
             let token = self.advance()?;
             self.height = 1;
             return Ok(Argument::String(CompactString::from(self.text_of(token))));
@@ -166,13 +166,13 @@ impl<'s> Parser<'s> {
     /// `{a, b}`. Whatever else stands in braces is a closure.
     fn set(&mut self) -> Result<Argument> {
         let start = self.advance()?.span();
-        if self.take(Kind::RightBrace)? {
+        if self.take(TokenKind::RightBrace)? {
             return Ok(Argument::Set(Vec::new()));
         }
-        let members = if self.at(Kind::Arrow) || self.at_word("it") {
+        let members = if self.at(TokenKind::Arrow) || self.at_word("it") {
             Err(self.closure(start))
         } else {
-            self.in_brackets(|parser| parser.list_until(Kind::RightBrace, "'}'"))
+            self.in_brackets(|parser| parser.list_until(TokenKind::RightBrace, "'}'"))
         };
         match members {
             Ok(members) => {
@@ -190,8 +190,8 @@ impl<'s> Parser<'s> {
         let token = self.advance()?;
         let word = self.text_of(token);
         match self.current.kind {
-            Kind::LeftParen if !self.current.newline => self.call(token, word),
-            Kind::Dot => self.word_before_dot(token, word),
+            TokenKind::LeftParen if !self.current.newline => self.call(token, word),
+            TokenKind::Dot => self.word_before_dot(token, word),
             _ => self.lone_word(token, word),
         }
     }
@@ -224,15 +224,15 @@ impl<'s> Parser<'s> {
     fn is_whole_argument(&self, word: Token) -> bool {
         let goes_on = matches!(
             self.current.kind,
-            Kind::Dot
-                | Kind::DotDot
-                | Kind::LeftBracket
-                | Kind::PlusPlus
-                | Kind::MinusMinus
-                | Kind::Assign
-                | Kind::AssignWith
-                | Kind::Question
-                | Kind::Elvis
+            TokenKind::Dot
+                | TokenKind::DotDot
+                | TokenKind::LeftBracket
+                | TokenKind::PlusPlus
+                | TokenKind::MinusMinus
+                | TokenKind::Assign
+                | TokenKind::AssignWith
+                | TokenKind::Question
+                | TokenKind::Elvis
         ) || binary_operator(self.current.kind).is_some()
             || self.at_word("in");
         word.start == self.argument_start && (self.line_ends() || !goes_on)
@@ -271,13 +271,13 @@ impl<'s> Parser<'s> {
     /// `T.id`, `P.gt(3)`, `Cardinality.list(1)`, `WithOptions.tokens`.
     fn member_of_class(&mut self, class: &'s str) -> Result<Argument> {
         self.advance()?;
-        let token = self.expect(Kind::Word, "a name")?;
+        let token = self.expect(TokenKind::Word, "a name")?;
         let member = self.text_of(token);
         if class == "P" || class == "TextP" {
             return self.predicate(token, member);
         }
         match class_member(class, member) {
-            Some(Argument::Cardinality(cardinality)) if self.at(Kind::LeftParen) => {
+            Some(Argument::Cardinality(cardinality)) if self.at(TokenKind::LeftParen) => {
                 self.cardinality_value(cardinality)
             }
             Some(value) => Ok(value),
@@ -387,7 +387,7 @@ impl<'s> Parser<'s> {
     /// `UUID.fromString('…')`, `UUID.randomUUID()`.
     fn uuid_method(&mut self) -> Result<Argument> {
         self.advance()?;
-        let token = self.expect(Kind::Word, "a method")?;
+        let token = self.expect(TokenKind::Word, "a method")?;
         match self.text_of(token) {
             "fromString" | "randomUUID" => self.uuid(token),
             _ => Err(self.refused_static(token, "UUID")),
@@ -397,7 +397,7 @@ impl<'s> Parser<'s> {
     /// `Thread.sleep(1000L)` is `sleep(1000L)`. Threads have nothing else here.
     fn thread_sleep(&mut self, class: Token) -> Result<Argument> {
         self.advance()?;
-        let token = self.expect(Kind::Word, "a method")?;
+        let token = self.expect(TokenKind::Word, "a method")?;
         match self.text_of(token) {
             "sleep" => self.sleep(class),
             _ => Err(self.refused_static(token, "Thread")),
@@ -406,10 +406,10 @@ impl<'s> Parser<'s> {
 
     /// `new Vertex(id, label)` and `new XStrategy(…)`; nothing else is constructed.
     fn constructor(&mut self, new: Token) -> Result<Argument> {
-        let token = self.expect(Kind::Word, "a class")?;
+        let token = self.expect(TokenKind::Word, "a class")?;
         let word = self.text_of(token);
         match word {
-            "Vertex" | "ReferenceVertex" | "DetachedVertex" if self.at(Kind::LeftParen) => {
+            "Vertex" | "ReferenceVertex" | "DetachedVertex" if self.at(TokenKind::LeftParen) => {
                 self.vertex(new)
             }
             _ if is_strategy(word) => self.strategy_named(new, word),
@@ -452,7 +452,7 @@ impl<'s> Parser<'s> {
                 format!("'{word}' is not supported in scripts"),
             ),
             _ if word.as_bytes()[0].is_ascii_uppercase()
-                && self.at(Kind::LeftParen)
+                && self.at(TokenKind::LeftParen)
                 && !self.current.newline =>
             {
                 return Err(self.refused_static(token, word));
@@ -484,8 +484,8 @@ impl<'s> Parser<'s> {
 
     /// `org.apache.….SubgraphStrategy(…)`: of a qualified name only a strategy's class counts.
     fn package(&mut self, first: Token) -> Result<Argument> {
-        while self.take(Kind::Dot)? {
-            let token = self.expect(Kind::Word, "a name")?;
+        while self.take(TokenKind::Dot)? {
+            let token = self.expect(TokenKind::Word, "a name")?;
             let word = self.text_of(token);
             if is_strategy(word) {
                 return self.strategy_named(first, word);
@@ -493,7 +493,7 @@ impl<'s> Parser<'s> {
             if word == "Thread" {
                 return self.thread_sleep(first);
             }
-            if !self.at(Kind::Dot) {
+            if !self.at(TokenKind::Dot) {
                 break;
             }
         }
@@ -505,14 +505,14 @@ impl<'s> Parser<'s> {
     fn strategy_named(&mut self, start: Token, word: &str) -> Result<Argument> {
         let mut configuration = Vec::new();
         let mut height = 0;
-        if self.at(Kind::LeftParen) && !self.current.newline {
+        if self.at(TokenKind::LeftParen) && !self.current.newline {
             self.advance()?;
             height = self.in_brackets(|parser| parser.configuration(&mut configuration))?;
-            self.expect(Kind::RightParen, "')'")?;
+            self.expect(TokenKind::RightParen, "')'")?;
         }
-        while self.at(Kind::Dot) {
+        while self.at(TokenKind::Dot) {
             self.advance()?;
-            let token = self.expect(Kind::Word, "a method of the strategy's builder")?;
+            let token = self.expect(TokenKind::Word, "a method of the strategy's builder")?;
             let method = self.text_of(token);
             let mut arguments = self.arguments()?;
             height = height.max(self.height);
@@ -533,13 +533,13 @@ impl<'s> Parser<'s> {
     /// `key: value, …`; the height of the highest value.
     fn configuration(&mut self, entries: &mut Vec<(CompactString, Argument)>) -> Result<u16> {
         let mut height = 0;
-        while !self.at(Kind::RightParen) {
-            let key = self.expect(Kind::Word, "a key of the strategy's configuration")?;
-            self.expect(Kind::Colon, "':'")?;
+        while !self.at(TokenKind::RightParen) {
+            let key = self.expect(TokenKind::Word, "a key of the strategy's configuration")?;
+            self.expect(TokenKind::Colon, "':'")?;
             let value = self.argument()?;
             height = height.max(self.height);
             entries.push((self.text_of(key).into(), value));
-            if !self.take(Kind::Comma)? {
+            if !self.take(TokenKind::Comma)? {
                 break;
             }
         }

@@ -4,7 +4,7 @@ use super::Parser;
 use super::traversal::is_spawn;
 use crate::calls::SOURCE_CLASS;
 use crate::error::{ErrorCode, Result};
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::script;
 use crate::signatures;
 use crate::tree::{
@@ -14,24 +14,24 @@ use crate::tree::{
 /// How strongly operators bind: those of the same level from left to right.
 const LEVEL_RANGE: u8 = 5;
 
-pub(super) fn binary_operator(kind: Kind) -> Option<(BinaryOperator, u8)> {
+pub(super) fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     Some(match kind {
-        Kind::OrOr => (BinaryOperator::Or, 1),
-        Kind::AndAnd => (BinaryOperator::And, 2),
-        Kind::EqualEqual => (BinaryOperator::Equal, 3),
-        Kind::BangEqual => (BinaryOperator::NotEqual, 3),
-        Kind::Spaceship => (BinaryOperator::Compare, 3),
-        Kind::Less => (BinaryOperator::Less, 4),
-        Kind::LessEqual => (BinaryOperator::LessOrEqual, 4),
-        Kind::Greater => (BinaryOperator::Greater, 4),
-        Kind::GreaterEqual => (BinaryOperator::GreaterOrEqual, 4),
-        Kind::LessLess => (BinaryOperator::Append, LEVEL_RANGE),
-        Kind::Plus => (BinaryOperator::Add, 6),
-        Kind::Minus => (BinaryOperator::Subtract, 6),
-        Kind::Star => (BinaryOperator::Multiply, 7),
-        Kind::Slash => (BinaryOperator::Divide, 7),
-        Kind::Percent => (BinaryOperator::Remainder, 7),
-        Kind::StarStar => (BinaryOperator::Power, 8),
+        TokenKind::OrOr => (BinaryOperator::Or, 1),
+        TokenKind::AndAnd => (BinaryOperator::And, 2),
+        TokenKind::EqualEqual => (BinaryOperator::Equal, 3),
+        TokenKind::BangEqual => (BinaryOperator::NotEqual, 3),
+        TokenKind::Spaceship => (BinaryOperator::Compare, 3),
+        TokenKind::Less => (BinaryOperator::Less, 4),
+        TokenKind::LessEqual => (BinaryOperator::LessOrEqual, 4),
+        TokenKind::Greater => (BinaryOperator::Greater, 4),
+        TokenKind::GreaterEqual => (BinaryOperator::GreaterOrEqual, 4),
+        TokenKind::LessLess => (BinaryOperator::Append, LEVEL_RANGE),
+        TokenKind::Plus => (BinaryOperator::Add, 6),
+        TokenKind::Minus => (BinaryOperator::Subtract, 6),
+        TokenKind::Star => (BinaryOperator::Multiply, 7),
+        TokenKind::Slash => (BinaryOperator::Divide, 7),
+        TokenKind::Percent => (BinaryOperator::Remainder, 7),
+        TokenKind::StarStar => (BinaryOperator::Power, 8),
         _ => return None,
     })
 }
@@ -51,21 +51,23 @@ impl Parser<'_> {
         self.argument_start = start;
         let left = self.binary(0)?;
         match self.current.kind {
-            Kind::Question | Kind::Elvis if !self.line_ends() => self.ternary(start, left),
-            Kind::Assign | Kind::AssignWith => self.assign(start, left),
+            TokenKind::Question | TokenKind::Elvis if !self.line_ends() => {
+                self.ternary(start, left)
+            }
+            TokenKind::Assign | TokenKind::AssignWith => self.assign(start, left),
             _ => Ok(left),
         }
     }
 
     fn ternary(&mut self, start: u32, condition: Argument) -> Result<Argument> {
         let mut height = self.height;
-        let short = self.advance()?.kind == Kind::Elvis;
+        let short = self.advance()?.kind == TokenKind::Elvis;
         let then = if short {
             None
         } else {
             let then = self.in_brackets(Parser::argument)?;
             height = height.max(self.height);
-            self.expect(Kind::Colon, "':'")?;
+            self.expect(TokenKind::Colon, "':'")?;
             Some(then)
         };
         let otherwise = self.argument()?;
@@ -126,8 +128,8 @@ impl Parser<'_> {
         let mut left = self.operand()?;
         loop {
             let operator = match self.current.kind {
-                Kind::DotDot => None,
-                Kind::Word if self.at_word("in") => Some((BinaryOperator::In, LEVEL_IN)),
+                TokenKind::DotDot => None,
+                TokenKind::Word if self.at_word("in") => Some((BinaryOperator::In, LEVEL_IN)),
                 kind => match binary_operator(kind) {
                     Some(found) => Some(found),
                     None => return Ok(left),
@@ -161,9 +163,9 @@ impl Parser<'_> {
     /// A value with the operators before and behind it.
     fn operand(&mut self) -> Result<Argument> {
         match self.current.kind {
-            Kind::Minus | Kind::Plus => self.signed(),
-            Kind::Bang => self.unary(UnaryOperator::Not),
-            Kind::PlusPlus | Kind::MinusMinus => {
+            TokenKind::Minus | TokenKind::Plus => self.signed(),
+            TokenKind::Bang => self.unary(UnaryOperator::Not),
+            TokenKind::PlusPlus | TokenKind::MinusMinus => {
                 let token = self.advance()?;
                 let target = self.deeper(Parser::operand)?;
                 self.step_by(token, token, target, false)
@@ -178,14 +180,14 @@ impl Parser<'_> {
 
     /// A sign: part of a literal, or an operator.
     fn signed(&mut self) -> Result<Argument> {
-        let negative = self.at(Kind::Minus);
+        let negative = self.at(TokenKind::Minus);
         let next = self.second()?;
-        if next.kind == Kind::Number {
+        if next.kind == TokenKind::Number {
             let start = self.advance()?;
             let value = self.number(negative)?;
             return self.suffixes(start, value);
         }
-        if next.kind == Kind::Word && self.text_of(next) == "Infinity" {
+        if next.kind == TokenKind::Word && self.text_of(next) == "Infinity" {
             self.advance()?;
             self.advance()?;
             self.height = 1;
@@ -212,7 +214,7 @@ impl Parser<'_> {
         target: Argument,
         before: bool,
     ) -> Result<Argument> {
-        let by = if operator.kind == Kind::PlusPlus {
+        let by = if operator.kind == TokenKind::PlusPlus {
             1
         } else {
             -1
@@ -233,12 +235,12 @@ impl Parser<'_> {
         let mut value = first;
         loop {
             value = match self.current.kind {
-                Kind::Dot => self.member(start, value)?,
-                Kind::LeftBracket if !self.current.newline => {
+                TokenKind::Dot => self.member(start, value)?,
+                TokenKind::LeftBracket if !self.current.newline => {
                     let mut height = self.height;
                     self.advance()?;
                     let index = self.in_brackets(Parser::argument)?;
-                    self.expect(Kind::RightBracket, "']'")?;
+                    self.expect(TokenKind::RightBracket, "']'")?;
                     height = height.max(self.height);
                     let kind = ComputedKind::Index {
                         receiver: value,
@@ -246,7 +248,7 @@ impl Parser<'_> {
                     };
                     self.computed(start.start, kind, height)?
                 }
-                Kind::PlusPlus | Kind::MinusMinus if !self.current.newline => {
+                TokenKind::PlusPlus | TokenKind::MinusMinus if !self.current.newline => {
                     let operator = self.advance()?;
                     self.step_by(start, operator, value, true)?
                 }
@@ -269,7 +271,7 @@ impl Parser<'_> {
         };
         self.advance()?;
         let token = match self.current.kind {
-            Kind::Word | Kind::String => self.advance()?,
+            TokenKind::Word | TokenKind::String => self.advance()?,
             _ => return Err(self.unexpected("a name")),
         };
         if let Argument::Variable(name) = &receiver
@@ -279,7 +281,7 @@ impl Parser<'_> {
         {
             return Err(self.refused_static(start, name));
         }
-        if token.kind == Kind::String {
+        if token.kind == TokenKind::String {
             let text = crate::literals::string(self.text_of(token));
             let name = text.map_err(|wrong| self.literal(token.span(), wrong))?;
             self.check_member(token, &name)?;
@@ -287,10 +289,10 @@ impl Parser<'_> {
             return self.computed(start.start, kind, height);
         }
         let word = self.text_of(token);
-        if self.at(Kind::LeftBrace) && !self.current.newline {
+        if self.at(TokenKind::LeftBrace) && !self.current.newline {
             return Err(self.closure(self.current.span()));
         }
-        if !self.at(Kind::LeftParen) || self.current.newline {
+        if !self.at(TokenKind::LeftParen) || self.current.newline {
             self.check_member(token, word)?;
             let kind = ComputedKind::Member {
                 receiver,

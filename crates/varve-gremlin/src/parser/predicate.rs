@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::error::{ErrorCode, Result};
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::signatures;
 use crate::tree::{Argument, Predicate, PredicateName, Root, StepName};
 
@@ -59,7 +59,7 @@ impl Parser<'_> {
             return self.not(token);
         }
         let Some(name) = PredicateName::from_text(word) else {
-            let arguments = if self.at(Kind::LeftParen) {
+            let arguments = if self.at(TokenKind::LeftParen) {
                 self.arguments()?
             } else {
                 Vec::new()
@@ -93,9 +93,9 @@ impl Parser<'_> {
     pub(super) fn joined(&mut self, first: Predicate) -> Result<Argument> {
         let mut predicate = first;
         let mut height = self.height;
-        while self.at(Kind::Dot) {
+        while self.at(TokenKind::Dot) {
             self.advance()?;
-            let token = self.expect(Kind::Word, "and, or or negate")?;
+            let token = self.expect(TokenKind::Word, "and, or or negate")?;
             let word = self.text_of(token);
             let mut arguments = self.arguments()?;
             height = height.max(self.height);
@@ -123,7 +123,7 @@ impl Parser<'_> {
     /// `Text.contains('w')`, `Text.uuid('…')`, `ConditionP.contains(1)`, `ConditionP.eq(1)`.
     pub(super) fn hugegraph_predicate(&mut self, class: &str) -> Result<Argument> {
         self.advance()?;
-        let token = self.expect(Kind::Word, "a predicate")?;
+        let token = self.expect(TokenKind::Word, "a predicate")?;
         match self.text_of(token) {
             "uuid" => self.uuid(token),
             "contains" if class == "Text" => self.predicate(token, "textContains"),

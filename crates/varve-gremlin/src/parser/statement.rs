@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::error::{ErrorCode, Result};
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 use crate::tree::{Argument, Catch, Statement, StatementKind, Text};
 
 /// Words that begin a statement and are no name of a type.
@@ -32,8 +32,8 @@ impl<'s> Parser<'s> {
     pub(super) fn script(&mut self) -> Result<Vec<Statement>> {
         let mut statements = Vec::new();
         loop {
-            while self.take(Kind::Semicolon)? {}
-            if self.at(Kind::End) {
+            while self.take(TokenKind::Semicolon)? {}
+            if self.at(TokenKind::End) {
                 return Ok(statements);
             }
             statements.push(self.statement()?);
@@ -46,7 +46,7 @@ impl<'s> Parser<'s> {
 
     fn statement_here(&mut self) -> Result<Statement> {
         let start = self.current;
-        let word = if self.at(Kind::Word) {
+        let word = if self.at(TokenKind::Word) {
             self.text_of(start)
         } else {
             ""
@@ -81,7 +81,7 @@ impl<'s> Parser<'s> {
     /// A definition or an expression.
     fn simple(&mut self) -> Result<StatementKind> {
         if let Some(name) = self.definition()? {
-            let value = if self.take(Kind::Assign)? {
+            let value = if self.take(TokenKind::Assign)? {
                 Some(self.argument()?)
             } else {
                 None
@@ -92,7 +92,7 @@ impl<'s> Parser<'s> {
                 value,
             });
         }
-        if self.at(Kind::Word) && self.second()?.kind == Kind::Assign {
+        if self.at(TokenKind::Word) && self.second()?.kind == TokenKind::Assign {
             // Declared before it is read: the name of a token may become a variable.
             self.declare(self.text_of(self.current));
         }
@@ -107,10 +107,13 @@ impl<'s> Parser<'s> {
             let second = self.second()?;
             Ok(matches!(
                 second.kind,
-                Kind::Word | Kind::Less | Kind::LeftBracket
+                TokenKind::Word | TokenKind::Less | TokenKind::LeftBracket
             ))
         };
-        if first.kind != Kind::Word || NO_TYPES.contains(&self.text_of(first)) || !follows_word()? {
+        if first.kind != TokenKind::Word
+            || NO_TYPES.contains(&self.text_of(first))
+            || !follows_word()?
+        {
             return Ok(None);
         }
         let mark = self.mark();
@@ -124,23 +127,27 @@ impl<'s> Parser<'s> {
     fn try_definition(&mut self) -> Result<Option<&'s str>> {
         let first = self.advance()?;
         let is_def = self.text_of(first) == "def";
-        if self.at(Kind::Less) && !self.skip_type_arguments()? {
+        if self.at(TokenKind::Less) && !self.skip_type_arguments()? {
             return Ok(None);
         }
-        if self.take(Kind::LeftBracket)? && !self.take(Kind::RightBracket)? {
+        if self.take(TokenKind::LeftBracket)? && !self.take(TokenKind::RightBracket)? {
             return Ok(None);
         }
-        if !self.at(Kind::Word) || self.current.newline || self.at_word("in") {
+        if !self.at(TokenKind::Word) || self.current.newline || self.at_word("in") {
             return Ok(None);
         }
         let token = self.advance()?;
-        if self.at(Kind::LeftParen) && is_def {
+        if self.at(TokenKind::LeftParen) && is_def {
             let message = "a script cannot define methods";
             return Err(self.error(ErrorCode::Definition, token.span(), message));
         }
         let ends = matches!(
             self.current.kind,
-            Kind::Assign | Kind::Semicolon | Kind::End | Kind::RightBrace | Kind::Colon
+            TokenKind::Assign
+                | TokenKind::Semicolon
+                | TokenKind::End
+                | TokenKind::RightBrace
+                | TokenKind::Colon
         ) || self.at_word("in")
             || self.current.newline;
         Ok(ends.then(|| self.text_of(token)))
@@ -151,9 +158,9 @@ impl<'s> Parser<'s> {
         let mut open = 0_u32;
         loop {
             match self.current.kind {
-                Kind::Less => open += 1,
-                Kind::Greater => open -= 1,
-                Kind::Word | Kind::Comma | Kind::Dot | Kind::Question => {}
+                TokenKind::Less => open += 1,
+                TokenKind::Greater => open -= 1,
+                TokenKind::Word | TokenKind::Comma | TokenKind::Dot | TokenKind::Question => {}
                 _ => return Ok(false),
             }
             self.advance()?;
@@ -165,21 +172,21 @@ impl<'s> Parser<'s> {
 
     /// A statement ends at `;`, at the end of a line, of a block or of the text.
     fn end_of_statement(&mut self) -> Result<()> {
-        if self.take(Kind::Semicolon)? || self.current.newline {
+        if self.take(TokenKind::Semicolon)? || self.current.newline {
             return Ok(());
         }
         match self.current.kind {
-            Kind::End | Kind::RightBrace => Ok(()),
+            TokenKind::End | TokenKind::RightBrace => Ok(()),
             // gremlin-lang lets queries follow each other without anything between.
-            Kind::Word if self.at_word("g") || self.at_word("else") => Ok(()),
+            TokenKind::Word if self.at_word("g") || self.at_word("else") => Ok(()),
             _ => Err(self.unexpected("';' or a new line")),
         }
     }
 
     /// `{ … }`, or one statement.
     fn body(&mut self) -> Result<Vec<Statement>> {
-        if !self.at(Kind::LeftBrace) {
-            return Ok(if self.take(Kind::Semicolon)? {
+        if !self.at(TokenKind::LeftBrace) {
+            return Ok(if self.take(TokenKind::Semicolon)? {
                 Vec::new()
             } else {
                 vec![self.statement()?]
@@ -189,11 +196,11 @@ impl<'s> Parser<'s> {
     }
 
     fn block(&mut self) -> Result<Vec<Statement>> {
-        self.expect(Kind::LeftBrace, "'{'")?;
+        self.expect(TokenKind::LeftBrace, "'{'")?;
         let mut statements = Vec::new();
         loop {
-            while self.take(Kind::Semicolon)? {}
-            if self.take(Kind::RightBrace)? {
+            while self.take(TokenKind::Semicolon)? {}
+            if self.take(TokenKind::RightBrace)? {
                 return Ok(statements);
             }
             statements.push(self.statement()?);
@@ -201,9 +208,9 @@ impl<'s> Parser<'s> {
     }
 
     fn condition(&mut self) -> Result<Argument> {
-        self.expect(Kind::LeftParen, "'('")?;
+        self.expect(TokenKind::LeftParen, "'('")?;
         let condition = self.in_brackets(Parser::argument)?;
-        self.expect(Kind::RightParen, "')'")?;
+        self.expect(TokenKind::RightParen, "')'")?;
         Ok(condition)
     }
 
@@ -233,11 +240,11 @@ impl<'s> Parser<'s> {
 
     fn for_loop(&mut self) -> Result<StatementKind> {
         self.advance()?;
-        self.expect(Kind::LeftParen, "'('")?;
+        self.expect(TokenKind::LeftParen, "'('")?;
         if let Some(name) = self.loop_variable()? {
             self.declare(name);
             let items = self.in_brackets(Parser::argument)?;
-            self.expect(Kind::RightParen, "')'")?;
+            self.expect(TokenKind::RightParen, "')'")?;
             let body = self.body()?;
             return Ok(StatementKind::ForIn {
                 name: name.into(),
@@ -245,7 +252,7 @@ impl<'s> Parser<'s> {
                 body,
             });
         }
-        let first = if self.at(Kind::Semicolon) {
+        let first = if self.at(TokenKind::Semicolon) {
             None
         } else {
             let start = self.current.start;
@@ -253,19 +260,19 @@ impl<'s> Parser<'s> {
             let span = self.span_from(start);
             Some(Box::new(Statement { kind, span }))
         };
-        self.expect(Kind::Semicolon, "';'")?;
-        let condition = if self.at(Kind::Semicolon) {
+        self.expect(TokenKind::Semicolon, "';'")?;
+        let condition = if self.at(TokenKind::Semicolon) {
             None
         } else {
             Some(self.in_brackets(Parser::argument)?)
         };
-        self.expect(Kind::Semicolon, "';'")?;
-        let each = if self.at(Kind::RightParen) {
+        self.expect(TokenKind::Semicolon, "';'")?;
+        let each = if self.at(TokenKind::RightParen) {
             None
         } else {
             Some(self.in_brackets(Parser::argument)?)
         };
-        self.expect(Kind::RightParen, "')'")?;
+        self.expect(TokenKind::RightParen, "')'")?;
         let body = self.body()?;
         Ok(StatementKind::For {
             first,
@@ -280,13 +287,13 @@ impl<'s> Parser<'s> {
         let mark = self.mark();
         let name = match self.definition()? {
             Some(name) => name,
-            None if self.at(Kind::Word) => {
+            None if self.at(TokenKind::Word) => {
                 let token = self.advance()?;
                 self.text_of(token)
             }
             None => return Ok(None),
         };
-        if self.at_word("in") || self.at(Kind::Colon) {
+        if self.at_word("in") || self.at(TokenKind::Colon) {
             self.advance()?;
             return Ok(Some(name));
         }
@@ -321,22 +328,22 @@ impl<'s> Parser<'s> {
 
     /// `(A | B name) { … }`, `(name) { … }`.
     fn catch(&mut self) -> Result<Catch> {
-        self.expect(Kind::LeftParen, "'('")?;
+        self.expect(TokenKind::LeftParen, "'('")?;
         let mut classes = Vec::new();
         loop {
             classes.push(self.class_name()?);
-            if !self.take(Kind::Pipe)? {
+            if !self.take(TokenKind::Pipe)? {
                 break;
             }
         }
-        let name = if self.at(Kind::Word) {
+        let name = if self.at(TokenKind::Word) {
             let token = self.advance()?;
             self.text_of(token)
         } else {
             classes.pop().unwrap_or_default()
         };
         self.declare(name);
-        self.expect(Kind::RightParen, "')'")?;
+        self.expect(TokenKind::RightParen, "')'")?;
         let body = self.block()?;
         Ok(Catch {
             classes: classes.into_iter().map(Text::from).collect(),
@@ -347,9 +354,9 @@ impl<'s> Parser<'s> {
 
     /// The last part of a class's name.
     fn class_name(&mut self) -> Result<&'s str> {
-        let mut token = self.expect(Kind::Word, "a class")?;
-        while self.take(Kind::Dot)? {
-            token = self.expect(Kind::Word, "a class")?;
+        let mut token = self.expect(TokenKind::Word, "a class")?;
+        while self.take(TokenKind::Dot)? {
+            token = self.expect(TokenKind::Word, "a class")?;
         }
         Ok(self.text_of(token))
     }
@@ -359,7 +366,7 @@ impl<'s> Parser<'s> {
         let nothing = self.current.newline
             || matches!(
                 self.current.kind,
-                Kind::Semicolon | Kind::RightBrace | Kind::End
+                TokenKind::Semicolon | TokenKind::RightBrace | TokenKind::End
             );
         let value = if nothing {
             None

@@ -4,7 +4,7 @@ use super::Parser;
 use super::argument::is_strategy;
 use crate::calls::{self, SOURCE_CLASS, TRAVERSAL_CLASS};
 use crate::error::{ErrorCode, Result};
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::signatures;
 use crate::tree::{
     Argument, Root, SourceInstruction, SourceName, Span, Step, StepName, Strategy, Terminal,
@@ -56,7 +56,7 @@ enum Link {
 impl Parser<'_> {
     /// Behind `__.`.
     pub(super) fn anonymous(&mut self, start: u32) -> Result<Argument> {
-        let token = self.expect(Kind::Word, "a step")?;
+        let token = self.expect(TokenKind::Word, "a step")?;
         let Some(name) = StepName::from_text(self.text_of(token)) else {
             return Err(self.no_such_step("__", token)?);
         };
@@ -112,12 +112,12 @@ impl Parser<'_> {
         while let Some(name) = SourceName::from_text(self.text_of(token)) {
             self.source_instruction(&mut source, name, token)?;
             height = height.max(self.height);
-            if !self.at(Kind::Dot) {
+            if !self.at(TokenKind::Dot) {
                 return self.source_only(root, source, start, height);
             }
             let before = self.mark();
             self.advance()?;
-            token = self.expect(Kind::Word, "a step")?;
+            token = self.expect(TokenKind::Word, "a step")?;
             if self.text_of(token) == "tx" {
                 self.return_to(before);
                 return self.source_only(root, source, start, height);
@@ -177,7 +177,7 @@ impl Parser<'_> {
 
     /// The steps that follow, and the terminal method.
     pub(super) fn chain(&mut self, mut traversal: Traversal, mut height: u16) -> Result<Argument> {
-        while self.at(Kind::Dot) {
+        while self.at(TokenKind::Dot) {
             let before = self.mark();
             self.advance()?;
             match self.link()? {
@@ -209,7 +209,7 @@ impl Parser<'_> {
 
     /// What follows a point in a chain of steps.
     fn link(&mut self) -> Result<Link> {
-        let token = self.expect(Kind::Word, "a step")?;
+        let token = self.expect(TokenKind::Word, "a step")?;
         let word = self.text_of(token);
         if let Some(name) = StepName::from_text(word) {
             let arguments = self.arguments()?;
@@ -248,8 +248,8 @@ impl Parser<'_> {
 
     /// The error for a step that does not exist. Its arguments are read, so that it can name them.
     pub(super) fn no_such_step(&mut self, class: &str, token: Token) -> Result<crate::ParseError> {
-        if !self.at(Kind::LeftParen) {
-            if self.at(Kind::LeftBrace) {
+        if !self.at(TokenKind::LeftParen) {
+            if self.at(TokenKind::LeftBrace) {
                 return Ok(self.closure(self.current.span()));
             }
             let word = crate::literals::shortened(self.text_of(token));
@@ -292,14 +292,14 @@ impl Parser<'_> {
     /// The strategies of `withStrategies` and `withoutStrategies`: there any word names a class.
     fn strategies(&mut self) -> Result<Vec<Argument>> {
         let mark = self.mark();
-        self.expect(Kind::LeftParen, "'('")?;
+        self.expect(TokenKind::LeftParen, "'('")?;
         let mut strategies = Vec::new();
-        while self.at(Kind::Word)
+        while self.at(TokenKind::Word)
             && !self.at_word("new")
             && !is_strategy(self.text_of(self.current))
         {
             let token = self.advance()?;
-            if !matches!(self.current.kind, Kind::Comma | Kind::RightParen) {
+            if !matches!(self.current.kind, TokenKind::Comma | TokenKind::RightParen) {
                 break;
             }
             strategies.push(Argument::Strategy(Box::new(Strategy {
@@ -308,7 +308,7 @@ impl Parser<'_> {
                 span: token.span(),
             })));
             self.height = 1;
-            if self.take(Kind::RightParen)? {
+            if self.take(TokenKind::RightParen)? {
                 return Ok(strategies);
             }
             self.advance()?;

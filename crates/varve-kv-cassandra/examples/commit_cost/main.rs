@@ -38,7 +38,7 @@ const OPEN_TIME_MAX: Duration = Duration::from_secs(120);
 const REST_SHARE: f64 = 0.1;
 
 /// A measured operation: a scenario of the load tool.
-struct Kind {
+struct MeasuredOperation {
     scenario: &'static str,
     /// Elements of a request.
     elements: u64,
@@ -47,8 +47,13 @@ struct Kind {
     users: &'static str,
 }
 
-const fn kind(scenario: &'static str, elements: u64, requests: u64, users: &'static str) -> Kind {
-    Kind {
+const fn kind(
+    scenario: &'static str,
+    elements: u64,
+    requests: u64,
+    users: &'static str,
+) -> MeasuredOperation {
+    MeasuredOperation {
         scenario,
         elements,
         requests,
@@ -56,7 +61,7 @@ const fn kind(scenario: &'static str, elements: u64, requests: u64, users: &'sta
     }
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [MeasuredOperation; 5] = [
     kind("batch_insert_edges", 500, 1, "8"),
     kind("batch_insert_vertices", 200, 2, "8"),
     kind("single_insert_edges", 1, 100, "32"),
@@ -64,7 +69,7 @@ const KINDS: [Kind; 5] = [
     kind("vertex_by_id", 1, 100, "32"),
 ];
 
-impl Kind {
+impl MeasuredOperation {
     fn reads(&self) -> bool {
         self.scenario.ends_with("_by_id")
     }
@@ -182,7 +187,7 @@ impl Run {
         })
     }
 
-    fn elements(&self, kind: &Kind) -> u64 {
+    fn elements(&self, kind: &MeasuredOperation) -> u64 {
         kind.elements * kind.requests * self.requests
     }
 
@@ -218,7 +223,13 @@ impl Run {
         Ok((phases, windows))
     }
 
-    fn load(&self, server: &Server, kind: &Kind, more: &[&str], requests: u64) -> Result<()> {
+    fn load(
+        &self,
+        server: &Server,
+        kind: &MeasuredOperation,
+        more: &[&str],
+        requests: u64,
+    ) -> Result<()> {
         let mut command = Command::new(&self.varve);
         command.args(["bench", "api", "--url", &server.url, "--quiet"]);
         command.args(["--server-pid", &server.child.id().to_string()]);

@@ -26,7 +26,7 @@ const STEP_BYTES: u64 = 4 << 10;
 
 /// What is found where a mark should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum MarkFile {
     Absent,
     /// The empty file with which earlier builds noted that there is a log.
     Empty,
@@ -35,17 +35,17 @@ pub(crate) enum Found {
 }
 
 /// Reads the mark in the directory beside the log.
-pub(crate) fn read(beside: &dyn Disk) -> io::Result<Found> {
+pub(crate) fn read(beside: &dyn Disk) -> io::Result<MarkFile> {
     let file = match beside.open(MARK_NAME, false) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Absent),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(MarkFile::Absent),
         file => file?,
     };
     let mut content = [0; MARK_BYTES + 1];
     let filled = file.read(&mut content, 0)?;
     Ok(match Mark::decode(&content[..filled]) {
-        Some(mark) => Found::Mark(mark),
-        None if filled == 0 => Found::Empty,
-        None => Found::Damaged,
+        Some(mark) => MarkFile::Mark(mark),
+        None if filled == 0 => MarkFile::Empty,
+        None => MarkFile::Damaged,
     })
 }
 

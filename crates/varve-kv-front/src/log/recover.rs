@@ -18,7 +18,7 @@ use varve_kv::KvError;
 use super::disk::{Disk, DiskFile};
 use super::errors::{self, WHAT_TO_DO};
 use super::format::{self, BadHead, Head, LogId, Mark, RECORD_HEAD_BYTES};
-use super::mark::{self, Found};
+use super::mark::{self, MarkFile};
 use super::reader::{Behind, Extent, Reader, Stop};
 use super::{Folders, SegmentId};
 
@@ -79,7 +79,7 @@ impl<'a> Survey<'a> {
             .map_err(|error| errors::file_error(space, "reading the log's mark", &error))?;
         let names = Self::names(survey.disk).map_err(|error| survey.failed("", error))?;
         let first = match found {
-            Found::Mark(mark) => {
+            MarkFile::Mark(mark) => {
                 survey.reached = Reached {
                     durable: mark.durable,
                     acknowledged: mark.acknowledged,
@@ -88,16 +88,18 @@ impl<'a> Survey<'a> {
                 survey.mark = Some(mark);
                 mark.first
             }
-            Found::Damaged => {
+            MarkFile::Damaged => {
                 return Err(survey.refused(&beside.path(format::MARK_NAME), "is damaged"));
             }
-            Found::Absent | Found::Empty => survey.reached_in_earlier_builds(&names)?,
+            MarkFile::Absent | MarkFile::Empty => survey.reached_in_earlier_builds(&names)?,
         };
         let newest = survey.find(&names, first)?;
         if survey.segments.is_empty() {
             let must_be = match survey.mark {
                 Some(mark) => mark.in_use,
-                None => found == Found::Empty || first > SegmentId(1) || survey.reached.durable > 0,
+                None => {
+                    found == MarkFile::Empty || first > SegmentId(1) || survey.reached.durable > 0
+                }
             };
             return match newest {
                 Some(newest) => Err(survey.older(newest, first)),

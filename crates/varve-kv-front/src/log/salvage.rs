@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use varve_kv::KvError;
 
 use super::format::{self, Head, file_name};
-use super::mark::{self, Found};
+use super::mark::{self, MarkFile};
 use super::reader::{Reader, Stop};
 use super::recover::{Survey, leads_to};
 use super::{Folders, SegmentId, errors};
@@ -75,12 +75,12 @@ fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
     let names = Survey::names(&*folders.log)?;
     let mark = mark::read(&*folders.beside)?;
     let first = match mark {
-        Found::Mark(mark) => mark.first,
-        Found::Absent | Found::Empty => {
+        MarkFile::Mark(mark) => mark.first,
+        MarkFile::Absent | MarkFile::Empty => {
             let first = Survey::first_of_earlier_builds(&*folders.log, &names)?;
             first.unwrap_or_else(|| first_there(&names))
         }
-        Found::Damaged => first_there(&names),
+        MarkFile::Damaged => first_there(&names),
     };
     let mut heads: Vec<Head> = Vec::new();
     for id in (first.0..).map(SegmentId) {
@@ -94,8 +94,8 @@ fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
         };
         let belongs = match (heads.first(), mark) {
             (Some(before), _) => head.log == before.log,
-            (None, Found::Mark(mark)) => head.log == mark.log && head.base == mark.flushed,
-            (None, Found::Absent | Found::Empty | Found::Damaged) => true,
+            (None, MarkFile::Mark(mark)) => head.log == mark.log && head.base == mark.flushed,
+            (None, MarkFile::Absent | MarkFile::Empty | MarkFile::Damaged) => true,
         };
         if !belongs {
             break;

@@ -59,7 +59,7 @@ struct Inode {
 type Naming = Vec<(String, Option<usize>)>;
 
 #[derive(Debug, Default)]
-struct State {
+struct DiskState {
     inodes: Vec<Inode>,
     names: BTreeMap<String, usize>,
     stored_names: BTreeMap<String, usize>,
@@ -78,7 +78,7 @@ struct State {
 
 /// The directory. Clones are the same one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SimulatedDisk(Arc<Mutex<State>>);
+pub(super) struct SimulatedDisk(Arc<Mutex<DiskState>>);
 
 #[derive(Debug)]
 struct SimulatedFile {
@@ -86,7 +86,7 @@ struct SimulatedFile {
     inode: usize,
 }
 
-impl State {
+impl DiskState {
     /// Counts a call; `false` when it is the one that is interrupted.
     fn call(&mut self) -> io::Result<bool> {
         if self.stopped {
@@ -165,13 +165,13 @@ impl SimulatedDisk {
     /// The disk as the next process finds it after this one was killed.
     pub(super) fn after_kill(&self) -> Self {
         let state = self.0.lock();
-        let next = State {
+        let next = DiskState {
             inodes: state.inodes.clone(),
             names: state.names.clone(),
             stored_names: state.stored_names.clone(),
             namings: state.namings.clone(),
             power_losses: state.power_losses,
-            ..State::default()
+            ..DiskState::default()
         };
         Self(Arc::new(Mutex::new(next)))
     }
@@ -179,9 +179,9 @@ impl SimulatedDisk {
     /// The disk after the power went: of what was not synced, any part may be there, in any order.
     pub(super) fn after_power_loss(&self, random: &mut Random) -> Self {
         let state = self.0.lock();
-        let mut next = State {
+        let mut next = DiskState {
             power_losses: state.power_losses + 1,
-            ..State::default()
+            ..DiskState::default()
         };
         let keep_of = random.below(4);
         let kept = |random: &mut Random| match keep_of {
@@ -236,7 +236,7 @@ impl SimulatedDisk {
 
     /// A disk with these files, all stored.
     pub(super) fn with(files: &BTreeMap<String, Vec<u8>>) -> Self {
-        let mut state = State::default();
+        let mut state = DiskState::default();
         for (name, content) in files {
             state.names.insert(name.clone(), state.inodes.len());
             state.inodes.push(Inode {

@@ -16,11 +16,11 @@ use varve_model::{EdgeLabelId, ElementId, TemporalScope, VertexLabelId};
 use super::decode::Parts;
 use super::entries::{InstanceDeriver, skip_rest};
 use super::former::{self, Former};
-use super::indexes::Kind;
+use super::indexes::IndexKind;
 use super::plan;
 use super::rules::{Changed, Rules};
-use super::state::{Keys, State, ensure_labels};
-use super::{GraphStore, Kept, RULES};
+use super::state::{Keys, TypesInGraph, ensure_labels};
+use super::{GraphStore, RULES, StoredRules};
 use crate::error::{Message, OmrsError};
 use crate::store::Subject;
 use crate::types::{Catalogue, TypeIndex};
@@ -28,7 +28,7 @@ use crate::types::{Catalogue, TypeIndex};
 /// A change of the types that readers do not know of yet.
 pub(super) struct TypeChange {
     types: Arc<Catalogue>,
-    state: Arc<State>,
+    state: Arc<TypesInGraph>,
     before: Rules,
     /// Whose entries are to be made anew.
     missing: Changed,
@@ -51,7 +51,7 @@ impl TypeChange {
         Arc::ptr_eq(&self.types, types)
     }
 
-    pub(super) fn state(&self) -> &Arc<State> {
+    pub(super) fn state(&self) -> &Arc<TypesInGraph> {
         &self.state
     }
 }
@@ -64,7 +64,7 @@ impl GraphStore {
             let words = "the graph has other properties of the names that the store needs";
             OmrsError::new(Message::LogicError, &[words])
         })?;
-        let kept = Kept::read(&**self.graph.space())?;
+        let kept = StoredRules::read(&**self.graph.space())?;
         let is_first = kept.is_none();
         let (before, mut pending) = match kept {
             Some(kept) => (kept.rules, kept.pending),
@@ -103,7 +103,7 @@ impl GraphStore {
         };
         self.graph.set_deriver(Some(Arc::new(deriver)));
         let texts = Arc::clone(&self.texts);
-        let state = State::new(Arc::clone(&types), keys, rules, labels, texts);
+        let state = TypesInGraph::new(Arc::clone(&types), keys, rules, labels, texts);
         if !is_first && !is_of_older_form {
             // The lists of all types that had rules were complete before.
             self.leave_out_unused(&state, &mut missing)?;
@@ -191,7 +191,11 @@ impl GraphStore {
     }
 
     /// Leaves out the types that no state of an instance is of, and the classifications that none carries: a look each.
-    fn leave_out_unused(&self, state: &State, changed: &mut Changed) -> Result<(), OmrsError> {
+    fn leave_out_unused(
+        &self,
+        state: &TypesInGraph,
+        changed: &mut Changed,
+    ) -> Result<(), OmrsError> {
         let mut failure = None;
         let mut is_used = |of: Option<TypeIndex>| match of.map(|of| self.was_ever(state, of)) {
             // Of a type that is not known any more the lists may be, too.
@@ -215,7 +219,7 @@ impl GraphStore {
     }
 
     /// Whether any state of an instance is of this type or a subtype, or carries this classification.
-    pub(super) fn was_ever(&self, state: &State, of: TypeIndex) -> Result<bool, OmrsError> {
+    pub(super) fn was_ever(&self, state: &TypesInGraph, of: TypeIndex) -> Result<bool, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         let (index, firsts) = plan::listing_of(state, of).ok_or_else(|| {
             let words = "the store was asked for a type that it does not know";
@@ -227,8 +231,8 @@ impl GraphStore {
             }
         }
         // Levels are called alike in all indexes.
-        let proxies = Kind::Proxy.number(Subject::Entities);
-        let is_entity_type = index == Kind::Guid.number(Subject::Entities);
+        let proxies = IndexKind::Proxy.number(Subject::Entities);
+        let is_entity_type = index == IndexKind::Guid.number(Subject::Entities);
         Ok(is_entity_type && view.was_ever_derived(proxies, &firsts[0])?)
     }
 }

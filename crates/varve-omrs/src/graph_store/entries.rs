@@ -15,7 +15,7 @@ use varve_model::{ElementId, Value};
 
 use super::decode::Parts;
 use super::indexes::{
-    DELETED, Kind, classified_first, named_first, put_decimal, put_level_first, put_time,
+    DELETED, IndexKind, classified_first, named_first, put_decimal, put_level_first, put_time,
 };
 use super::rules::{Rules, TypeRules, is_big_number};
 use super::state::Keys;
@@ -59,7 +59,7 @@ impl Deriver for InstanceDeriver {
         };
         if let ElementId::Edge(edge) = id {
             let first = named_first(&edge.sort_values);
-            let index = Kind::Relationship.number(Subject::Relationships);
+            let index = IndexKind::Relationship.number(Subject::Relationships);
             entries.put(index, &first, &[]);
         }
         let parts = Parts::of(properties, self.keys)?;
@@ -114,25 +114,25 @@ struct Times {
 type Made = Result<(), DecodeError>;
 
 impl Making<'_> {
-    fn put(&mut self, kind: Kind, first: &[u8]) {
+    fn put(&mut self, kind: IndexKind, first: &[u8]) {
         let index = kind.number(self.subject);
         self.entries.put(index, first, &self.further);
     }
 
     /// Puts an entry of a level, and of a property or list of it.
-    fn put_level(&mut self, kind: Kind, level: u32, of: Option<u32>) {
+    fn put_level(&mut self, kind: IndexKind, level: u32, of: Option<u32>) {
         let index = kind.number(self.subject);
         self.first.clear();
         put_level_first(level, of, &mut self.first);
         self.entries.put(index, &self.first, &self.further);
     }
 
-    fn put_levels(&mut self, kind: Kind) {
+    fn put_levels(&mut self, kind: IndexKind) {
         self.put_lists(kind, None);
     }
 
     /// An entry in one of the lists of each level.
-    fn put_lists(&mut self, kind: Kind, list: Option<u32>) {
+    fn put_lists(&mut self, kind: IndexKind, list: Option<u32>) {
         let rules = self.rules;
         for level in &rules.levels {
             self.put_level(kind, *level, list);
@@ -161,21 +161,29 @@ impl Making<'_> {
         }
         self.times = times;
         if proxy && self.all.keeps_proxies_apart() {
-            self.put_levels(Kind::Proxy);
+            self.put_levels(IndexKind::Proxy);
             return Ok(false);
         }
         if let Some(home) = home {
-            self.put(Kind::Home, &named_first(home));
+            self.put(IndexKind::Home, &named_first(home));
         }
         let is_apart = deleted && self.all.keeps_deleted_apart();
         let list = is_apart.then_some(DELETED);
-        self.put_lists(Kind::Guid, list);
+        self.put_lists(IndexKind::Guid, list);
         if deleted && !is_apart {
-            self.put_levels(Kind::Deleted);
+            self.put_levels(IndexKind::Deleted);
         }
         for (kind, if_ahead, time) in [
-            (Kind::CreateTime, Kind::CreatedAhead, times.created),
-            (Kind::UpdateTime, Kind::UpdatedAhead, times.updated),
+            (
+                IndexKind::CreateTime,
+                IndexKind::CreatedAhead,
+                times.created,
+            ),
+            (
+                IndexKind::UpdateTime,
+                IndexKind::UpdatedAhead,
+                times.updated,
+            ),
         ] {
             self.further.clear();
             put_time(time, &mut self.further);
@@ -187,7 +195,7 @@ impl Making<'_> {
         if deleted && !is_apart && self.all.has_orders_of_parts() {
             self.further.clear();
             put_time(times.created, &mut self.further);
-            self.put_levels(Kind::DeletedCreated);
+            self.put_levels(IndexKind::DeletedCreated);
         }
         Ok(true)
     }
@@ -243,7 +251,7 @@ impl Making<'_> {
         let rule = &self.rules.properties[at];
         let rules = self.rules;
         for level in rules.levels.iter().skip(rule.from as usize) {
-            self.put_level(Kind::Property, *level, Some(rule.number));
+            self.put_level(IndexKind::Property, *level, Some(rule.number));
         }
     }
 
@@ -288,8 +296,8 @@ impl Making<'_> {
         if let Some(texts) = self.texts {
             texts.note(text);
         }
-        self.put_level(Kind::Text, super::rules::ANY, None);
-        self.put_level(Kind::Text, self.label, None);
+        self.put_level(IndexKind::Text, super::rules::ANY, None);
+        self.put_level(IndexKind::Text, self.label, None);
     }
 
     /// A primitive of a stated kind: the kind's number, the value, and perhaps a header.
@@ -380,20 +388,20 @@ impl Making<'_> {
     fn classification(&mut self, name: &str) {
         let first = named_first(name);
         self.further.clear();
-        self.put(Kind::Classification, &first);
+        self.put(IndexKind::Classification, &first);
         if !self.all.has_orders_of_parts() {
             return;
         }
         let times = self.times;
         for (kind, if_ahead, time) in [
             (
-                Kind::ClassifiedCreated,
-                Kind::ClassifiedCreatedAhead,
+                IndexKind::ClassifiedCreated,
+                IndexKind::ClassifiedCreatedAhead,
                 times.created,
             ),
             (
-                Kind::ClassifiedUpdated,
-                Kind::ClassifiedUpdatedAhead,
+                IndexKind::ClassifiedUpdated,
+                IndexKind::ClassifiedUpdatedAhead,
                 times.updated,
             ),
         ] {
@@ -423,7 +431,7 @@ impl Making<'_> {
                         self.further.clear();
                         if self.value(cursor, rule.big)? {
                             let first = classified_first(name, rule.number);
-                            self.put(Kind::ClassifiedProperty, &first);
+                            self.put(IndexKind::ClassifiedProperty, &first);
                         }
                     }
                 }

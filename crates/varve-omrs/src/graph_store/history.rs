@@ -16,7 +16,7 @@ use varve_model::{CommitVersion, EdgeId, ElementId, Instant, Period, VertexId};
 use super::decided::Decided;
 use super::decode::LastClassifications;
 use super::read::{relationship_first, vertex_of};
-use super::state::State;
+use super::state::TypesInGraph;
 use crate::error::OmrsError;
 use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
@@ -84,15 +84,15 @@ fn visit(
 
 /// What the events of an instance say, as far as they were seen.
 struct Events<'a> {
-    state: &'a State,
+    state: &'a TypesInGraph,
     held: Vec<Held>,
     /// `None` = what is stored of the states is too much, and none of it is kept.
-    kept: Option<Kept>,
+    kept: Option<ContentCache>,
 }
 
 /// What is stored of states, by their elements and versions.
 #[derive(Default)]
-struct Kept {
+struct ContentCache {
     contents: FxHashMap<(usize, CommitVersion), Box<[u8]>>,
     bytes: usize,
 }
@@ -143,7 +143,7 @@ type Make<'m, T> = &'m mut dyn FnMut(&ElementId, &[u8]) -> Result<T, GraphError>
 
 /// Those states of an instance that are chosen, of all that the elements had which it is or was.
 fn states<T>(
-    (view, state): (&View, &State),
+    (view, state): (&View, &TypesInGraph),
     ids: &[ElementId],
     choice: &mut dyn Choice,
     make: Make<'_, T>,
@@ -151,7 +151,7 @@ fn states<T>(
     let mut events = Events {
         state,
         held: Vec::new(),
-        kept: Some(Kept::default()),
+        kept: Some(ContentCache::default()),
     };
     for element in ids.iter().enumerate() {
         let mut decided = Decided::default();
@@ -230,7 +230,7 @@ fn read_again<T>(
 
 pub(super) fn of_entity(
     view: &View,
-    state: &State,
+    state: &TypesInGraph,
     guid: &str,
     choice: &mut dyn Choice,
 ) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
@@ -245,7 +245,7 @@ pub(super) fn of_entity(
 /// What stands for entities, for each at each of its instants: by the newest event whose period covers it.
 pub(super) fn proxies_at(
     view: &View,
-    state: &State,
+    state: &TypesInGraph,
     asked: &[(&str, Vec<Instant>)],
     cost: &mut dyn Cost,
 ) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
@@ -291,7 +291,7 @@ impl<'a> ProxiesAt<'a> {
     /// Takes the next older event; breaks once none is needed any more.
     fn take(
         &mut self,
-        state: &State,
+        state: &TypesInGraph,
         event: Event<'_>,
         cost: &mut dyn Cost,
     ) -> Result<Flow, OmrsError> {
@@ -324,7 +324,7 @@ pub(super) fn edges_of(found: Vec<ElementId>, guid: &str) -> impl Iterator<Item 
 
 pub(super) fn of_relationship(
     view: &View,
-    state: &State,
+    state: &TypesInGraph,
     guid: &str,
     choice: &mut dyn Choice,
 ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {

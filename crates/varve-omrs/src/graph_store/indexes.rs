@@ -8,7 +8,7 @@ use crate::store::Subject;
 
 /// What an index orders or gathers. Its number is that of the index of entities; relationships' is 16 more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum IndexKind {
     /// (level) -> nothing: all by GUID. What is DELETED is in (level, [`DELETED`]) instead, here and in the four that are by
     /// times, but for those of classifications.
     Guid = 1,
@@ -48,7 +48,7 @@ pub(super) enum Kind {
     ClassifiedProperty = 37,
 }
 
-impl Kind {
+impl IndexKind {
     /// The number of the index.
     pub(super) const fn number(self, subject: Subject) -> u32 {
         match subject {

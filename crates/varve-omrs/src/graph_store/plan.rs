@@ -7,11 +7,11 @@ use varve_kv::ClusteringRange;
 use varve_model::{Instant, Value};
 
 use super::indexes::{
-    DELETED, Kind, classified_first, level_first, named_first, put_decimal, put_time,
+    DELETED, IndexKind, classified_first, level_first, named_first, put_decimal, put_time,
 };
 use super::rules::{ANY, is_single};
 use super::shown::Row;
-use super::state::State;
+use super::state::TypesInGraph;
 use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
 use crate::json::Millis;
 use crate::matching::Facts;
@@ -36,7 +36,7 @@ pub(super) struct Part<'a> {
 
 /// The entries that serve `walk` as of `at`, in parts one after the other; `None` when none do.
 pub(super) fn plan<'a>(
-    state: &State,
+    state: &TypesInGraph,
     walk: &Walk<'a>,
     at: Option<Instant>,
 ) -> Option<Vec<Part<'a>>> {
@@ -47,18 +47,18 @@ pub(super) fn plan<'a>(
             | WalkBy::Live(Listing::CreateTime)
             | WalkBy::Status(_, Listing::CreateTime),
             Some(at),
-        ) => (Kind::CreatedAhead, at),
+        ) => (IndexKind::CreatedAhead, at),
         (
             WalkBy::UpdateTime
             | WalkBy::Live(Listing::UpdateTime)
             | WalkBy::Status(_, Listing::UpdateTime),
             Some(at),
-        ) => (Kind::UpdatedAhead, at),
+        ) => (IndexKind::UpdatedAhead, at),
         (WalkBy::Classified(_, Listing::CreateTime), Some(at)) => {
-            (Kind::ClassifiedCreatedAhead, at)
+            (IndexKind::ClassifiedCreatedAhead, at)
         }
         (WalkBy::Classified(_, Listing::UpdateTime), Some(at)) => {
-            (Kind::ClassifiedUpdatedAhead, at)
+            (IndexKind::ClassifiedUpdatedAhead, at)
         }
         _ => return Some(vec![part]),
     };
@@ -70,7 +70,7 @@ pub(super) fn plan<'a>(
 fn split_by_time<'a>(
     subject: Subject,
     part: Part<'a>,
-    (kind, at): (Kind, Instant),
+    (kind, at): (IndexKind, Instant),
 ) -> Vec<Part<'a>> {
     let mut bound = Vec::with_capacity(16);
     put_time(Some(at.millis()), &mut bound);
@@ -111,7 +111,7 @@ fn split_by_time<'a>(
     vec![second]
 }
 
-fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
+fn whole<'a>(state: &TypesInGraph, walk: &Walk<'a>) -> Option<Part<'a>> {
     let category = match walk.subject {
         Subject::Entities => TypeDefCategory::Entity,
         Subject::Relationships => TypeDefCategory::Relationship,
@@ -121,31 +121,56 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
     {
         return None;
     }
-    let (kind, range) = match &walk.by {
-        WalkBy::Guid => (Kind::Guid, ClusteringRange::all()),
-        WalkBy::CreateTime => (Kind::CreateTime, ClusteringRange::all()),
-        WalkBy::UpdateTime => (Kind::UpdateTime, ClusteringRange::all()),
+    let (kind, range) = index_and_range(&walk.by)?;
+    let firsts = firsts(state, walk)?;
+    // Instances that have a value in common come by GUID in either direction.
+    let in_common = matches!(
+        walk.by,
+        WalkBy::Classified(_, Listing::Guid)
+            | WalkBy::ClassifiedWith(..)
+            | WalkBy::Home(_)
+            | WalkBy::Status(_, Listing::Guid)
+    );
+    Some(Part {
+        index: kind.number(walk.subject),
+        firsts,
+        range,
+        reverse: walk.reverse && !in_common,
+        after: walk.after,
+    })
+}
+
+/// The index that a walk goes through, and which of its values.
+fn index_and_range(by: &WalkBy<'_>) -> Option<(IndexKind, ClusteringRange)> {
+    Some(match by {
+        WalkBy::Guid => (IndexKind::Guid, ClusteringRange::all()),
+        WalkBy::CreateTime => (IndexKind::CreateTime, ClusteringRange::all()),
+        WalkBy::UpdateTime => (IndexKind::UpdateTime, ClusteringRange::all()),
         WalkBy::Live(listing) | WalkBy::Status(InstanceStatus::Deleted, listing) => {
             (list_kind(*listing), ClusteringRange::all())
         }
         WalkBy::Status(..) => return None,
-        WalkBy::Property(_) => (Kind::Property, ClusteringRange::all()),
-        WalkBy::PropertyIs(_, value) => (Kind::Property, equal_to(&ordered_primitive(value)?)),
-        WalkBy::PropertyStarts(_, prefix) => (Kind::Property, starting_with(prefix)),
+        WalkBy::Property(_) => (IndexKind::Property, ClusteringRange::all()),
+        WalkBy::PropertyIs(_, value) => (IndexKind::Property, equal_to(&ordered_primitive(value)?)),
+        WalkBy::PropertyStarts(_, prefix) => (IndexKind::Property, starting_with(prefix)),
         WalkBy::Text(text) => {
             let mut value = Vec::new();
             put_ordered_text(text, &mut value);
-            (Kind::Text, equal_to(&value))
+            (IndexKind::Text, equal_to(&value))
         }
-        WalkBy::TextStarts(prefix) => (Kind::Text, starting_with(prefix)),
+        WalkBy::TextStarts(prefix) => (IndexKind::Text, starting_with(prefix)),
         WalkBy::Classified(_, listing) => (classified_kind(*listing), ClusteringRange::all()),
         WalkBy::ClassifiedWith(.., value) => (
-            Kind::ClassifiedProperty,
+            IndexKind::ClassifiedProperty,
             equal_to(&ordered_primitive(value)?),
         ),
-        WalkBy::Home(_) => (Kind::Home, ClusteringRange::all()),
-    };
-    let firsts = match &walk.by {
+        WalkBy::Home(_) => (IndexKind::Home, ClusteringRange::all()),
+    })
+}
+
+/// The first parts of the keys of the index's entries: a partition for each type, list or name.
+fn firsts(state: &TypesInGraph, walk: &Walk<'_>) -> Option<Vec<Vec<u8>>> {
+    Some(match &walk.by {
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
             property_levels(state, walk, name)?
         }
@@ -172,42 +197,27 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
             let level = level(state, walk)?;
             vec![level_first(level, None), level_first(level, Some(DELETED))]
         }
-    };
-    // Instances that have a value in common come by GUID in either direction.
-    let in_common = matches!(
-        walk.by,
-        WalkBy::Classified(_, Listing::Guid)
-            | WalkBy::ClassifiedWith(..)
-            | WalkBy::Home(_)
-            | WalkBy::Status(_, Listing::Guid)
-    );
-    Some(Part {
-        index: kind.number(walk.subject),
-        firsts,
-        range,
-        reverse: walk.reverse && !in_common,
-        after: walk.after,
     })
 }
 
-fn classified_kind(listing: Listing) -> Kind {
+fn classified_kind(listing: Listing) -> IndexKind {
     match listing {
-        Listing::Guid => Kind::Classification,
-        Listing::CreateTime => Kind::ClassifiedCreated,
-        Listing::UpdateTime => Kind::ClassifiedUpdated,
+        Listing::Guid => IndexKind::Classification,
+        Listing::CreateTime => IndexKind::ClassifiedCreated,
+        Listing::UpdateTime => IndexKind::ClassifiedUpdated,
     }
 }
 
-fn list_kind(listing: Listing) -> Kind {
+fn list_kind(listing: Listing) -> IndexKind {
     match listing {
-        Listing::Guid => Kind::Guid,
-        Listing::CreateTime => Kind::CreateTime,
-        Listing::UpdateTime => Kind::UpdateTime,
+        Listing::Guid => IndexKind::Guid,
+        Listing::CreateTime => IndexKind::CreateTime,
+        Listing::UpdateTime => IndexKind::UpdateTime,
     }
 }
 
 /// The level of a walk's type. That of all types, which is the root's, has others too.
-fn level(state: &State, walk: &Walk<'_>) -> Option<u32> {
+fn level(state: &TypesInGraph, walk: &Walk<'_>) -> Option<u32> {
     let Some(of) = walk.of else {
         return Some(ANY);
     };
@@ -218,7 +228,7 @@ fn level(state: &State, walk: &Walk<'_>) -> Option<u32> {
 
 /// Where the entries of a property are: at the type's level if the type has the property, otherwise at those of the topmost
 /// types below it that have it.
-fn property_levels(state: &State, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec<u8>>> {
+fn property_levels(state: &TypesInGraph, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec<u8>>> {
     let number = state.rules.number_of(name)?;
     let first = |level: u32| level_first(level, Some(number));
     if walk.of.is_some_and(|of| has_single(state, of, name)) {
@@ -244,7 +254,7 @@ fn property_levels(state: &State, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec
 }
 
 /// Whether instances of a type have entries by this property.
-fn has_single(state: &State, of: TypeIndex, name: &str) -> bool {
+fn has_single(state: &TypesInGraph, of: TypeIndex, name: &str) -> bool {
     let property = state.types.get(of).property(name);
     property
         .and_then(|property| property.attribute.type_def())
@@ -252,7 +262,7 @@ fn has_single(state: &State, of: TypeIndex, name: &str) -> bool {
 }
 
 /// Where texts are: with each type and its subtypes if they are few, otherwise with all.
-fn text_levels(state: &State, walk: &Walk<'_>) -> Vec<Vec<u8>> {
+fn text_levels(state: &TypesInGraph, walk: &Walk<'_>) -> Vec<Vec<u8>> {
     let all = || vec![level_first(ANY, None)];
     let Some(of) = walk.of else { return all() };
     let types = state.types.with_subtypes(of);
@@ -265,7 +275,7 @@ fn text_levels(state: &State, walk: &Walk<'_>) -> Vec<Vec<u8>> {
 
 /// The index and the first values of the partitions where all are listed that are of a type, or that carry a classification;
 /// `None` for what is not listed.
-pub(super) fn listing_of(state: &State, of: TypeIndex) -> Option<(u32, Vec<Vec<u8>>)> {
+pub(super) fn listing_of(state: &TypesInGraph, of: TypeIndex) -> Option<(u32, Vec<Vec<u8>>)> {
     let names = [state.types.get(of).name().to_owned()];
     let (subject, of, by) = match state.types.get(of).def().category() {
         TypeDefCategory::Classification => {
@@ -364,7 +374,7 @@ fn ordered_value(value: Option<&InstancePropertyValue>) -> Vec<u8> {
 /// Whether an instance that an entry led to is what the walk describes, and has that entry: the instance may have changed,
 /// and entries keep the start of long texts only, and numbers without their scale.
 pub(super) fn is_described(
-    state: &State,
+    state: &TypesInGraph,
     walk: &Walk<'_>,
     row: &Row<'_>,
     clustering: &[u8],

@@ -12,19 +12,19 @@ use varve_kv::{ClusteringRange, Flow};
 use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
 
 use super::decode::{Decoder, LastClassifications, Parts, standing};
-use super::indexes::{Kind, named_first};
+use super::indexes::{IndexKind, named_first};
 use super::plan::{behind_values, is_described, plan};
-use super::state::State;
+use super::state::TypesInGraph;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::Shared;
 use crate::store::{
-    Kept, KeptRow, Link, Read, Standing, Step, StoredEntity, StoredRelationship, Subject, TestText,
-    TextHint, ToldEntity, ToldRelationship, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
+    Candidate, CandidateRow, Link, Read, Standing, Step, StoredEntity, StoredRelationship, Subject,
+    TestText, TextHint, ToldEntity, ToldRelationship, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
-impl State {
+impl TypesInGraph {
     pub(super) fn decoder(&self) -> Decoder<'_> {
         Decoder {
             types: &self.types,
@@ -186,7 +186,7 @@ impl State {
     /// An entity that was kept, to be told.
     pub(super) fn kept_entity(
         &self,
-        kept: &KeptRow,
+        kept: &CandidateRow,
     ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         match &kept.id {
             ElementId::Vertex(id) => Ok(self.told_detail(guid_of(id)?, &kept.content)?),
@@ -197,7 +197,7 @@ impl State {
     /// The same of a relationship.
     pub(super) fn kept_relationship(
         &self,
-        kept: KeptRow,
+        kept: CandidateRow,
     ) -> Result<Option<ToldRelationship>, OmrsError> {
         match kept.id {
             ElementId::Vertex(_) => Ok(None),
@@ -227,14 +227,14 @@ pub(super) fn vertex_of(guid: &str) -> VertexId {
 
 /// What the partition of a relationship's edges is called.
 pub(super) fn relationship_first(guid: &str) -> (u32, Vec<u8>) {
-    let index = Kind::Relationship.number(Subject::Relationships);
+    let index = IndexKind::Relationship.number(Subject::Relationships);
     (index, named_first(guid))
 }
 
 /// Reads at a view's point of time.
 pub(super) struct GraphReader {
     pub(super) view: View,
-    pub(super) state: Arc<State>,
+    pub(super) state: Arc<TypesInGraph>,
 }
 
 /// Of how many entities links are asked for at once: most that a walk comes by have few.
@@ -363,11 +363,11 @@ impl Read for GraphReader {
         Ok(found.transpose()?)
     }
 
-    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Kept>, OmrsError> {
+    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Candidate>, OmrsError> {
         let mut found = None;
         let mut keep = |id: ElementId, content: &[u8]| {
             let content = content.into();
-            found = Some(Kept::Row(KeptRow { id, content }));
+            found = Some(Candidate::Row(CandidateRow { id, content }));
         };
         match subject {
             Subject::Entities => {
@@ -383,11 +383,11 @@ impl Read for GraphReader {
         Ok(found)
     }
 
-    fn kept_entity(&self, kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+    fn kept_entity(&self, kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         self.state.kept_entity(kept)
     }
 
-    fn kept_relationship(&self, kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn kept_relationship(&self, kept: CandidateRow) -> Result<Option<ToldRelationship>, OmrsError> {
         self.state.kept_relationship(kept)
     }
 
@@ -475,19 +475,19 @@ impl Read for GraphReader {
         Ok(found.transpose()?)
     }
 
-    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<KeptRow>)>, OmrsError> {
+    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<CandidateRow>)>, OmrsError> {
         let mut found = None;
         let id = vertex_of(guid);
         self.view.with_vertex(&id, &mut |content| {
             let parts = vertex_parts(content).map_err(GraphError::from);
             let standing = parts.and_then(|(_, properties)| self.state.standing(properties));
             let (id, content) = (ElementId::Vertex(id.clone()), content.into());
-            found = Some(standing.map(|standing| (standing, Some(KeptRow { id, content }))));
+            found = Some(standing.map(|standing| (standing, Some(CandidateRow { id, content }))));
         })?;
         Ok(found.transpose()?)
     }
 
-    fn told_kept(&self, kept: &KeptRow) -> Result<ToldEntity, OmrsError> {
+    fn told_kept(&self, kept: &CandidateRow) -> Result<ToldEntity, OmrsError> {
         match &kept.id {
             ElementId::Vertex(id) => Ok(self.state.told_entity(guid_of(id)?, &kept.content)?),
             ElementId::Edge(_) => {
@@ -530,7 +530,7 @@ impl Read for GraphReader {
     }
 }
 
-impl State {
+impl TypesInGraph {
     /// The edge that a link is, if its type is known.
     fn edge_of(&self, link: &Link) -> Option<EdgeId> {
         let label = link.of.and_then(|of| self.label(of))?;

@@ -14,14 +14,14 @@ use super::carried;
 use super::decode::{Decoded, Decoder, Parts, classifications_named, header};
 use super::properties::{properties_of, property_of};
 use super::read::guid_of;
-use super::state::State;
+use super::state::TypesInGraph;
 use crate::instances::{
     Classification, InstanceAuditHeader, InstanceHeader, InstanceProperties, InstancePropertyValue,
     Primitive,
 };
 use crate::json::{Millis, Shared};
 use crate::matching::{Carried, Facts, FieldValue, header_field};
-use crate::store::{Kept, KeptRow, Shown, Standing};
+use crate::store::{Candidate, CandidateRow, Shown, Standing};
 use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
 
 /// An instance and the content of its row.
@@ -40,7 +40,7 @@ pub(super) struct Row<'a> {
     failed: Cell<Option<GraphError>>,
 }
 
-impl State {
+impl TypesInGraph {
     /// The instance that an element's content holds.
     pub(super) fn row<'a>(
         &'a self,
@@ -224,8 +224,8 @@ impl Shown for Row<'_> {
         }
     }
 
-    fn keep(&self) -> Kept {
-        Kept::Row(KeptRow {
+    fn keep(&self) -> Candidate {
+        Candidate::Row(CandidateRow {
             id: self.id.clone(),
             content: self.content.into(),
         })

@@ -44,7 +44,7 @@ impl Keys {
 }
 
 /// The types and what they are in the graph, at one moment.
-pub(super) struct State {
+pub(super) struct TypesInGraph {
     pub(super) types: Arc<Catalogue>,
     pub(super) keys: Keys,
     pub(super) rules: Arc<Rules>,
@@ -60,7 +60,7 @@ pub(super) struct State {
     roots: [Vec<TypeIndex>; 2],
 }
 
-impl State {
+impl TypesInGraph {
     pub(super) fn new(
         types: Arc<Catalogue>,
         keys: Keys,

@@ -14,7 +14,7 @@ use super::carried::{self, JSON_PER_STORED, put_named_value, put_properties};
 use super::decode::{Decoded, Decoder, Parts, map, standing};
 use super::made::{Known, MadeEntity};
 use super::read::guid_of;
-use super::state::State;
+use super::state::TypesInGraph;
 use crate::instances::{Classification, EntityDetail, EntityProxy};
 use crate::json::{Field, Pieces, Shared, Writer};
 use crate::store::{EntityJson, Link, Standing, ToldEntity, ToldRelationship};
@@ -23,7 +23,7 @@ use crate::types::{InstanceStatus, ResolvedType, TypeIndex};
 /// About how many bytes the members of an instance have.
 const MEMBERS_BYTES: usize = 2048;
 
-impl State {
+impl TypesInGraph {
     /// The entity that a vertex's content holds, to be told.
     pub(super) fn told_entity(&self, guid: &str, content: &[u8]) -> Result<ToldEntity, GraphError> {
         let is_asked_for = match self.made_entities.of((guid, content)) {

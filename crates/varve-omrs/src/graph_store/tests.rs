@@ -219,6 +219,7 @@ fn primitives() -> Vec<Primitive> {
 }
 
 /// An entity with every kind of value, none of which the type knows.
+#[expect(clippy::too_many_lines, reason = "one course of events")]
 fn everything(fixture: &Fixture) -> StoredEntity {
     let mut properties = InstanceProperties {
         header_version: None,

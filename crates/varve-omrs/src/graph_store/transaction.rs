@@ -19,13 +19,13 @@ use super::encode::Encoder;
 use super::history::edges_of;
 use super::plan::plan;
 use super::read::{relationship_first, vertex_of};
-use super::state::State;
+use super::state::TypesInGraph;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader};
 use crate::json::{Millis, Shared};
 use crate::store::{
-    KeptRow, Read, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Transaction,
-    Visit, VisitHead, Walk,
+    CandidateRow, Read, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship,
+    Transaction, Visit, VisitHead, Walk,
 };
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
@@ -40,7 +40,7 @@ pub(super) fn held_name(guid: &str) -> Vec<u8> {
 /// A transaction of the graph, in terms of instances.
 pub(super) struct GraphTransaction<'a, 'g> {
     inner: &'a mut write::Transaction<'g>,
-    state: Arc<State>,
+    state: Arc<TypesInGraph>,
     /// The edges that this transaction has found or put relationships at.
     edges: RefCell<HashMap<String, Option<EdgeId>>>,
     /// The edges that relationships may be at now, as far as committed.
@@ -50,7 +50,7 @@ pub(super) struct GraphTransaction<'a, 'g> {
 }
 
 impl<'a, 'g> GraphTransaction<'a, 'g> {
-    pub(super) fn new(inner: &'a mut write::Transaction<'g>, state: Arc<State>) -> Self {
+    pub(super) fn new(inner: &'a mut write::Transaction<'g>, state: Arc<TypesInGraph>) -> Self {
         Self {
             inner,
             state,
@@ -257,11 +257,11 @@ impl Read for GraphTransaction<'_, '_> {
         })
     }
 
-    fn kept_entity(&self, kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+    fn kept_entity(&self, kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         self.state.kept_entity(kept)
     }
 
-    fn kept_relationship(&self, kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn kept_relationship(&self, kept: CandidateRow) -> Result<Option<ToldRelationship>, OmrsError> {
         self.state.kept_relationship(kept)
     }
 

@@ -13,9 +13,9 @@ use super::{Decode, Encode, Field, JsonError, Limits, Pieces, Reader, Writer, de
 /// While it has several holders, its JSON is made once for every document and every place of a document that it stands in, and
 /// what is long is not even copied there, so that an answer in which the same thing stands many times costs little. One whose JSON is
 /// known from the start is itself made when somebody first looks at it ([`Shared::made_later`]).
-pub struct Shared<T>(Arc<Kept<T>>);
+pub struct Shared<T>(Arc<SharedValue<T>>);
 
-struct Kept<T> {
+struct SharedValue<T> {
     value: OnceLock<T>,
     /// Made when it is written while it has several holders, unless it was there before.
     json: OnceLock<Pieces>,
@@ -42,7 +42,7 @@ pub(crate) trait MakeLater<T>: Send + Sync {
     fn named(&self, name: &str) -> T;
 }
 
-impl<T> Kept<T> {
+impl<T> SharedValue<T> {
     fn value(&self) -> &T {
         self.value.get_or_init(|| {
             let later = self.later.as_ref();
@@ -65,11 +65,11 @@ const OWN: Limits = Limits {
 
 impl<T> Shared<T> {
     /// What each value takes where it is kept, with the room for itself, beside what it and its JSON hold.
-    pub(crate) const PARTS_BYTES: usize = 2 * size_of::<usize>() + size_of::<Kept<T>>();
+    pub(crate) const PARTS_BYTES: usize = 2 * size_of::<usize>() + size_of::<SharedValue<T>>();
 
     /// A value with one holder.
     pub fn new(value: T) -> Self {
-        Self(Arc::new(Kept {
+        Self(Arc::new(SharedValue {
             value: value.into(),
             json: OnceLock::new(),
             later: None,
@@ -80,7 +80,7 @@ impl<T> Shared<T> {
     /// until then, and then beside it.
     pub(crate) fn made_later(json: Bytes, bytes: usize, make: impl MakeLater<T> + 'static) -> Self {
         let make = Make::OfWhatIsHeld(Box::new(make));
-        Self(Arc::new(Kept {
+        Self(Arc::new(SharedValue {
             value: OnceLock::new(),
             json: Pieces::from(json).into(),
             later: Some(Later { make, bytes }),
@@ -96,7 +96,7 @@ impl<T> Shared<T> {
             decode(&json.joined(), OWN).expect("what such a value was written as can be read")
         });
         let bytes = json.len();
-        Self(Arc::new(Kept {
+        Self(Arc::new(SharedValue {
             value: OnceLock::new(),
             json: json.into(),
             later: Some(Later { make, bytes }),

@@ -27,13 +27,13 @@ const PART_BYTES: usize = 32;
 pub struct Pattern {
     /// What is known of the strings that match.
     shape: Shape,
-    kind: Kind,
+    kind: PatternForm,
     /// That of the request that it was given in.
     effort: Option<Arc<Effort>>,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum PatternForm {
     Text(Quoted),
     General(Arc<Compiled>),
 }
@@ -105,7 +105,7 @@ impl Pattern {
         }
         effort.check_time()?;
         let pattern = Self::new(text, parameter)?;
-        if let Kind::General(compiled) = &pattern.kind {
+        if let PatternForm::General(compiled) = &pattern.kind {
             effort.add(compiled.bytes, parameter)?;
         }
         Ok(pattern.counted(effort))
@@ -130,7 +130,7 @@ impl Pattern {
         }
         Ok(Self {
             shape: general_shape(&node),
-            kind: Kind::General(compiled(text, &node)?),
+            kind: PatternForm::General(compiled(text, &node)?),
             effort: None,
         })
     }
@@ -150,8 +150,8 @@ impl Pattern {
             return false;
         }
         match &self.kind {
-            Kind::Text(quoted) => quoted.matches(text),
-            Kind::General(compiled) => compiled.regex.is_match(text),
+            PatternForm::Text(quoted) => quoted.matches(text),
+            PatternForm::General(compiled) => compiled.regex.is_match(text),
         }
     }
 
@@ -159,11 +159,11 @@ impl Pattern {
     fn steps(&self, text: &str) -> u64 {
         let length = text.len() as u64;
         match &self.kind {
-            Kind::Text(quoted) => match (quoted.before, quoted.after) {
+            PatternForm::Text(quoted) => match (quoted.before, quoted.after) {
                 (None, None) => quoted.text.len().min(text.len()) as u64,
                 _ => length,
             },
-            Kind::General(compiled) => length * (compiled.bytes / PART_BYTES) as u64,
+            PatternForm::General(compiled) => length * (compiled.bytes / PART_BYTES) as u64,
         }
     }
 
@@ -315,7 +315,7 @@ impl From<Quoted> for Pattern {
     fn from(quoted: Quoted) -> Self {
         Self {
             shape: quoted.shape(),
-            kind: Kind::Text(quoted),
+            kind: PatternForm::Text(quoted),
             effort: None,
         }
     }

@@ -7,7 +7,7 @@ use varve_kv::patience;
 
 use super::headers::{self, Author, Origin};
 use super::reference_copies::entity_since;
-use super::target::{CHANGE, Kind, PURGE, RESTORE, Target};
+use super::target::{CHANGE, InstanceKind, PURGE, RESTORE, Target};
 use super::{Repository, checks, classifying};
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
@@ -70,7 +70,7 @@ impl Repository {
             let status = initial_status(types, of, request.status)?;
             let audit = headers::new_audit(author, &origin, types.get(of), status);
             let mut entity = StoredEntity::Detail(EntityDetail {
-                header: self.new_header(Kind::Entity, audit),
+                header: self.new_header(InstanceKind::Entity, audit),
                 classifications: Vec::with_capacity(classifications.len()).into(),
                 properties,
             });
@@ -247,7 +247,7 @@ impl Repository {
     ) -> Result<StoredEntity, OmrsError> {
         let home = proxy.header.audit.metadata_collection_id.as_deref();
         if home == Some(&self.metadata_collection_id) {
-            return Err(Kind::Entity.unknown(proxy.header.guid()));
+            return Err(InstanceKind::Entity.unknown(proxy.header.guid()));
         }
         self.foreign_proxy(types, proxy)
     }

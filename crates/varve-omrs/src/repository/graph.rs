@@ -2,7 +2,7 @@
 
 use super::answer::AnswerBytes;
 use super::rendering::Ends;
-use super::target::Kind;
+use super::target::InstanceKind;
 use super::{InstanceGraph, Repository, checks};
 use crate::error::OmrsError;
 use crate::graph_queries::{RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related};
@@ -103,8 +103,8 @@ impl Repository {
 fn known(read: &dyn Read, guid: &str) -> Result<ToldEntity, OmrsError> {
     let entity = read.told_entity(guid)?;
     let entity = entity.filter(|entity| entity.detail().is_some());
-    let entity = entity.ok_or_else(|| Kind::Entity.unknown(guid))?;
-    Kind::Entity.live(guid, Some(entity.standing()))?;
+    let entity = entity.ok_or_else(|| InstanceKind::Entity.unknown(guid))?;
+    InstanceKind::Entity.live(guid, Some(entity.standing()))?;
     Ok(entity)
 }
 

@@ -1,6 +1,6 @@
 //! Headers of new and changed instances.
 
-use super::target::Kind;
+use super::target::InstanceKind;
 use super::{Repository, guid};
 use crate::error::{Message, OmrsError};
 use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceType};
@@ -72,7 +72,11 @@ impl Repository {
     }
 
     /// The header of a new instance with a GUID of its own.
-    pub(super) fn new_header(&self, kind: Kind, audit: InstanceAuditHeader) -> InstanceHeader {
+    pub(super) fn new_header(
+        &self,
+        kind: InstanceKind,
+        audit: InstanceAuditHeader,
+    ) -> InstanceHeader {
         let guid = guid::random();
         InstanceHeader {
             audit,
@@ -83,10 +87,10 @@ impl Repository {
     }
 
     /// Where an instance can be read.
-    pub(super) fn instance_url(&self, kind: Kind, guid: &str) -> String {
+    pub(super) fn instance_url(&self, kind: InstanceKind, guid: &str) -> String {
         let kind = match kind {
-            Kind::Entity => "entity",
-            Kind::Relationship => "relationship",
+            InstanceKind::Entity => "entity",
+            InstanceKind::Relationship => "relationship",
         };
         let mut url = format!(
             "{}/open-metadata/repository-services/instances/{kind}/",

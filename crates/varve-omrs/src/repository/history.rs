@@ -1,7 +1,7 @@
 //! Which states of a history a request asks for, and what telling them may cost.
 
 use super::Repository;
-use super::target::Kind;
+use super::target::InstanceKind;
 use crate::error::{Message, OmrsError};
 use crate::requests::{HistoryRangeRequest, HistorySequencingOrder, Page};
 use crate::search::Meter;
@@ -17,7 +17,7 @@ pub(super) struct Asked<'a> {
     guid: &'a str,
     request: &'a HistoryRangeRequest,
     page: Page,
-    kind: Kind,
+    kind: InstanceKind,
     meter: Meter,
     /// The bytes that are held until it is said which states are asked for.
     kept: usize,
@@ -37,7 +37,7 @@ impl Repository {
             guid,
             request,
             page: request.checked_page()?,
-            kind: Kind::Entity,
+            kind: InstanceKind::Entity,
             meter: Meter::new(self.limits()),
             kept: 0,
         })
@@ -53,7 +53,7 @@ impl Repository {
         request: &'a HistoryRangeRequest,
     ) -> Result<Asked<'a>, OmrsError> {
         Ok(Asked {
-            kind: Kind::Relationship,
+            kind: InstanceKind::Relationship,
             ..self.asked_of_entity(guid, request)?
         })
     }

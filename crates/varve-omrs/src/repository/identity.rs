@@ -2,7 +2,7 @@
 
 use super::entities::Time;
 use super::headers::{self, Author};
-use super::target::{CHANGE, Kind, RE_HOME, Target};
+use super::target::{CHANGE, InstanceKind, RE_HOME, Target};
 use super::{Repository, checks, entities, relationships};
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, InstanceHeader, InstanceProvenanceType, Relationship};
@@ -32,7 +32,7 @@ impl Repository {
             }
             let author = Author::of(user, transaction);
             let mut new = old.clone();
-            self.re_identify(&mut new.header, Kind::Entity, new_guid, author);
+            self.re_identify(&mut new.header, InstanceKind::Entity, new_guid, author);
             let new = entities::put(transaction, new)?;
             let mut time = Time::of(guid);
             for relationship in entities::relationships_of(transaction, guid, &mut time)? {
@@ -116,7 +116,12 @@ impl Repository {
             }
             let author = Author::of(user, transaction);
             let mut new = old.clone();
-            self.re_identify(&mut new.header, Kind::Relationship, new_guid, author);
+            self.re_identify(
+                &mut new.header,
+                InstanceKind::Relationship,
+                new_guid,
+                author,
+            );
             headers::delete(&mut old.header.audit, author);
             transaction.put_relationship(old, None)?;
             relationships::put(transaction, new)
@@ -144,7 +149,7 @@ impl Repository {
             }
             let end = |guid: &str| {
                 let found = transaction.entity(guid)?;
-                let entity = found.ok_or_else(|| Kind::Entity.unknown(guid))?;
+                let entity = found.ok_or_else(|| InstanceKind::Entity.unknown(guid))?;
                 checks::type_of(types, entity.header(), TypeDefCategory::Entity)
             };
             let [one, two] = &relationship.ends;
@@ -181,7 +186,7 @@ impl Repository {
     fn re_identify(
         &self,
         header: &mut InstanceHeader,
-        kind: Kind,
+        kind: InstanceKind,
         new_guid: &str,
         author: Author<'_>,
     ) {

@@ -1,7 +1,7 @@
 //! The life of relationships: adding, changing, deleting, purging, restoring.
 
 use super::headers::{self, Author, Origin};
-use super::target::{CHANGE, Kind, LIVE, PURGE, RESTORE, Target};
+use super::target::{CHANGE, InstanceKind, LIVE, PURGE, RESTORE, Target};
 use super::{Repository, checks, rendered};
 use crate::error::OmrsError;
 use crate::instances::Relationship;
@@ -70,7 +70,7 @@ impl Repository {
             let author = Author::of(user, transaction);
             let audit = headers::new_audit(author, origin, types.get(of), status);
             let relationship = StoredRelationship {
-                header: self.new_header(Kind::Relationship, audit),
+                header: self.new_header(InstanceKind::Relationship, audit),
                 properties,
                 ends: [one.to_owned(), two.to_owned()],
             };

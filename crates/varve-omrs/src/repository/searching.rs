@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::answer::AnswerBytes;
 use super::rendering::Ends;
-use super::target::Kind;
+use super::target::InstanceKind;
 use super::{Repository, checks};
 use crate::error::{Message, OmrsError};
 use crate::graph_queries::relationships_of_entity;
@@ -214,7 +214,7 @@ impl Repository {
         let read = self.reader(at)?;
         let types = read.types();
         let query = query_of(&types, Subject::Relationships, request)?;
-        Kind::Entity.live(guid, read.standing(guid)?)?;
+        InstanceKind::Entity.live(guid, read.standing(guid)?)?;
         let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
         let limits = self.searcher.limits();
         Ends::new(&*read, limits).all_told(found.into_iter().map(Ok), limits)

@@ -68,12 +68,12 @@ pub(super) const REFRESH_COPY: Checks =
 
 /// The two kinds of instances that have a GUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum InstanceKind {
     Entity,
     Relationship,
 }
 
-impl Kind {
+impl InstanceKind {
     /// The error for an unknown instance.
     pub(super) fn unknown(self, guid: &str) -> OmrsError {
         let message = match self {
@@ -112,17 +112,17 @@ impl Kind {
 }
 
 /// An instance as the store holds it.
-pub(super) trait Found {
+pub(super) trait Resolvable {
     /// Which kind it is of.
-    const KIND: Kind;
+    const KIND: InstanceKind;
     /// Its header.
     fn header(&self) -> &InstanceHeader;
     /// Whether only a proxy is known, and its status.
     fn standing(&self) -> Standing;
 }
 
-impl Found for StoredEntity {
-    const KIND: Kind = Kind::Entity;
+impl Resolvable for StoredEntity {
+    const KIND: InstanceKind = InstanceKind::Entity;
 
     fn header(&self) -> &InstanceHeader {
         self.header()
@@ -133,8 +133,8 @@ impl Found for StoredEntity {
     }
 }
 
-impl Found for StoredRelationship {
-    const KIND: Kind = Kind::Relationship;
+impl Resolvable for StoredRelationship {
+    const KIND: InstanceKind = InstanceKind::Relationship;
 
     fn header(&self) -> &InstanceHeader {
         &self.header
@@ -192,7 +192,7 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// That of the first check that fails.
-    pub(super) fn resolve<T: Found>(
+    pub(super) fn resolve<T: Resolvable>(
         &self,
         repository: &Repository,
         found: Option<T>,
@@ -208,7 +208,7 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// As [`Self::resolve`], but for an unknown one.
-    pub(super) fn resolve_known<T: Found>(
+    pub(super) fn resolve_known<T: Resolvable>(
         &self,
         repository: &Repository,
         found: Option<T>,
@@ -241,7 +241,7 @@ impl<'a> Target<'a> {
         self.resolve(repository, read.relationship(self.guid)?)
     }
 
-    fn check<T: Found>(
+    fn check<T: Resolvable>(
         &self,
         repository: &Repository,
         check: Check,

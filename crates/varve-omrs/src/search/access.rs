@@ -385,7 +385,7 @@ impl Ways<'_> {
             _ => return None,
         };
         match self.kind(name) {
-            Kind::Undefined => Some(vec![field]),
+            PropertyKind::Undefined => Some(vec![field]),
             _ => Some(vec![field, self.text_value(name, text)?]),
         }
     }
@@ -401,14 +401,14 @@ impl Ways<'_> {
     }
 
     /// What the types of the query say of a property.
-    pub(super) fn kind(&self, name: &str) -> Kind {
+    pub(super) fn kind(&self, name: &str) -> PropertyKind {
         let of = self.query.types.of;
         if let Some(kind) = of.and_then(|of| kind_in(self.types, of, name))
             && !self.types.is_redefined(name)
         {
             return kind;
         }
-        let mut found = Kind::Undefined;
+        let mut found = PropertyKind::Undefined;
         let category = match self.query.subject {
             Subject::Entities => TypeDefCategory::Entity,
             Subject::Relationships => TypeDefCategory::Relationship,
@@ -424,8 +424,8 @@ impl Ways<'_> {
         for index in subtypes {
             match kind_in(self.types, index, name) {
                 None => {}
-                Some(kind) if found == Kind::Undefined || found == kind => found = kind,
-                Some(_) => return Kind::Mixed,
+                Some(kind) if found == PropertyKind::Undefined || found == kind => found = kind,
+                Some(_) => return PropertyKind::Mixed,
             }
         }
         found
@@ -440,7 +440,7 @@ impl Ways<'_> {
 
 /// What the types that a query is about say of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PropertyKind {
     /// None of them has it.
     Undefined,
     /// All that have it have it of this kind.
@@ -453,28 +453,28 @@ pub(super) enum Kind {
     Mixed,
 }
 
-fn kind_in(types: &Catalogue, index: TypeIndex, name: &str) -> Option<Kind> {
+fn kind_in(types: &Catalogue, index: TypeIndex, name: &str) -> Option<PropertyKind> {
     let property = types.get(index).property(name)?;
     let Some(def) = property.attribute.type_def() else {
-        return Some(Kind::Mixed);
+        return Some(PropertyKind::Mixed);
     };
     Some(match &def.kind {
         AttributeTypeKind::Primitive(kind) => {
-            Kind::Primitive(kind.category.unwrap_or(PrimitiveDefCategory::Unknown))
+            PropertyKind::Primitive(kind.category.unwrap_or(PrimitiveDefCategory::Unknown))
         }
-        AttributeTypeKind::Enum(_) => Kind::Enum,
-        AttributeTypeKind::Collection(_) => Kind::Collection,
+        AttributeTypeKind::Enum(_) => PropertyKind::Enum,
+        AttributeTypeKind::Collection(_) => PropertyKind::Collection,
     })
 }
 
 /// A text as a property of that kind has it.
-fn text_as_stored(text: &str, kind: Kind) -> Option<Primitive> {
-    let is_text = kind == Kind::Primitive(PrimitiveDefCategory::String);
+fn text_as_stored(text: &str, kind: PropertyKind) -> Option<Primitive> {
+    let is_text = kind == PropertyKind::Primitive(PrimitiveDefCategory::String);
     is_text.then(|| Primitive::String(text.to_owned()))
 }
 
 /// A value as a property of that kind has it.
-fn value_as_stored(value: &InstancePropertyValue, kind: Kind) -> Option<Primitive> {
+fn value_as_stored(value: &InstancePropertyValue, kind: PropertyKind) -> Option<Primitive> {
     let InstancePropertyValue::Primitive(PrimitivePropertyValue {
         value: Some(value), ..
     }) = value
@@ -482,7 +482,7 @@ fn value_as_stored(value: &InstancePropertyValue, kind: Kind) -> Option<Primitiv
         return None;
     };
     match kind {
-        Kind::Primitive(category) => as_stored(value, category),
+        PropertyKind::Primitive(category) => as_stored(value, category),
         _ => None,
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::access::Access;
-use super::memory::Place;
+use super::memory::PageEnd;
 use super::turn::{Asked, Next, Turn, go_on};
 use super::weight::kept_bytes;
 use super::{Meter, Order, Query, SortKey, guid_bytes};
 use crate::error::OmrsError;
 use crate::matching::Target;
-use crate::store::{Kept, Shown};
+use crate::store::{Candidate, Shown};
 
 /// The most results of which the GUIDs are kept for the pages to come.
 const LIST_MAX: usize = 2000;
@@ -22,7 +22,7 @@ pub(super) struct Collected {
     after: Option<Vec<u8>>,
     /// GUIDs of those that came already, where one may come more than once.
     seen: Option<HashSet<String>>,
-    found: Vec<Found>,
+    found: Vec<SortedCandidate>,
     /// What those that were found take in memory, in bytes, and what their GUIDs do.
     held: usize,
     /// Whether some that cannot be on the page were let go.
@@ -30,13 +30,13 @@ pub(super) struct Collected {
 }
 
 /// One that is asked for, and where it stands.
-pub(super) struct Found {
+pub(super) struct SortedCandidate {
     pub(super) key: SortKey,
     pub(super) bytes: usize,
-    pub(super) kept: Kept,
+    pub(super) kept: Candidate,
 }
 
-impl Found {
+impl SortedCandidate {
     pub(super) fn new(order: &Order, instance: &dyn Shown) -> Self {
         let kept = instance.keep();
         Self {
@@ -95,7 +95,7 @@ impl Collected {
                 {
                     return Next::GoOn;
                 }
-                let found_one = Found::new(order, instance);
+                let found_one = SortedCandidate::new(order, instance);
                 let mut added = found_one.bytes;
                 if seen.is_some() {
                     added += guid_bytes(guid);
@@ -130,14 +130,14 @@ impl Collected {
     }
 
     /// The page, and where it ends.
-    pub(super) fn answer(mut self, query: &Query) -> (Vec<Kept>, Option<Place>) {
+    pub(super) fn answer(mut self, query: &Query) -> (Vec<Candidate>, Option<PageEnd>) {
         sort(&self.order, &mut self.found);
         let page = query.page;
         let is_kept = !self.is_cut && self.found.len() <= LIST_MAX;
         let place = is_kept.then(|| {
             let guids = self.found.iter();
             let guids = guids.map(|found| found.kept.guid().to_owned());
-            Place::List(guids.collect())
+            PageEnd::List(guids.collect())
         });
         let size = page.size.unwrap_or(usize::MAX);
         let found = self.found.into_iter().skip(page.offset).take(size);
@@ -146,7 +146,7 @@ impl Collected {
 }
 
 /// Puts results in order.
-pub(super) fn sort(order: &Order, found: &mut [Found]) {
+pub(super) fn sort(order: &Order, found: &mut [SortedCandidate]) {
     found.sort_unstable_by(|one, other| {
         let one = (&one.key, one.kept.guid());
         let other = (&other.key, other.kept.guid());
@@ -159,7 +159,7 @@ pub(super) fn sort(order: &Order, found: &mut [Found]) {
 pub(super) fn cut(
     order: &Order,
     wanted: Option<usize>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SortedCandidate>,
     is_pressing: bool,
 ) -> Option<usize> {
     let wanted = wanted?;

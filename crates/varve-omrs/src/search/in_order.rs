@@ -4,13 +4,13 @@
 //! ([`Step::alike`]). They are gathered while they come, and take their places by their whole values.
 
 use super::access::Access;
-use super::collected::{Found, cut, sort};
+use super::collected::{SortedCandidate, cut, sort};
 use super::turn::{Asked, Next, Turn, go_on};
 use super::{Meter, Order, Query};
 use crate::error::OmrsError;
 use crate::instances::InstancePropertyValue;
 use crate::matching::{Condition, SortValue, Target};
-use crate::store::{Kept, Shown, Step};
+use crate::store::{Candidate, Shown, Step};
 
 /// Walks one after the other which show what is asked for in its order.
 pub(super) struct InOrder {
@@ -54,7 +54,7 @@ struct Filling {
     segment: usize,
     /// How many were found, those before the page included.
     found: usize,
-    page: Vec<Kept>,
+    page: Vec<Candidate>,
     /// What the page takes in memory, in bytes, and those whose place is not known yet.
     held: usize,
     /// The place of the one that came last.
@@ -70,7 +70,7 @@ struct Tied {
     alike: Vec<u8>,
     /// The place of the one before the first.
     before: Option<Vec<u8>>,
-    members: Vec<Found>,
+    members: Vec<SortedCandidate>,
 }
 
 impl Segment {
@@ -187,7 +187,7 @@ impl InOrder {
     }
 
     /// The page, and where it ends.
-    pub(super) fn answer(self) -> (Vec<Kept>, Option<Mark>) {
+    pub(super) fn answer(self) -> (Vec<Candidate>, Option<Mark>) {
         (self.filling.page, self.filling.last)
     }
 }
@@ -207,7 +207,7 @@ impl Filling {
             members: Vec::new(),
         });
         if is_taken {
-            let found = Found::new(&self.order, step.instance);
+            let found = SortedCandidate::new(&self.order, step.instance);
             let bytes = found.bytes;
             tied.members.push(found);
             self.held += bytes;
@@ -235,7 +235,7 @@ impl Filling {
             self.found += 1;
             return false;
         }
-        let found = Found::new(&Order::Guid, step.instance);
+        let found = SortedCandidate::new(&Order::Guid, step.instance);
         self.held += found.bytes;
         self.is_too_much = !meter.has_room_for(found.bytes);
         let is_full = self.take(found, query, meter);
@@ -250,7 +250,7 @@ impl Filling {
     }
 
     /// Takes the next result, which is held already. True when the page is full.
-    fn take(&mut self, found: Found, query: &Query, meter: &Meter) -> bool {
+    fn take(&mut self, found: SortedCandidate, query: &Query, meter: &Meter) -> bool {
         self.found += 1;
         if self.found > query.page.offset {
             self.page.push(found.kept);

@@ -17,7 +17,7 @@ const ENTRY_BYTES: usize = 200;
 
 /// Where a page ended.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Place {
+pub(super) enum PageEnd {
     /// In a walk.
     Walk {
         /// Which way of the query's it was.
@@ -78,7 +78,7 @@ type Slot = (String, Option<Millis>, usize);
 struct Entry {
     state: u64,
     types: Arc<Catalogue>,
-    place: Place,
+    place: PageEnd,
 }
 
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub(super) fn place(&self, key: &Key, offset: usize) -> Option<Place> {
+    pub(super) fn place(&self, key: &Key, offset: usize) -> Option<PageEnd> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = (key.query.clone(), key.at, offset);
         let entry = entries.by_slot.get(&slot)?;
@@ -106,7 +106,7 @@ impl Memory {
     }
 
     /// Keeps the place after the first `offset` results.
-    pub(super) fn remember(&self, key: Key, offset: usize, place: Place) {
+    pub(super) fn remember(&self, key: Key, offset: usize, place: PageEnd) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = (key.query, key.at, offset);
         let entry = Entry {
@@ -131,8 +131,8 @@ impl Memory {
 
 fn bytes(slot: &Slot, entry: &Entry) -> usize {
     let place = match &entry.place {
-        Place::Walk { mark, .. } => mark.after.as_ref().map_or(0, Vec::len),
-        Place::List(guids) => guids.iter().map(|guid| guid.len() + 24).sum(),
+        PageEnd::Walk { mark, .. } => mark.after.as_ref().map_or(0, Vec::len),
+        PageEnd::List(guids) => guids.iter().map(|guid| guid.len() + 24).sum(),
     };
     ENTRY_BYTES + 2 * slot.0.len() + place
 }

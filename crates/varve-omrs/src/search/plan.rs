@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::access::{Access, Kind, Ways};
+use super::access::{Access, PropertyKind, Ways};
 use super::by_texts::ByTexts;
 use super::collected::Collected;
 use super::in_order::{InOrder, Only, Segment};
-use super::memory::Place;
+use super::memory::PageEnd;
 use super::turn::{Asked, Turn};
 use super::weight::kept_bytes;
 use super::{Limits, Meter, Order, Query};
 use crate::error::OmrsError;
-use crate::store::{Kept, Listing, Read};
+use crate::store::{Candidate, Listing, Read};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
 /// How many instances each way looks at in its first turn. Each turn is twice as long as the one before.
@@ -36,14 +36,14 @@ enum Way {
     GivenUp,
 }
 
-type Answer = (Vec<Kept>, Option<Place>);
+type Answer = (Vec<Candidate>, Option<PageEnd>);
 
 impl<'a> Race<'a> {
     pub(super) fn new(
         read: &'a dyn Read,
         types: &'a Catalogue,
         query: &'a Query,
-        earlier: Option<&Place>,
+        earlier: Option<&PageEnd>,
     ) -> Self {
         let mut race = Self {
             read,
@@ -52,12 +52,12 @@ impl<'a> Race<'a> {
             ways: Vec::new(),
             list: None,
         };
-        if let Some(Place::List(list)) = earlier {
+        if let Some(PageEnd::List(list)) = earlier {
             race.list = Some(Arc::clone(list));
             return race;
         }
         race.ways = race.ways();
-        if let Some(Place::Walk { way, mark }) = earlier
+        if let Some(PageEnd::Walk { way, mark }) = earlier
             && let Some(Way::InOrder(in_order)) = race.ways.get_mut(*way)
         {
             in_order.resume(mark, query.page.offset);
@@ -149,7 +149,7 @@ impl<'a> Race<'a> {
         match way {
             Way::InOrder(way) => {
                 let (page, mark) = way.answer();
-                let place = mark.map(|mark| Place::Walk { way: index, mark });
+                let place = mark.map(|mark| PageEnd::Walk { way: index, mark });
                 (page, place)
             }
             Way::Collected(way) | Way::ByTexts(ByTexts::Begun(way)) => way.answer(self.query),
@@ -169,7 +169,7 @@ impl<'a> Race<'a> {
                 found.push(kept);
             }
         }
-        Ok((found, Some(Place::List(list))))
+        Ok((found, Some(PageEnd::List(list))))
     }
 }
 
@@ -191,7 +191,9 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
         order @ Order::CreateTime { .. } => one(order.clone(), created),
         order @ Order::UpdateTime { .. } => one(order.clone(), ways.all(Listing::UpdateTime)),
         order @ Order::Property { name, reverse } => match ways.kind(name) {
-            Kind::Undefined | Kind::Collection => one(Order::Guid, ways.all(Listing::Guid)),
+            PropertyKind::Undefined | PropertyKind::Collection => {
+                one(Order::Guid, ways.all(Listing::Guid))
+            }
             kind if is_indexed_alike(kind) => (order.clone(), by_property(ways, name, *reverse)),
             _ => (order.clone(), None),
         },
@@ -200,17 +202,17 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
 
 /// Whether an index has values of this kind in the order of results: decimals that are equal can be written differently, and
 /// so can a zero.
-fn is_indexed_alike(kind: Kind) -> bool {
+fn is_indexed_alike(kind: PropertyKind) -> bool {
     match kind {
-        Kind::Primitive(category) => !matches!(
+        PropertyKind::Primitive(category) => !matches!(
             category,
             PrimitiveDefCategory::Unknown
                 | PrimitiveDefCategory::BigDecimal
                 | PrimitiveDefCategory::Float
                 | PrimitiveDefCategory::Double
         ),
-        Kind::Enum => true,
-        Kind::Undefined | Kind::Collection | Kind::Mixed => false,
+        PropertyKind::Enum => true,
+        PropertyKind::Undefined | PropertyKind::Collection | PropertyKind::Mixed => false,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::instances::{
 };
 use crate::json::Shared;
 use crate::store::{
-    Kept, StoredEntity, StoredInstance, StoredRelationship, ToldEntity, ToldRelationship,
+    Candidate, StoredEntity, StoredInstance, StoredRelationship, ToldEntity, ToldRelationship,
 };
 
 /// What each instance takes beside its texts: its fields, and what it says of its type when it is told.
@@ -26,10 +26,10 @@ pub(crate) fn guid_bytes(guid: &str) -> usize {
 }
 
 /// The bytes of what is kept of an instance.
-pub(crate) fn kept_bytes(kept: &Kept) -> usize {
+pub(crate) fn kept_bytes(kept: &Candidate) -> usize {
     match kept {
-        Kept::Object(instance) => instance_bytes(instance),
-        Kept::Row(row) => ROW_BYTES + row.content.len(),
+        Candidate::Object(instance) => instance_bytes(instance),
+        Candidate::Row(row) => ROW_BYTES + row.content.len(),
     }
 }
 

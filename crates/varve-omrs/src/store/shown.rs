@@ -22,26 +22,26 @@ pub trait Shown: Facts {
     fn standing(&self) -> Standing;
 
     /// What to hold of it, to have it told when the walk is over.
-    fn keep(&self) -> Kept;
+    fn keep(&self) -> Candidate;
 }
 
 /// What a search holds of an instance.
 #[derive(Debug, Clone)]
-pub enum Kept {
+pub enum Candidate {
     /// The instance.
     Object(Box<StoredInstance>),
     /// What the store has of it, which only the store can read.
-    Row(KeptRow),
+    Row(CandidateRow),
 }
 
 /// What a store on a graph has of an instance: which element it is, and the content of its row.
 #[derive(Debug, Clone)]
-pub struct KeptRow {
+pub struct CandidateRow {
     pub(crate) id: ElementId,
     pub(crate) content: Box<[u8]>,
 }
 
-impl Kept {
+impl Candidate {
     /// The instance's GUID.
     #[must_use]
     pub fn guid(&self) -> &str {
@@ -68,7 +68,7 @@ impl Kept {
     /// The relationship that it is, to be told, if it is one. `read` is the reader that showed it.
     ///
     /// # Errors
-    /// As [`Kept::entity`].
+    /// As [`Candidate::entity`].
     pub fn relationship(self, read: &dyn Read) -> Result<Option<ToldRelationship>, OmrsError> {
         match self {
             Self::Row(row) => read.kept_relationship(row),
@@ -82,7 +82,7 @@ impl Kept {
     }
 }
 
-impl KeptRow {
+impl CandidateRow {
     /// The bytes that it takes beside its identifier.
     pub(crate) fn bytes(&self) -> usize {
         self.content.len()
@@ -113,8 +113,8 @@ impl Shown for StoredInstance {
         }
     }
 
-    fn keep(&self) -> Kept {
-        Kept::Object(Box::new(self.clone()))
+    fn keep(&self) -> Candidate {
+        Candidate::Object(Box::new(self.clone()))
     }
 }
 

@@ -75,12 +75,12 @@ impl Read for Rows<'_> {
         self.inner.told_link(link, content)
     }
 
-    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<KeptRow>)>, OmrsError> {
+    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<CandidateRow>)>, OmrsError> {
         let found = self.inner.glance(guid)?;
         Ok(found.map(|(standing, row)| (standing, row.filter(|_| self.are_given))))
     }
 
-    fn told_kept(&self, kept: &KeptRow) -> Result<ToldEntity, OmrsError> {
+    fn told_kept(&self, kept: &CandidateRow) -> Result<ToldEntity, OmrsError> {
         self.told.set(self.told.get() + 1);
         self.inner.told_kept(kept)
     }

@@ -1,5 +1,9 @@
 //! The store of instances on a graph.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
 #![allow(clippy::unwrap_used, reason = "a test may fail by it")]
 
 mod answers;

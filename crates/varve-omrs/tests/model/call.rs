@@ -39,7 +39,7 @@ pub(crate) enum Answer {
 
 /// Which entity or relationship a call that is made for both kinds is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum InstanceKind {
     Entity,
     Relationship,
 }
@@ -47,10 +47,10 @@ pub(crate) enum Kind {
 /// A call that reads.
 #[derive(Debug, Clone)]
 pub(crate) enum Read {
-    IsKnown(Kind, String),
+    IsKnown(InstanceKind, String),
     Summary(String),
-    Get(Kind, String, At),
-    History(Kind, String, HistoryRangeRequest),
+    Get(InstanceKind, String, At),
+    History(InstanceKind, String, HistoryRangeRequest),
     HomeClassifications(String, At),
     RelationshipsForEntity(String, TypeLimitedFindRequest),
     FindEntities(EntityFindRequest),
@@ -73,12 +73,12 @@ pub(crate) enum Write {
     AddEntityProxy(EntityProxy),
     AddRelationship(String, RelationshipCreateRequest),
     AddExternalRelationship(String, RelationshipCreateRequest),
-    UpdateStatus(Kind, String, InstanceStatus),
-    UpdateProperties(Kind, String, InstanceProperties),
-    Undo(Kind, String),
-    Delete(Kind, String, TypeDefValidationForRequest),
-    Purge(Kind, String, TypeDefValidationForRequest),
-    Restore(Kind, String),
+    UpdateStatus(InstanceKind, String, InstanceStatus),
+    UpdateProperties(InstanceKind, String, InstanceProperties),
+    Undo(InstanceKind, String),
+    Delete(InstanceKind, String, TypeDefValidationForRequest),
+    Purge(InstanceKind, String, TypeDefValidationForRequest),
+    Restore(InstanceKind, String),
     Classify(String, String, Option<InstanceProperties>),
     ClassifyInFull(String, String, ClassificationRequest),
     Declassify(String, String),
@@ -87,11 +87,11 @@ pub(crate) enum Write {
     ClassifyProxyInFull(EntityProxy, String, ClassificationRequest),
     DeclassifyProxy(EntityProxy, String),
     UpdateProxyClassification(EntityProxy, String, InstanceProperties),
-    ReIdentify(Kind, String, String, TypeDefValidationForRequest),
-    ReType(Kind, String, TypeDefChangeRequest),
+    ReIdentify(InstanceKind, String, String, TypeDefValidationForRequest),
+    ReType(InstanceKind, String, TypeDefChangeRequest),
     /// GUID, home, new home, its name.
     ReHome(
-        Kind,
+        InstanceKind,
         String,
         String,
         String,
@@ -105,8 +105,8 @@ pub(crate) enum Write {
     DeleteRelationshipCopy(Relationship),
     PurgeRelationshipCopy(Relationship),
     /// GUID, home.
-    PurgeCopyById(Kind, String, String, TypeDefValidationForRequest),
-    RefreshCopy(Kind, String, String, TypeDefValidationForRequest),
+    PurgeCopyById(InstanceKind, String, String, TypeDefValidationForRequest),
+    RefreshCopy(InstanceKind, String, String, TypeDefValidationForRequest),
     SaveClassificationCopy(EntityDetail, Classification),
     PurgeClassificationCopy(EntityDetail, Classification),
     SaveCopies(InstanceGraphRequest),

@@ -12,7 +12,7 @@ use varve_omrs::requests::TypeDefValidationForRequest;
 use varve_omrs::types::{Catalogue, TypeDefAttribute, TypeDefCategory, TypeDefGallery, TypeIndex};
 use varve_testkit::random::Random;
 
-use crate::call::{Kind, Names};
+use crate::call::{InstanceKind, Names};
 use crate::naive::Naive;
 
 /// When a list begins.
@@ -96,10 +96,10 @@ impl Known {
         }
     }
 
-    pub(crate) fn of(&self, kind: Kind) -> &[String] {
+    pub(crate) fn of(&self, kind: InstanceKind) -> &[String] {
         match kind {
-            Kind::Entity => &self.entities,
-            Kind::Relationship => &self.relationships,
+            InstanceKind::Entity => &self.entities,
+            InstanceKind::Relationship => &self.relationships,
         }
     }
 }
@@ -117,16 +117,16 @@ impl<'a> Generator<'a> {
         from[self.random.below(from.len())]
     }
 
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> InstanceKind {
         if self.one_in(3) {
-            Kind::Relationship
+            InstanceKind::Relationship
         } else {
-            Kind::Entity
+            InstanceKind::Entity
         }
     }
 
     /// An instance, seldom one that there is not.
-    fn name(&mut self, kind: Kind) -> String {
+    fn name(&mut self, kind: InstanceKind) -> String {
         match self.random.below(60) {
             0 => String::new(),
             1 => "nobody".to_owned(),
@@ -134,7 +134,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn header_of(&self, kind: Kind, name: &str) -> Option<&'a InstanceHeader> {
+    fn header_of(&self, kind: InstanceKind, name: &str) -> Option<&'a InstanceHeader> {
         let guid = self.names.guid(name);
         self.naive.header(kind, &guid)
     }
@@ -156,18 +156,18 @@ impl<'a> Generator<'a> {
     }
 
     /// The type of an instance, or one of its kind.
-    fn type_of(&mut self, kind: Kind, name: &str) -> TypeIndex {
+    fn type_of(&mut self, kind: InstanceKind, name: &str) -> TypeIndex {
         let known = self.header_of(kind, name);
         let known = known.map(|header| header.audit.type_name().to_owned());
         let any = match kind {
-            Kind::Entity => self.pick(&ENTITY_TYPES),
-            Kind::Relationship => self.pick(&RELATIONSHIP_TYPES),
+            InstanceKind::Entity => self.pick(&ENTITY_TYPES),
+            InstanceKind::Relationship => self.pick(&RELATIONSHIP_TYPES),
         };
         self.type_named(known.as_deref().unwrap_or(any))
     }
 
     /// What a caller takes an instance for: seldom wrong.
-    fn expected(&mut self, kind: Kind, name: &str) -> TypeDefValidationForRequest {
+    fn expected(&mut self, kind: InstanceKind, name: &str) -> TypeDefValidationForRequest {
         let mut of = self.type_of(kind, name);
         if self.one_in(25) {
             let other = self.pick(&ENTITY_TYPES);

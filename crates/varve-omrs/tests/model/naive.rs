@@ -27,11 +27,11 @@ use varve_omrs::json::{Millis, Shared};
 use varve_omrs::requests::ClassificationRequest;
 use varve_omrs::types::Catalogue;
 
-use crate::call::{Answered, At, Kind, Read, Write};
+use crate::call::{Answered, At, InstanceKind, Read, Write};
 
 /// An instance as it was from some time on.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum State {
+pub(crate) enum InstanceState {
     Entity(EntityDetail),
     /// All that is known of the entity.
     Proxy(EntityProxy),
@@ -42,7 +42,7 @@ pub(crate) enum State {
 #[derive(Debug, Clone)]
 struct Event {
     at: Millis,
-    state: State,
+    state: InstanceState,
 }
 
 /// The repository.
@@ -58,7 +58,7 @@ pub(crate) struct Naive {
     log: Vec<Event>,
 }
 
-impl State {
+impl InstanceState {
     pub(crate) fn header(&self) -> &InstanceHeader {
         match self {
             Self::Entity(entity) => &entity.header,
@@ -67,14 +67,14 @@ impl State {
         }
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> InstanceKind {
         match self {
-            Self::Entity(_) | Self::Proxy(_) => Kind::Entity,
-            Self::Relationship(_) => Kind::Relationship,
+            Self::Entity(_) | Self::Proxy(_) => InstanceKind::Entity,
+            Self::Relationship(_) => InstanceKind::Relationship,
         }
     }
 
-    fn is(&self, kind: Kind, guid: &str) -> bool {
+    fn is(&self, kind: InstanceKind, guid: &str) -> bool {
         self.kind() == kind && self.header().guid() == guid
     }
 }
@@ -91,7 +91,7 @@ impl Naive {
     }
 
     /// The state of an instance: the one that was written last among those that hold from `at` or earlier.
-    fn state(&self, kind: Kind, guid: &str, at: At) -> Option<&State> {
+    fn state(&self, kind: InstanceKind, guid: &str, at: At) -> Option<&InstanceState> {
         let at = at.unwrap_or(self.now);
         let mut of = self.log.iter().filter(|event| event.at <= at);
         let last = of.rfind(|event| event.state.is(kind, guid));
@@ -99,14 +99,14 @@ impl Naive {
     }
 
     /// What is known of an instance now.
-    pub(crate) fn header(&self, kind: Kind, guid: &str) -> Option<&InstanceHeader> {
-        self.state(kind, guid, None).map(State::header)
+    pub(crate) fn header(&self, kind: InstanceKind, guid: &str) -> Option<&InstanceHeader> {
+        self.state(kind, guid, None).map(InstanceState::header)
     }
 
     /// What is known now of the two ends of a relationship.
     pub(crate) fn ends(&self, guid: &str) -> [Option<Shared<EntityProxy>>; 2] {
-        match self.state(Kind::Relationship, guid, None) {
-            Some(State::Relationship(of)) => {
+        match self.state(InstanceKind::Relationship, guid, None) {
+            Some(InstanceState::Relationship(of)) => {
                 let shown = self.shown(of, None);
                 [shown.entity_one, shown.entity_two]
             }
@@ -116,22 +116,22 @@ impl Naive {
 
     /// The classifications that an entity carries now.
     pub(crate) fn classifications(&self, guid: &str) -> &[Classification] {
-        match self.state(Kind::Entity, guid, None) {
-            Some(State::Entity(entity)) => &entity.classifications,
-            Some(State::Proxy(proxy)) => &proxy.classifications,
+        match self.state(InstanceKind::Entity, guid, None) {
+            Some(InstanceState::Entity(entity)) => &entity.classifications,
+            Some(InstanceState::Proxy(proxy)) => &proxy.classifications,
             _ => &[],
         }
     }
 
     /// All GUIDs that are or were in use.
-    fn guids(&self, kind: Kind) -> BTreeSet<String> {
+    fn guids(&self, kind: InstanceKind) -> BTreeSet<String> {
         let of = self.log.iter().filter(|event| event.state.kind() == kind);
         of.map(|event| event.state.header().guid().to_owned())
             .collect()
     }
 
     /// Every instance of a kind at a time.
-    fn all(&self, kind: Kind, at: At) -> Vec<&State> {
+    fn all(&self, kind: InstanceKind, at: At) -> Vec<&InstanceState> {
         let guids = self.guids(kind);
         guids
             .iter()
@@ -140,16 +140,16 @@ impl Naive {
     }
 
     fn entities(&self, at: At) -> Vec<&EntityDetail> {
-        let all = self.all(Kind::Entity, at).into_iter();
+        let all = self.all(InstanceKind::Entity, at).into_iter();
         all.filter_map(|state| match state {
-            State::Entity(entity) => Some(entity),
+            InstanceState::Entity(entity) => Some(entity),
             _ => None,
         })
         .collect()
     }
 
     /// Writes a state as of now.
-    fn put(&mut self, state: State) {
+    fn put(&mut self, state: InstanceState) {
         self.log.push(Event {
             at: self.now,
             state,
@@ -158,13 +158,13 @@ impl Naive {
 
     /// The time that another repository tells for a new state of an instance, unless it has not come or the state that is
     /// known began then or later.
-    fn since(&self, at: Option<Millis>, kind: Kind, guid: &str) -> Option<Millis> {
+    fn since(&self, at: Option<Millis>, kind: InstanceKind, guid: &str) -> Option<Millis> {
         let last = self.log.iter().rfind(|event| event.state.is(kind, guid));
         at.filter(|at| *at <= self.now && last.is_none_or(|last| last.at < *at))
     }
 
     /// Writes a state that holds from a time on that another repository tells; from now on if that cannot be.
-    fn put_since(&mut self, at: Option<Millis>, state: State) {
+    fn put_since(&mut self, at: Option<Millis>, state: InstanceState) {
         let at = self.since(at, state.kind(), state.header().guid());
         self.log.push(Event {
             at: at.unwrap_or(self.now),
@@ -173,7 +173,7 @@ impl Naive {
     }
 
     /// Removes an instance and all that is known of its past.
-    fn remove(&mut self, kind: Kind, guid: &str) {
+    fn remove(&mut self, kind: InstanceKind, guid: &str) {
         self.log.retain(|event| !event.state.is(kind, guid));
     }
 
@@ -189,10 +189,10 @@ impl Naive {
     /// Removes the relationships that have an entity at one end. Of those that had it once, the states of then go.
     fn remove_attached(&mut self, guid: &str) {
         for attached in self.attached(guid) {
-            self.remove(Kind::Relationship, &attached);
+            self.remove(InstanceKind::Relationship, &attached);
         }
         self.log.retain(|event| match &event.state {
-            State::Relationship(of) => !ends(of).iter().any(|end| end == guid),
+            InstanceState::Relationship(of) => !ends(of).iter().any(|end| end == guid),
             _ => true,
         });
     }
@@ -202,8 +202,8 @@ impl Naive {
         match read {
             Read::IsKnown(kind, guid) => self.is_known(*kind, guid),
             Read::Summary(guid) => self.summary(guid),
-            Read::Get(Kind::Entity, guid, at) => self.get_entity(guid, *at),
-            Read::Get(Kind::Relationship, guid, at) => self.get_relationship(guid, *at),
+            Read::Get(InstanceKind::Entity, guid, at) => self.get_entity(guid, *at),
+            Read::Get(InstanceKind::Relationship, guid, at) => self.get_relationship(guid, *at),
             Read::History(kind, guid, range) => self.history(*kind, guid, range),
             Read::HomeClassifications(guid, at) => self.home_classifications(guid, *at),
             Read::RelationshipsForEntity(guid, request) => self.of_entity(guid, request),
@@ -239,7 +239,7 @@ impl Naive {
     }
 
     fn write_or_fail(&mut self, user: &str, write: &Write) -> Answered {
-        use Kind::{Entity, Relationship};
+        use InstanceKind::{Entity, Relationship};
         match write {
             Write::AddEntity(_, request) => self.add_entity(user, request, false),
             Write::AddExternalEntity(_, request) => self.add_entity(user, request, true),

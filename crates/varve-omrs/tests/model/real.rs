@@ -13,7 +13,7 @@ use varve_omrs::requests::{
     RelationshipListResponse, RelationshipResponse, Response,
 };
 
-use crate::call::{Answer, At, Kind, Read, Write};
+use crate::call::{Answer, At, InstanceKind, Read, Write};
 
 type Told = Result<Answer, OmrsError>;
 
@@ -108,7 +108,7 @@ fn check_response<R: Response + PartialEq + Debug>(response: &R) {
 }
 
 fn answered(of: &Repository, read: &Read) -> Told {
-    use Kind::{Entity, Relationship};
+    use InstanceKind::{Entity, Relationship};
     match read {
         Read::IsKnown(Entity, guid) => of.is_entity_known(guid).map(Answer::Entity),
         Read::IsKnown(Relationship, guid) => {
@@ -201,13 +201,13 @@ pub(crate) fn write(of: &Repository, user: &str, write: &Write) -> Told {
         | Write::PurgeClassificationCopy(..)
         | Write::SaveCopies(_) => write_copy(of, user, write),
         _ => match kind_of(write) {
-            Kind::Entity => write_entity(of, user, write),
-            Kind::Relationship => write_relationship(of, user, write),
+            InstanceKind::Entity => write_entity(of, user, write),
+            InstanceKind::Relationship => write_relationship(of, user, write),
         },
     }
 }
 
-fn kind_of(write: &Write) -> Kind {
+fn kind_of(write: &Write) -> InstanceKind {
     match write {
         Write::UpdateStatus(kind, ..)
         | Write::UpdateProperties(kind, ..)

@@ -11,7 +11,7 @@ use varve_omrs::types::Catalogue;
 use varve_testkit::ManualClock;
 
 use crate::below;
-use crate::call::{Answer, Kind, Names, Read, Write};
+use crate::call::{Answer, InstanceKind, Names, Read, Write};
 use crate::compare::{difference, in_order, paged, part, tidied};
 use crate::generate::{BEGIN, HOME, Known, things};
 use crate::naive::Naive;
@@ -91,8 +91,10 @@ impl World {
             Write::AddRelationship(name, _) | Write::AddExternalRelationship(name, _) => {
                 self.known.relationships.push(name.clone());
             }
-            Write::ReIdentify(Kind::Entity, _, new, _) => self.known.entities.push(new.clone()),
-            Write::ReIdentify(Kind::Relationship, _, new, _) => {
+            Write::ReIdentify(InstanceKind::Entity, _, new, _) => {
+                self.known.entities.push(new.clone())
+            }
+            Write::ReIdentify(InstanceKind::Relationship, _, new, _) => {
                 self.known.relationships.push(new.clone());
             }
             _ => {}
@@ -157,7 +159,7 @@ impl World {
     /// Asks for every instance in every way, at the given times too.
     pub(crate) fn ask_all(&mut self, times: &[Millis]) -> Result<(), String> {
         let mut reads = Vec::new();
-        for kind in [Kind::Entity, Kind::Relationship] {
+        for kind in [InstanceKind::Entity, InstanceKind::Relationship] {
             for name in self.known.of(kind) {
                 reads.push(Read::IsKnown(kind, name.clone()));
                 reads.push(Read::Get(kind, name.clone(), None));
@@ -165,7 +167,7 @@ impl World {
                 for at in times {
                     reads.push(Read::Get(kind, name.clone(), Some(*at)));
                 }
-                if kind == Kind::Entity {
+                if kind == InstanceKind::Entity {
                     reads.push(Read::Summary(name.clone()));
                     reads.push(Read::HomeClassifications(name.clone(), None));
                     reads.push(Read::RelationshipsForEntity(

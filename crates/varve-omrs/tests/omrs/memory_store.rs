@@ -18,7 +18,7 @@ use varve_omrs::types::{Catalogue, TypeIndex};
 type Histories<T> = BTreeMap<String, Vec<(Millis, T)>>;
 
 #[derive(Clone, Default)]
-struct State {
+struct RepositoryRows {
     entities: Histories<StoredEntity>,
     relationships: Histories<StoredRelationship>,
 }
@@ -28,7 +28,7 @@ type Keeping = Box<dyn FnMut(&str) -> Result<(), OmrsError> + Send>;
 
 /// The store. Its clock goes on by a millisecond with each transaction, unless it stands.
 pub(crate) struct MemoryStore {
-    state: Mutex<State>,
+    state: Mutex<RepositoryRows>,
     notes: Mutex<HashMap<String, Vec<u8>>>,
     types: Mutex<Arc<Catalogue>>,
     clock: AtomicI64,
@@ -92,7 +92,7 @@ impl MemoryStore {
 }
 
 struct At {
-    state: State,
+    state: RepositoryRows,
     at: Option<Millis>,
     now: Millis,
     types: Arc<Catalogue>,

@@ -16,7 +16,9 @@ use varve_omrs::json::Millis;
 use varve_omrs::matching::{Condition, Effort, Pattern, Target, Test, search_condition};
 use varve_omrs::requests::{Page, PropertyComparisonOperator, PropertyCondition, SearchProperties};
 use varve_omrs::search::{Limits, Order, Query, Searcher};
-use varve_omrs::store::{Kept, Listing, Read, StoredEntity, StoredInstance, Subject, Walk, WalkBy};
+use varve_omrs::store::{
+    Candidate, Listing, Read, StoredEntity, StoredInstance, Subject, Walk, WalkBy,
+};
 use varve_omrs::types::{Catalogue, InstanceStatus};
 use varve_testkit::random::Random;
 
@@ -71,7 +73,7 @@ fn expected(read: &Indexed, types: &Catalogue, query: &Query) -> Vec<String> {
     guids.collect()
 }
 
-fn guids(found: &[Kept]) -> Vec<String> {
+fn guids(found: &[Candidate]) -> Vec<String> {
     found.iter().map(|of| of.guid().to_owned()).collect()
 }
 

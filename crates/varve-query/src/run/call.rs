@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use varve_model::time::{parse_instant, parse_version};
 use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, TemporalScope};
-use varve_view::{Elements, Expand, Flow, Found, PastVersion, Place, ScanAsk};
+use varve_view::{Elements, Expand, Flow, PastVersion, ScanAsk, ScanPosition, ScannedElement};
 
 use super::build::{Builder, batch};
 use super::child::Child;
@@ -373,10 +373,10 @@ fn each(
         order: None,
         properties: &cx.schema.property_keys(),
     };
-    let mut place: Option<Place> = None;
+    let mut place: Option<ScanPosition> = None;
     loop {
         let mut looked = Ok(());
-        let mut show = |found: &Found<'_>| {
+        let mut show = |found: &ScannedElement<'_>| {
             looked = value_of(cx, found).and_then(|element| look(cx, &element));
             match looked {
                 Ok(()) => Flow::Continue(()),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use varve_model::{Direction, EdgeLabelId};
-use varve_view::{Elements, Expand as Ask, Flow, Place, ScanAsk};
+use varve_view::{Elements, Expand as Ask, Flow, ScanAsk, ScanPosition};
 
 use super::build::Builder;
 use super::context::{Context, SharedSegments};
@@ -193,7 +193,7 @@ impl Operator for Count {
             _ => None,
         };
         let mut count = 0;
-        let mut place: Option<Place> = None;
+        let mut place: Option<ScanPosition> = None;
         while let Some(elements) = elements {
             let ask = ScanAsk {
                 elements,

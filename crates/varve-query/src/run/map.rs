@@ -45,14 +45,62 @@ pub(crate) fn operator(
     input: BoxedOperator,
     builder: &Builder<'_>,
 ) -> Result<BoxedOperator, QueryError> {
-    let keys =
-        |names: &[Name]| -> Vec<Key> { names.iter().map(|name| builder.key(name)).collect() };
     Ok(match op {
         Op::Identity => input,
         Op::Id => token(input, Token::Id),
         Op::Label => token(input, Token::Label),
         Op::Key => token(input, Token::Key),
         Op::Value => token(input, Token::Value),
+        Op::Constant(constant) => {
+            let constant = constant.clone();
+            values(input, false, move |_, _| Ok(Some(constant.clone())))
+        }
+        Op::Unfold => many(input, false, |_, value| {
+            Ok(value.items().unwrap_or_else(|| vec![value.clone()]))
+        }),
+        Op::SelectColumn { keys } => {
+            let keys = *keys;
+            values(input, false, move |_, value| {
+                element::column(value, keys).map(Some)
+            })
+        }
+        Op::Index { map } => {
+            let map = *map;
+            values(input, false, move |_, value| {
+                indexed(value, map).bounded().map(Some)
+            })
+        }
+        Op::Fail(message) => {
+            let message = message.to_string();
+            values(input, false, move |_, _| {
+                Err(QueryError::Fail(message.clone()))
+            })
+        }
+        Op::Function(function) => {
+            let apply = Arc::clone(&function.apply);
+            values(input, false, move |_, value| apply(value))
+        }
+        Op::Combine { children, function } => {
+            super::format::combine(input, children, function, builder)?
+        }
+        Op::Format { parts, by } => super::format::format(input, parts, by, builder)?,
+        Op::Element => values(input, false, |_, value| element::owner(value).map(Some)),
+        Op::Math { expression, by } => {
+            calculation(input, expression.clone(), Reader::each(by, builder)?)
+        }
+        other => properties(other, input, builder)?,
+    })
+}
+
+/// Steps that read the properties of an element.
+fn properties(
+    op: &Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    let keys =
+        |names: &[Name]| -> Vec<Key> { names.iter().map(|name| builder.key(name)).collect() };
+    Ok(match op {
         Op::Values(names) => {
             let keys = keys(names);
             many(input, true, move |cx, value| {
@@ -95,49 +143,12 @@ pub(crate) fn operator(
                 Ok(Some(element_map(cx, value, &keys)?))
             })
         }
-        Op::Constant(constant) => {
-            let constant = constant.clone();
-            values(input, false, move |_, _| Ok(Some(constant.clone())))
-        }
-        Op::Unfold => many(input, false, |_, value| {
-            Ok(value.items().unwrap_or_else(|| vec![value.clone()]))
-        }),
-        Op::SelectColumn { keys } => {
-            let keys = *keys;
-            values(input, false, move |_, value| {
-                element::column(value, keys).map(Some)
-            })
-        }
-        Op::Index { map } => {
-            let map = *map;
-            values(input, false, move |_, value| {
-                indexed(value, map).bounded().map(Some)
-            })
-        }
-        Op::Fail(message) => {
-            let message = message.to_string();
-            values(input, false, move |_, _| {
-                Err(QueryError::Fail(message.clone()))
-            })
-        }
-        Op::Function(function) => {
-            let apply = Arc::clone(&function.apply);
-            values(input, false, move |_, value| apply(value))
-        }
-        Op::Combine { children, function } => {
-            super::format::combine(input, children, function, builder)?
-        }
-        Op::Format { parts, by } => super::format::format(input, parts, by, builder)?,
-        Op::Element => values(input, false, |_, value| element::owner(value).map(Some)),
-        Op::Math { expression, by } => {
-            calculation(input, expression.clone(), Reader::each(by, builder)?)
-        }
-        other => carried(other, input, builder)?,
+        other => of_labels(other, input, builder)?,
     })
 }
 
-/// Steps that look at what a row carries.
-fn carried(
+/// Steps that put labels on what a row passes, and read what has them.
+fn of_labels(
     op: &Op,
     input: BoxedOperator,
     builder: &Builder<'_>,
@@ -184,6 +195,17 @@ fn carried(
         }
         Op::SelectChild { pop, child, by } => select_child(input, pop, &child, by, builder)?,
         Op::Project { keys, by } => project(input, keys, Reader::each(&by, builder)?),
+        other => carried(&other, input, builder)?,
+    })
+}
+
+/// Steps that look at what else a row carries: its path, the rounds of a loop, its sack.
+fn carried(
+    op: &Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(match op.clone() {
         Op::Path { by, from, to } => {
             let mut readers = Reader::each(&by, builder)?;
             each(input, false, move |cx, row, out| {

@@ -22,7 +22,7 @@ impl Operator for Reduce {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let mut states: FxHashMap<u32, State> = FxHashMap::default();
+        let mut states: FxHashMap<u32, Accumulator> = FxHashMap::default();
         let mut held = 0;
         while let Some(rows) = self.input.next(cx, BATCH_MAX)? {
             cx.tick(rows.len())?;
@@ -60,7 +60,7 @@ impl Operator for Reduce {
 
 /// What has come so far.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct Accumulator {
     count: u64,
     /// Values that were not null.
     numbers: u64,
@@ -68,7 +68,7 @@ pub(crate) struct State {
     list: Vec<Value>,
 }
 
-impl State {
+impl Accumulator {
     pub(crate) fn add(&mut self, kind: Kind, value: Value, bulk: u64) -> Result<(), QueryError> {
         self.count = self.count.saturating_add(bulk);
         match kind {
@@ -135,7 +135,7 @@ pub(crate) fn local(kind: Kind, value: &Value) -> Result<Option<Value>, QueryErr
     if kind == Kind::Count {
         return Ok(Some(Value::count(super::range::length(value))));
     }
-    let mut state = State::default();
+    let mut state = Accumulator::default();
     match value {
         Value::Map(map) => {
             for value in map.values() {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use varve_model::many::values_of;
 use varve_model::{EdgeId, EdgeLabelId, VertexId, VertexLabelId};
 use varve_view::{
-    Elements, Flow, Found, Place, ScanAsk, ScanOrder, ScannedEdge, SchemaView, ViewError,
+    Elements, Flow, ScanAsk, ScanOrder, ScanPosition, ScannedEdge, ScannedElement, SchemaView,
+    ViewError,
 };
 
 use super::analysis;
@@ -161,15 +162,15 @@ impl Column {
     }
 
     /// Calls `give` with the values of a scanned element.
-    fn each(&self, cx: &Context<'_>, found: &Found<'_>, give: &mut dyn FnMut(Value)) {
+    fn each(&self, cx: &Context<'_>, found: &ScannedElement<'_>, give: &mut dyn FnMut(Value)) {
         match self {
             Self::Property(key, all) => {
                 let Some((id, data_type)) = key.known() else {
                     return;
                 };
                 let properties = match found {
-                    Found::Vertex { vertex, .. } => vertex.properties,
-                    Found::Edge(edge) => edge.properties,
+                    ScannedElement::Vertex { vertex, .. } => vertex.properties,
+                    ScannedElement::Edge(edge) => edge.properties,
                 };
                 let most = if *all { usize::MAX } else { 1 };
                 for one in values_of(properties.get(id)).take(most) {
@@ -177,8 +178,8 @@ impl Column {
                 }
             }
             Self::Label => give(Value::text(match found {
-                Found::Vertex { vertex, .. } => cx.vertex_label(vertex.label),
-                Found::Edge(edge) => cx.edge_label(edge.label),
+                ScannedElement::Vertex { vertex, .. } => cx.vertex_label(vertex.label),
+                ScannedElement::Edge(edge) => cx.edge_label(edge.label),
             })),
         }
     }
@@ -195,7 +196,7 @@ pub(crate) struct Source {
     /// The order of the elements, and whether they come in it.
     order: Option<(ScanOrder, Rc<Cell<bool>>)>,
     rows: std::vec::IntoIter<Row>,
-    current: Option<(Row, Option<Place>)>,
+    current: Option<(Row, Option<ScanPosition>)>,
     /// Elements that are read at once at least: more each time.
     at_once: usize,
 }
@@ -272,9 +273,9 @@ impl Source {
         &mut self,
         cx: &mut Context<'_>,
         row: &Row,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
-    ) -> Result<(Vec<Row>, Option<Place>), QueryError> {
+    ) -> Result<(Vec<Row>, Option<ScanPosition>), QueryError> {
         match self.look(cx, row, from, demand) {
             Err(QueryError::View(ViewError::NoIndex(_))) if self.order.is_some() => {
                 if let Some((_, in_order)) = self.order.take() {
@@ -295,9 +296,9 @@ impl Source {
         &self,
         cx: &mut Context<'_>,
         row: &Row,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
-    ) -> Result<(Vec<Row>, Option<Place>), QueryError> {
+    ) -> Result<(Vec<Row>, Option<ScanPosition>), QueryError> {
         let elements = match &self.wanted {
             Wanted::Vertices(labels) => Elements::Vertices(labels),
             Wanted::Edges(labels) => Elements::Edges(labels),
@@ -312,7 +313,7 @@ impl Source {
         let mut rows = Vec::new();
         let mut failed = None;
         let (track, shared) = (cx.track, &*cx);
-        let mut add = |found: &Found<'_>| {
+        let mut add = |found: &ScannedElement<'_>| {
             let mut give = |value| rows.push(row.at(value, track));
             match &self.column {
                 Some(column) => column.each(shared, found, &mut give),
@@ -381,10 +382,10 @@ impl Operator for Source {
 }
 
 /// An element that a scan shows.
-pub(crate) fn value_of(cx: &Context<'_>, found: &Found<'_>) -> Result<Value, QueryError> {
+pub(crate) fn value_of(cx: &Context<'_>, found: &ScannedElement<'_>) -> Result<Value, QueryError> {
     let view = cx.view;
     Ok(match found {
-        Found::Vertex { key, vertex } => {
+        ScannedElement::Vertex { key, vertex } => {
             let content = VertexContent {
                 label: vertex.label,
                 properties: vertex.properties.clone(),
@@ -392,7 +393,7 @@ pub(crate) fn value_of(cx: &Context<'_>, found: &Found<'_>) -> Result<Value, Que
             let id = view.vertex_id(key)?;
             Value::Vertex(Arc::new(VertexHandle::read(id, content)))
         }
-        Found::Edge(edge) => Value::Edge(Arc::new(scanned(cx, edge)?), Walked::No),
+        ScannedElement::Edge(edge) => Value::Edge(Arc::new(scanned(cx, edge)?), Walked::No),
     })
 }
 

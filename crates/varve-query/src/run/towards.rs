@@ -42,10 +42,10 @@ pub(super) struct Towards {
     rest: Repeat,
     /// What came in, on its way to the loop.
     handed: Rc<RefCell<Option<Vec<Row>>>>,
-    state: State,
+    state: Phase,
 }
 
-enum State {
+enum Phase {
     Begin,
     /// The loop gives the rest, but for the path that was found already, if it still has to come.
     Rest(Option<Row>),
@@ -85,7 +85,7 @@ impl Towards {
             tests_first: repeat.until.as_ref().is_some_and(|until| until.first),
             rest,
             handed,
-            state: State::Begin,
+            state: Phase::Begin,
         })
     }
 
@@ -150,22 +150,22 @@ impl Operator for Towards {
         demand: usize,
     ) -> Result<Option<Vec<Row>>, QueryError> {
         match &mut self.state {
-            State::Done => Ok(None),
-            State::Begin => {
+            Phase::Done => Ok(None),
+            Phase::Begin => {
                 let rows = drain(self.input.as_mut(), cx)?;
                 let first = self.first(cx, &rows)?;
                 if matches!(first, Some(None)) {
-                    self.state = State::Done;
+                    self.state = Phase::Done;
                     return Ok(None);
                 }
                 let first = first.flatten();
                 *self.handed.borrow_mut() = Some(rows);
-                self.state = State::Rest(first.clone());
+                self.state = Phase::Rest(first.clone());
                 Ok(Some(first.into_iter().collect()))
             }
-            State::Rest(given) => {
+            Phase::Rest(given) => {
                 let Some(mut rows) = self.rest.next(cx, demand)? else {
-                    self.state = State::Done;
+                    self.state = Phase::Done;
                     return Ok(None);
                 };
                 if let Some(path) = given
@@ -180,7 +180,7 @@ impl Operator for Towards {
     }
 
     fn reset(&mut self, how: Reset) {
-        self.state = State::Begin;
+        self.state = Phase::Begin;
         self.rest.reset(how);
         self.input.reset(how);
     }

@@ -28,7 +28,7 @@ use varve_graph::Graph;
 use self::ask::Ask;
 pub use self::config::ChangesConfig;
 pub(crate) use self::followers::Followers;
-use self::followers::{Place, WaitEnd};
+use self::followers::{FollowerSlot, WaitEnd};
 use self::page::{Form, Page};
 use crate::blocking::Turn;
 use crate::errors::{ApiError, HandlerResult};
@@ -141,7 +141,7 @@ struct Following {
     reader: RequestContext,
     graph: Arc<Graph>,
     ask: Ask,
-    _place: Place,
+    _place: FollowerSlot,
 }
 
 /// A stream of events. It ends when the client closes the connection, reads too slowly or loses

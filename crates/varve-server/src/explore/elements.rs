@@ -25,7 +25,7 @@ pub(super) struct Ids {
 
 /// The states of elements, and the ids of those that do not exist.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ElementStates {
     pub(super) vertices: Vec<State>,
     pub(super) edges: Vec<State>,
     pub(super) missing_vertices: Vec<VertexId>,
@@ -53,8 +53,8 @@ pub(super) fn find(
     vertices: &[VertexId],
     edges: &[EdgeId],
     between: bool,
-) -> Result<Found, ApiError> {
-    let mut found = Found::default();
+) -> Result<ElementStates, ApiError> {
+    let mut found = ElementStates::default();
     let (snapshot, meter) = (&request.snapshot, &request.meter);
     for id in vertices {
         match request.or_refuse(snapshot.state(&ElementId::Vertex(id.clone()), meter))? {

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_model::schema::EdgeLabelType;
 use varve_model::{EdgeLabelId, ElementId, VertexLabelId};
-use varve_view::{CancelToken, Elements, Flow, Place, ScanAsk, ViewError};
+use varve_view::{CancelToken, Elements, Flow, ScanAsk, ScanPosition, ViewError};
 
 use self::format::{Format, Writer};
 use super::read_request::Snapshot;
@@ -66,7 +66,7 @@ struct Export {
     /// What is still to come; the last one comes first.
     parts: Vec<Part>,
     /// Where the part at hand goes on.
-    from: Option<Place>,
+    from: Option<ScanPosition>,
     deadline: Instant,
     _place: OwnedSemaphorePermit,
 }
@@ -201,7 +201,11 @@ impl Export {
     }
 
     /// The next elements of a part, and where it goes on.
-    fn ids(&self, part: Part, most: usize) -> Result<(Vec<ElementId>, Option<Place>), ViewError> {
+    fn ids(
+        &self,
+        part: Part,
+        most: usize,
+    ) -> Result<(Vec<ElementId>, Option<ScanPosition>), ViewError> {
         let (of_vertices, of_edges);
         let elements = match part {
             Part::Vertices(label) => {

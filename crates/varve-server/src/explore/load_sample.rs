@@ -264,6 +264,20 @@ fn answer(schema: &Schema, loaded: &Loaded) -> Result<Value, ApiError> {
     let (ann, ben) = (vertex("person", "Ann")?, vertex("person", "Ben")?);
     let dora = vertex("person", "Dora")?;
     let believed = loaded.believed.to_string();
+    let day_after = next_day(&loaded.planned);
+    let steps = tour(&believed, &day_after, &ann, &dora);
+    Ok(json!({
+        "loaded": true,
+        "vertices": PEOPLE.len() + CITIES.len() + COMPANIES.len(),
+        "edges": LIVES.len() + WORKS.len() + COMPANIES.len() + KNOWS.len() + 1,
+        "show": show,
+        "corrected": [ann, ben],
+        "tour": steps,
+    }))
+}
+
+/// The steps of the tour: a title, the point of both times, and what is selected or compared.
+fn tour(believed: &str, day_after: &str, ann: &str, dora: &str) -> [Value; 6] {
     let step = |key: &str, title: &str, as_of: Value, more: Value| {
         let mut step = json!({"key": key, "title": title, "as_of": as_of, "as_of_tx": null,
             "diff_with": null, "select": null});
@@ -272,8 +286,7 @@ fn answer(schema: &Schema, loaded: &Loaded) -> Result<Value, ApiError> {
         }
         step
     };
-    let day_after = next_day(&loaded.planned);
-    let steps = [
+    [
         step(
             "now",
             "People, cities and companies as they are now",
@@ -310,15 +323,7 @@ fn answer(schema: &Schema, loaded: &Loaded) -> Result<Value, ApiError> {
             json!(day_after),
             json!({"select": dora}),
         ),
-    ];
-    Ok(json!({
-        "loaded": true,
-        "vertices": PEOPLE.len() + CITIES.len() + COMPANIES.len(),
-        "edges": LIVES.len() + WORKS.len() + COMPANIES.len() + KNOWS.len() + 1,
-        "show": show,
-        "corrected": [ann, ben],
-        "tour": steps,
-    }))
+    ]
 }
 
 fn next_day(day: &str) -> String {

@@ -35,7 +35,7 @@ impl Snapshot {
     /// The request's graph at `scope`, as the client may see it. Both times are settled: the same
     /// ones give the same answers later.
     pub(super) fn of(context: &RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
-        let leased = context.leased()?;
+        let leased = context.served()?;
         let is_now = scope.is_now();
         let transaction = match (scope.valid, scope.transaction) {
             (Some(_), None) => Some(leased.graph.published()),

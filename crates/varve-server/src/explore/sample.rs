@@ -1,7 +1,7 @@
 //! `…/explore/sample`: some vertices to begin with, without an index.
 
 use varve_model::{VertexId, VertexLabelId};
-use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
+use varve_view::{Elements, Flow, ScanAsk, ScannedElement, ViewError};
 
 use super::bodies::limit_of_query;
 use super::elements::edges_among;
@@ -89,7 +89,7 @@ fn of_label(
     };
     let (mut keys, mut seen): (Vec<Vec<u8>>, usize) = (Vec::new(), 0);
     view.scan(&ask, None, looked_at_most, &request.meter, &mut |found| {
-        let Found::Vertex { key, .. } = found else {
+        let ScannedElement::Vertex { key, .. } = found else {
             return Flow::Continue(());
         };
         seen += 1;

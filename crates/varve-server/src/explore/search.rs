@@ -11,7 +11,7 @@ use varve_model::value::DataType;
 use varve_model::{
     Condition, EdgeId, ElementId, Predicate, Properties, PropertyKeyId, Value, VertexId,
 };
-use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
+use varve_view::{Elements, Flow, ScanAsk, ScannedElement, ViewError};
 
 use super::bodies::limit_of_query;
 use super::output::{self, Answer};
@@ -168,7 +168,7 @@ impl Search<'_> {
             if looked_at > most {
                 return Flow::Break(());
             }
-            if let Found::Vertex { key, vertex } = found {
+            if let ScannedElement::Vertex { key, vertex } = found {
                 let matched = self.matching(vertex.properties);
                 if !matched.is_empty() && matches.len() < room {
                     matches.push((key.to_vec(), matched));
@@ -232,7 +232,7 @@ impl Search<'_> {
         };
         let (mut keys, room) = (Vec::new(), self.limit + 1);
         view.scan(&ask, None, room, &self.request.meter, &mut |found| {
-            if let Found::Vertex { key, .. } = found {
+            if let ScannedElement::Vertex { key, .. } = found {
                 keys.push(key.to_vec());
             }
             Flow::Continue(())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use varve_model::schema::EdgeLabelType;
 use varve_model::{CommitVersion, Instant, Period, PropertyKeyId};
-use varve_view::{Elements, Flow, Found, ScanAsk, ViewError};
+use varve_view::{Elements, Flow, ScanAsk, ScannedElement, ViewError};
 
 use super::output::Answer;
 use super::read_request::{ReadRequest, write_instant};
@@ -128,8 +128,8 @@ fn count(
         }
         counted.sampled += 1;
         let properties = match found {
-            Found::Vertex { vertex, .. } => vertex.properties,
-            Found::Edge(edge) => edge.properties,
+            ScannedElement::Vertex { vertex, .. } => vertex.properties,
+            ScannedElement::Edge(edge) => edge.properties,
         };
         for (key, _) in properties.iter() {
             *counted.with.entry(key).or_default() += 1;

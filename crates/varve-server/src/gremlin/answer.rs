@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use base64::Engine;
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
 use varve_model::value::{Uuid, date_text};
 use varve_query::Value;
-use varve_query::value::{DateTime, StepMetrics, Tree, VertexHandle};
+use varve_query::value::{
+    DateTime, Path, StepMetrics, Tree, ValueMap, VertexHandle, VertexProperty,
+};
 
 use super::weight;
 use crate::errors::{ApiError, HandlerResult};
@@ -26,12 +28,12 @@ const DEADLINE_EVERY: usize = 256;
 /// The answer with these results of a graph.
 pub(super) fn write(
     context: &RequestContext,
-    graph: Option<&Leased>,
+    graph: Option<&ServedGraph>,
     results: &[(Value, u64)],
 ) -> HandlerResult {
     let empty;
     let schema = match graph {
-        Some(leased) => leased.schema.as_ref(),
+        Some(served) => served.schema.as_ref(),
         None => {
             empty = Schema::default();
             &empty
@@ -70,6 +72,80 @@ pub(super) fn value(
     value: &Value,
 ) -> Result<(), ApiError> {
     growing.check()?;
+    let json = &mut growing.json;
+    match value {
+        Value::Null
+        | Value::Bool(_)
+        | Value::Byte(_)
+        | Value::Short(_)
+        | Value::Int(_)
+        | Value::Long(_)
+        | Value::BigInt(_)
+        | Value::BigDecimal(_)
+        | Value::Float(_)
+        | Value::Double(_)
+        | Value::Text(_)
+        | Value::Bytes(_)
+        | Value::Uuid(_)
+        | Value::DateTime(_)
+        | Value::Token(_) => scalar(growing, value)?,
+        Value::List(items) => list(growing, schema, items.iter())?,
+        Value::Set(items) => list(growing, schema, items.iter())?,
+        Value::Map(map) => self::map(growing, schema, map)?,
+        Value::Entry(entry) => {
+            json.begin_object().key(&key_text(&entry.0));
+            self::value(growing, schema, &entry.1)?;
+            growing.json.end_object();
+        }
+        Value::Vertex(vertex) => self::vertex(json, schema, vertex),
+        Value::Edge(edge, _) => {
+            let edge = varve_model::Edge {
+                id: edge.id.clone(),
+                source_label: edge.source_label,
+                target_label: edge.target_label,
+                properties: edge.properties().clone(),
+            };
+            output::edge(json, schema, &edge);
+        }
+        Value::VertexProperty(property) => vertex_property(growing, schema, property)?,
+        Value::Property(property) => {
+            json.begin_object().key("key").string(&property.name);
+            json.key("value");
+            self::value(growing, schema, &property.value)?;
+            growing.json.end_object();
+        }
+        Value::Path(path) => self::path(growing, schema, path)?,
+        Value::Tree(tree) => self::tree(growing, schema, tree)?,
+        Value::Profile(profile) => {
+            json.begin_object().key("dur");
+            milliseconds(json, profile.nanoseconds());
+            json.key("metrics");
+            steps(json, &profile.steps, "");
+            json.end_object();
+        }
+        Value::Graph(graph) => {
+            json.begin_object().key("vertices");
+            list(growing, schema, graph.vertices.iter())?;
+            growing.json.key("edges");
+            list(growing, schema, graph.edges.iter())?;
+            growing.json.end_object();
+        }
+    }
+    Ok(())
+}
+
+fn map(growing: &mut Growing<'_>, schema: &Schema, map: &ValueMap) -> Result<(), ApiError> {
+    growing.json.begin_object();
+    for (key, member) in map.iter() {
+        growing.json.key(&key_text(key));
+        self::value(growing, schema, member)?;
+    }
+    growing.json.end_object();
+    Ok(())
+}
+
+/// Writes a value that holds no others; nothing of one that does.
+fn scalar(growing: &mut Growing<'_>, value: &Value) -> Result<(), ApiError> {
     let json = &mut growing.json;
     match value {
         Value::Null => {
@@ -119,85 +195,50 @@ pub(super) fn value(
         Value::DateTime(instant) => {
             json.string(&instant_text(*instant));
         }
-        Value::List(items) => list(growing, schema, items.iter())?,
-        Value::Set(items) => list(growing, schema, items.iter())?,
-        Value::Map(map) => {
-            json.begin_object();
-            for (key, member) in map.iter() {
-                growing.json.key(&key_text(key));
-                self::value(growing, schema, member)?;
-            }
-            growing.json.end_object();
-        }
-        Value::Entry(entry) => {
-            json.begin_object().key(&key_text(&entry.0));
-            self::value(growing, schema, &entry.1)?;
-            growing.json.end_object();
-        }
-        Value::Vertex(vertex) => self::vertex(json, schema, vertex),
-        Value::Edge(edge, _) => {
-            let edge = varve_model::Edge {
-                id: edge.id.clone(),
-                source_label: edge.source_label,
-                target_label: edge.target_label,
-                properties: edge.properties().clone(),
-            };
-            output::edge(json, schema, &edge);
-        }
-        Value::VertexProperty(property) => {
-            json.begin_object().key("id").string(&property.id());
-            json.key("value");
-            self::value(growing, schema, &property.value)?;
-            let json = &mut growing.json;
-            json.key("label").string(&property.name);
-            if !property.meta.is_empty() {
-                json.key("properties").begin_object();
-                for (key, meta) in property.meta.iter() {
-                    json.key(schema.property_key_name(key));
-                    output::value(json, meta);
-                }
-                json.end_object();
-            }
-            json.end_object();
-        }
-        Value::Property(property) => {
-            json.begin_object().key("key").string(&property.name);
-            json.key("value");
-            self::value(growing, schema, &property.value)?;
-            growing.json.end_object();
-        }
-        Value::Path(path) => {
-            json.begin_object().key("labels").begin_array();
-            for labels in &path.labels {
-                json.begin_array();
-                for label in labels {
-                    json.string(label);
-                }
-                json.end_array();
-            }
-            json.end_array().key("objects");
-            list(growing, schema, path.objects.iter())?;
-            growing.json.end_object();
-        }
-        Value::Tree(tree) => self::tree(growing, schema, tree)?,
-        Value::Profile(profile) => {
-            json.begin_object().key("dur");
-            milliseconds(json, profile.nanoseconds());
-            json.key("metrics");
-            steps(json, &profile.steps, "");
-            json.end_object();
-        }
-        Value::Graph(graph) => {
-            json.begin_object().key("vertices");
-            list(growing, schema, graph.vertices.iter())?;
-            growing.json.key("edges");
-            list(growing, schema, graph.edges.iter())?;
-            growing.json.end_object();
-        }
         Value::Token(token) => {
             json.string(&token.to_string());
         }
+        _ => {}
     }
+    Ok(())
+}
+
+fn vertex_property(
+    growing: &mut Growing<'_>,
+    schema: &Schema,
+    property: &VertexProperty,
+) -> Result<(), ApiError> {
+    let json = &mut growing.json;
+    json.begin_object().key("id").string(&property.id());
+    json.key("value");
+    self::value(growing, schema, &property.value)?;
+    let json = &mut growing.json;
+    json.key("label").string(&property.name);
+    if !property.meta.is_empty() {
+        json.key("properties").begin_object();
+        for (key, meta) in property.meta.iter() {
+            json.key(schema.property_key_name(key));
+            output::value(json, meta);
+        }
+        json.end_object();
+    }
+    json.end_object();
+    Ok(())
+}
+
+fn path(growing: &mut Growing<'_>, schema: &Schema, path: &Path) -> Result<(), ApiError> {
+    let json = &mut growing.json;
+    json.begin_object().key("labels").begin_array();
+    for labels in &path.labels {
+        json.begin_array();
+        for label in labels {
+            json.string(label);
+        }
+        json.end_array();
+    }
+    json.end_array().key("objects");
+    list(growing, schema, path.objects.iter())?;
+    growing.json.end_object();
     Ok(())
 }
 

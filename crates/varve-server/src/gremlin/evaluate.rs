@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_gremlin::bytecode::{self, Bytecode};
 use varve_gremlin::execute::{self, Environment, Outcome, Results};
 use varve_gremlin::tree::Script;
@@ -30,7 +30,7 @@ pub(super) enum Program {
 /// What ran.
 pub(super) struct Ran {
     /// The graph that was read, if one was.
-    pub(super) graph: Option<Arc<Leased>>,
+    pub(super) graph: Option<Arc<ServedGraph>>,
     /// The results.
     pub(super) results: Results,
     /// What counts the bytes that the results hold. They are part of what all queries hold together

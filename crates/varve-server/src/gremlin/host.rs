@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use varve_graph::optimistic::PartCheck;
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_graph::{ErrorKind, GraphError};
 use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, TransactionEnd, sleep};
@@ -76,7 +76,7 @@ pub(super) struct GraphHost<'c> {
     /// What the traversals said of themselves.
     pub(super) options: Options,
     /// The graph of the last traversal.
-    pub(super) graph: Option<Arc<Leased>>,
+    pub(super) graph: Option<Arc<ServedGraph>>,
     /// What it reads and changes of it.
     pub(super) work: Option<Work>,
     /// Whether the script may change something.
@@ -134,7 +134,7 @@ impl<'c> GraphHost<'c> {
             false => Action::Read,
         };
         self.context.decide(action, &name)?;
-        let leased = self.context.leased_named(&name)?;
+        let served = self.context.served_named(&name)?;
         for (key, value) in &bound.with {
             self.options.take(key, value);
             if self.is_in_session && key == COMMIT_EVERY {
@@ -148,26 +148,26 @@ impl<'c> GraphHost<'c> {
         }
         // Results are shown with the names of one schema.
         match &self.work {
-            Some(work) if !Arc::ptr_eq(&work.graph, &leased.graph) => {
+            Some(work) if !Arc::ptr_eq(&work.graph, &served.graph) => {
                 return Err(ApiError::not_supported("A script works on one graph"));
             }
             _ => {}
         }
-        let access = self.context.access_to(&leased);
+        let access = self.context.access_to(&served);
         let in_parts = bound.with.iter().any(|(key, _)| key == COMMIT_EVERY);
         let check = in_parts.then(|| self.part_check());
         match &mut self.work {
             Some(work) => work.admit(access)?,
             None => {
                 let limits = &self.context.state().transactions;
-                let graph = Arc::clone(&leased.graph);
+                let graph = Arc::clone(&served.graph);
                 self.work = Some(Work::new((graph, access), self.may_write, limits));
             }
         }
         if let (Some(work), Some(check)) = (&mut self.work, check) {
             work.check = Some(check);
         }
-        self.graph = Some(leased);
+        self.graph = Some(served);
         Ok(())
     }
 
@@ -193,9 +193,9 @@ impl<'c> GraphHost<'c> {
         };
         let name = work.graph.name().to_owned();
         self.context.decide(Action::Write, &name)?;
-        let leased = self.context.leased_named(&name)?;
-        if Arc::ptr_eq(&leased.graph, &work.graph) {
-            return work.admit(self.context.access_to(&leased));
+        let served = self.context.served_named(&name)?;
+        if Arc::ptr_eq(&served.graph, &work.graph) {
+            return work.admit(self.context.access_to(&served));
         }
         work.roll_back();
         Err(ApiError::illegal_argument(format!(
@@ -222,7 +222,7 @@ impl<'c> GraphHost<'c> {
             // Results are shown with the names that there are now.
             let graph = Arc::clone(&work.graph);
             let schema = graph.schema();
-            self.graph = Some(Arc::new(Leased { graph, schema }));
+            self.graph = Some(Arc::new(ServedGraph { graph, schema }));
         }
         Ok(())
     }
@@ -247,9 +247,9 @@ impl GraphHost<'_> {
         let identity = self.context.identity();
         let reads = identity.check(&name, rights::GREMLIN_READS);
         reads.or_else(|_| identity.check(&name, rights::GREMLIN_READS_SCHEMA))?;
-        let leased = self.context.leased_named(&name)?;
+        let served = self.context.served_named(&name)?;
         let owner = identity.owner();
-        let applied = scripting::apply((&leased.graph, owner.as_deref()), request, || {
+        let applied = scripting::apply((&served.graph, owner.as_deref()), request, || {
             self.meter.check().map_err(|_| self.context.too_late())
         });
         if action.changes() {

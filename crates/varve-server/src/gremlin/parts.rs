@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use compact_str::CompactString;
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_graphson::{Format, Items, Response, Value as WireValue};
 use varve_query::Value;
 use varve_view::Meter;
@@ -55,7 +55,7 @@ pub(super) struct Form {
 /// Results that are not answered yet.
 pub(super) struct Answer {
     form: Form,
-    graph: Option<Arc<Leased>>,
+    graph: Option<Arc<ServedGraph>>,
     results: std::vec::IntoIter<(Value, u64)>,
     /// The result at hand and how often it is still to be told.
     current: Option<(Value, u64)>,

@@ -77,13 +77,13 @@ struct Open {
     /// When its last request ended.
     used: Cell<Instant>,
     /// Its place among the sessions of the server.
-    _place: Place,
+    _place: SessionSlot,
 }
 
 /// One of the sessions that the server may have.
-struct Place(Arc<AppState>);
+struct SessionSlot(Arc<AppState>);
 
-impl Place {
+impl SessionSlot {
     fn take(state: &Arc<AppState>) -> Option<Self> {
         let most = state.config().gremlin.sessions_max;
         let taken = &state.gremlin_sessions;
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SessionSlot {
     fn drop(&mut self) {
         self.0.gremlin_sessions.fetch_sub(1, Ordering::Relaxed);
     }
@@ -116,7 +116,7 @@ impl Sessions {
             open.used.set(Instant::now());
             return Ok(Arc::clone(&open.session));
         }
-        let Some(place) = Place::take(&self.state) else {
+        let Some(place) = SessionSlot::take(&self.state) else {
             let most = self.state.config().gremlin.sessions_max;
             return Err(Refusal::temporary(format!(
                 "The server has {most} open sessions (gremlin.sessions_max): close one, or try \

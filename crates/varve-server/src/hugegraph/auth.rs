@@ -21,7 +21,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value as Json;
 use varve_auth::{
-    ADMIN, Auth, Author, Directory, DirectoryError, Kind, Permission, Principal, Reach,
+    ADMIN, Auth, Author, Directory, DirectoryError, Permission, Principal, Reach, RecordKind,
     ResourceType, Rights,
 };
 
@@ -176,9 +176,9 @@ impl<'a> Call<'a> {
     }
 
     /// The kind of record that the path names.
-    fn kind(&self) -> Result<Kind, ApiError> {
+    fn kind(&self) -> Result<RecordKind, ApiError> {
         let plural = self.context.path_parameter("kind");
-        Kind::of_plural(plural).ok_or_else(ApiError::unknown_path)
+        RecordKind::of_plural(plural).ok_or_else(ApiError::unknown_path)
     }
 
     fn id(&self) -> varve_auth::Id {
@@ -186,7 +186,7 @@ impl<'a> Call<'a> {
     }
 
     /// The record as the client gets it: without a graph in the path in the form of HugeGraph 1.7.
-    fn shown(&self, directory: &Directory, kind: Kind, id: &varve_auth::Id) -> Option<Json> {
+    fn shown(&self, directory: &Directory, kind: RecordKind, id: &varve_auth::Id) -> Option<Json> {
         let shown = shown::one(directory, kind, id)?;
         match self.context.graph_in_path() {
             Some(_) => Some(shown),
@@ -210,7 +210,12 @@ impl<'a> Call<'a> {
 
     /// 403 for who may not treat records of a kind so. `operated` says which one, as in
     /// `user(ann)`.
-    fn check(&self, permission: Permission, kind: Kind, operated: &str) -> Result<(), ApiError> {
+    fn check(
+        &self,
+        permission: Permission,
+        kind: RecordKind,
+        operated: &str,
+    ) -> Result<(), ApiError> {
         match self.may(permission, kind) {
             true => Ok(()),
             false => Err(ApiError::forbidden(self.denial(permission, kind, operated))),
@@ -220,7 +225,7 @@ impl<'a> Call<'a> {
     /// Refuses a change that gives or takes what the client does not have.
     fn check_gift(
         &self,
-        (permission, kind, operated): (Permission, Kind, &str),
+        (permission, kind, operated): (Permission, RecordKind, &str),
         gift: &Rights,
     ) -> Result<(), DirectoryError> {
         match self.user.rights.contain(gift) {
@@ -233,13 +238,13 @@ impl<'a> Call<'a> {
     }
 
     /// Whether the client may treat records of a kind so. Projects are the administrator's.
-    fn may(&self, permission: Permission, kind: Kind) -> bool {
+    fn may(&self, permission: Permission, kind: RecordKind) -> bool {
         let rights = &self.user.rights;
         let has = || rights.reach(SERVER, permission, resource_type(kind)) == Reach::All;
-        rights.is_administrator() || (kind != Kind::Project && has())
+        rights.is_administrator() || (kind != RecordKind::Project && has())
     }
 
-    fn denial(&self, permission: Permission, kind: Kind, operated: &str) -> String {
+    fn denial(&self, permission: Permission, kind: RecordKind, operated: &str) -> String {
         let graph = self.context.graph_in_path().unwrap_or("*");
         let doing = permission.name().to_ascii_lowercase();
         let resource = resource_type(kind).name();
@@ -249,12 +254,12 @@ impl<'a> Call<'a> {
     }
 }
 
-const fn resource_type(kind: Kind) -> ResourceType {
+const fn resource_type(kind: RecordKind) -> ResourceType {
     match kind {
-        Kind::User | Kind::Group => ResourceType::UserGroup,
-        Kind::Target => ResourceType::Target,
-        Kind::Belong | Kind::Access => ResourceType::Grant,
-        Kind::Project => ResourceType::Project,
+        RecordKind::User | RecordKind::Group => ResourceType::UserGroup,
+        RecordKind::Target => ResourceType::Target,
+        RecordKind::Belong | RecordKind::Access => ResourceType::Grant,
+        RecordKind::Project => ResourceType::Project,
     }
 }
 
@@ -276,7 +281,7 @@ fn known_kind(context: &RequestContext) -> Result<(), ApiError> {
     let kind = context.path_parameter("kind");
     let is_of_graph = context.graph_in_path().is_some();
     let is_known = ["login", "verify", "logout"].contains(&kind)
-        || (is_of_graph && Kind::of_plural(kind).is_some());
+        || (is_of_graph && RecordKind::of_plural(kind).is_some());
     if is_known || context.state().auth().is_some() {
         return Ok(());
     }
@@ -301,7 +306,7 @@ fn post(context: &RequestContext) -> HandlerResult {
     let kind = call.kind()?;
     let fields = Fields::parse(context, kind)?;
     match kind {
-        Kind::User => users::create(&call, &fields),
+        RecordKind::User => users::create(&call, &fields),
         _ => records::create(&call, kind, &fields),
     }
 }
@@ -329,7 +334,7 @@ fn put(context: &RequestContext) -> HandlerResult {
     let kind = call.kind()?;
     let fields = Fields::parse(context, kind)?;
     match kind {
-        Kind::User => users::change(&call, &fields),
+        RecordKind::User => users::change(&call, &fields),
         _ => records::change(&call, kind, &fields),
     }
 }
@@ -343,14 +348,19 @@ fn delete(context: &RequestContext) -> HandlerResult {
 fn role(context: &RequestContext) -> HandlerResult {
     known_kind(context)?;
     let call = Call::of(context)?;
-    if call.kind()? != Kind::User {
+    if call.kind()? != RecordKind::User {
         return Err(ApiError::unknown_path());
     }
     users::role(&call)
 }
 
 /// The answer to a change: the record as it is now.
-fn changed(call: &Call<'_>, status: StatusCode, kind: Kind, id: &varve_auth::Id) -> HandlerResult {
+fn changed(
+    call: &Call<'_>,
+    status: StatusCode,
+    kind: RecordKind,
+    id: &varve_auth::Id,
+) -> HandlerResult {
     let shown = call.shown(&call.auth.directory(), kind, id);
     let shown = shown.ok_or_else(|| ApiError::internal("The record has gone meanwhile"))?;
     Ok(Response::of(status, &shown))

@@ -4,7 +4,7 @@
 //! those of other users. Only the administrator sees its own tasks and those without an owner. A
 //! task that the client does not see is 404.
 
-use varve_auth::{ADMIN, Kind};
+use varve_auth::{ADMIN, RecordKind};
 use varve_graph::Graph;
 use varve_graph::schema::SchemaKind;
 use varve_graph::tasks::{Task, TaskDetail, TaskId, TaskPage, TaskQuery, TaskStatus, TaskType};
@@ -112,7 +112,7 @@ impl Sight {
     }
 
     fn shows(&self, task: &Task) -> bool {
-        let administrator = || Kind::User.id_of(ADMIN);
+        let administrator = || RecordKind::User.id_of(ADMIN);
         match (self, &task.owner) {
             (Self::All, _) => true,
             (Self::Users, Some(owner)) => owner != administrator().as_str(),

@@ -20,7 +20,7 @@ pub(super) struct Addresses {
 
 /// A connection's place among those of its address, given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     of: Arc<Addresses>,
     address: IpAddr,
 }
@@ -38,7 +38,7 @@ impl Addresses {
     }
 
     /// A place for a connection from there; `None` where none is counted.
-    pub(super) fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Option<Place>, TooMany> {
+    pub(super) fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Option<ConnectionSlot>, TooMany> {
         let address = counted_as(from);
         if self.max == 0 || address.is_loopback() {
             return Ok(None);
@@ -49,14 +49,14 @@ impl Addresses {
             return Err(TooMany);
         }
         *count += 1;
-        Ok(Some(Place {
+        Ok(Some(ConnectionSlot {
             of: Arc::clone(self),
             address,
         }))
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         if let Entry::Occupied(mut count) = self.of.open.lock().entry(self.address) {
             *count.get_mut() -= 1;

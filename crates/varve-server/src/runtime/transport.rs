@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use super::addresses::{Addresses, Place};
+use super::addresses::{Addresses, ConnectionSlot};
 use super::connection::Handle;
 use crate::tls::{ClientCertificate, Tls};
 
@@ -61,7 +61,7 @@ pub(super) async fn secure(
 ) -> Option<Transport> {
     let _room = tls.handshakes.try_acquire().ok()?;
     let from = stream.peer_addr().ok()?.ip();
-    let _own: Option<Place> = addresses.enter(from).ok()?;
+    let _own: Option<ConnectionSlot> = addresses.enter(from).ok()?;
     let accepted = tokio::time::timeout(
         tls.handshake_timeout(),
         handle.while_served(accept(stream, tls)),

@@ -26,7 +26,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::rights::Needs;
 use crate::route::{Route, Scope};
-use crate::router::{Captures, Found, PathForm};
+use crate::router::{Captures, PathForm, RouteMatch};
 use crate::runtime::ConnectionState;
 use crate::state::{AppState, WorkerHandle};
 use crate::tls::ClientCertificate;
@@ -130,7 +130,7 @@ impl Exchange {
         let state = &*worker.state;
         let found = state.router().find(&parts.method, parts.uri.path());
         let reads = match &found {
-            Ok(Found::Route { index, .. }) => {
+            Ok(RouteMatch::Route { index, .. }) => {
                 let route = state.router().routes()[*index];
                 !route.access.action.may_change()
             }
@@ -143,8 +143,10 @@ impl Exchange {
                 let claimed = identity::claimed(state, &parts.headers, client);
                 Lookup::Decided(Box::new(Err(claimed.err().unwrap_or(error))))
             }
-            Ok(Found::Options { allow }) => Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow)))),
-            Ok(Found::Route {
+            Ok(RouteMatch::Options { allow }) => {
+                Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow))))
+            }
+            Ok(RouteMatch::Route {
                 index,
                 captures,
                 form,

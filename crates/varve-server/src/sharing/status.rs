@@ -1,6 +1,6 @@
 //! `/cluster`: who leads which graph, as this server knows it.
 
-use varve_graph::registry::Place;
+use varve_graph::registry::GraphLocation;
 
 use crate::errors::HandlerResult;
 use crate::json::JsonWriter;
@@ -24,13 +24,13 @@ fn cluster(context: &RequestContext) -> HandlerResult {
     for name in graphs.names() {
         let place = graphs.place(&name);
         let (state, term) = match &place {
-            Place::Here(graph) => ("leader", Some(graph.space().term())),
-            Place::Suspended => ("suspended", None),
-            Place::There(leader) => ("follower", Some(leader.term)),
-            Place::Nobody if graphs.why_unopened(&name).is_some() => ("failed", None),
-            Place::Nobody => ("waiting", None),
+            GraphLocation::Here(graph) => ("leader", Some(graph.space().term())),
+            GraphLocation::Suspended => ("suspended", None),
+            GraphLocation::There(leader) => ("follower", Some(leader.term)),
+            GraphLocation::Nobody if graphs.why_unopened(&name).is_some() => ("failed", None),
+            GraphLocation::Nobody => ("waiting", None),
             // It went meanwhile.
-            Place::Unknown => continue,
+            GraphLocation::Unknown => continue,
         };
         json.begin_object();
         json.key("name").string(&name);
@@ -38,11 +38,11 @@ fn cluster(context: &RequestContext) -> HandlerResult {
         if let Some(term) = term {
             json.key("term").unsigned(term);
         }
-        if let Place::There(leader) = &place {
+        if let GraphLocation::There(leader) = &place {
             json.key("leader").string(&leader.address);
         }
         // That of an embedded engine names files.
-        if let Place::Nobody = place
+        if let GraphLocation::Nobody = place
             && graphs.is_shared()
             && let Some(reason) = graphs.why_unopened(&name)
         {

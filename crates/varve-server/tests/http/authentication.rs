@@ -9,7 +9,7 @@ mod tasks;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use varve_auth::{Author, Kind, User};
+use varve_auth::{Author, RecordKind, User};
 use varve_server::rights::Needs;
 use varve_server::{AuthConfig, Route, ServerConfig};
 
@@ -87,7 +87,7 @@ pub(crate) fn add_users(server: &TestServer, names: &[&str]) {
     };
     // One hash for all: hashing takes a while.
     let password = auth.new_password(PASSWORD).unwrap();
-    let admin = Kind::User.id_of("admin");
+    let admin = RecordKind::User.id_of("admin");
     let set = password.clone();
     auth.change(|all| Ok((admin, all.set_administrator(set, 0))))
         .unwrap();

@@ -9,7 +9,7 @@ use rcgen::{
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::version::{TLS12, TLS13};
 use tokio_tungstenite::tungstenite::{Message, client};
-use varve_auth::Kind;
+use varve_auth::RecordKind;
 use varve_server::{AuthConfig, ClientName, ServerConfig};
 
 use crate::authentication::{PASSWORD, add_users, basic};
@@ -125,7 +125,7 @@ fn a_certificate_of_another_authority_or_for_a_user_that_is_gone_does_not_count(
     let mut stream = with(&own, &server, &issue(&own, "ann", &[]));
     assert_eq!(own_record(&mut stream), Some(200));
     let auth = server.state.auth().unwrap();
-    let ann = Kind::User.id_of("ann");
+    let ann = RecordKind::User.id_of("ann");
     auth.change(|all| all.remove_user(&ann)).unwrap();
     assert_eq!(status(&mut stream, "/graphs", ""), Some(401));
 }

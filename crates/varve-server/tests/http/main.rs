@@ -1,5 +1,9 @@
 //! The server over real sockets: each test starts its own on a free port and speaks raw bytes to
 //! it.
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod algorithms;

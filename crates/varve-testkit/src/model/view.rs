@@ -7,8 +7,8 @@ use varve_model::{
     PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, PastVersion, Place,
-    ScanAsk, ScannedEdge, VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion, ScanAsk,
+    ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
 };
 
 use super::{Model, Point};
@@ -140,12 +140,12 @@ impl ModelView {
         &self,
         at: usize,
         ask: &ScanAsk<'_>,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
     ) -> Flow {
         match ask.elements {
             Elements::Vertices(_) => {
                 let vertex = &self.vertices[at];
-                visit(&Found::Vertex {
+                visit(&ScannedElement::Vertex {
                     key: &self.key(&vertex.id),
                     vertex: VertexFound {
                         label: vertex.label,
@@ -155,7 +155,7 @@ impl ModelView {
             }
             Elements::Edges(_) => {
                 let edge = &self.edges[at];
-                visit(&Found::Edge(ScannedEdge {
+                visit(&ScannedElement::Edge(ScannedEdge {
                     source: &self.key(&edge.id.source),
                     target: &self.key(&edge.id.target),
                     edge: &at.to_be_bytes(),
@@ -275,12 +275,12 @@ impl GraphView for ModelView {
     fn scan(
         &self,
         ask: &ScanAsk<'_>,
-        from: Option<&Place>,
+        from: Option<&ScanPosition>,
         demand: usize,
         meter: &Meter,
-        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
-    ) -> Result<Option<Place>, ViewError> {
-        let wrong = |place: &Place| ViewError::store(WrongKey(place.bytes().to_vec()));
+        visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
+    ) -> Result<Option<ScanPosition>, ViewError> {
+        let wrong = |place: &ScanPosition| ViewError::store(WrongKey(place.bytes().to_vec()));
         let first = match from {
             None => 0,
             Some(place) => {
@@ -293,7 +293,7 @@ impl GraphView for ModelView {
             meter.row()?;
             let flow = self.show(*at, ask, visit);
             if flow.is_break() || shown + 1 - first >= demand.max(1) {
-                let place = Place::new((shown + 1).to_be_bytes().to_vec());
+                let place = ScanPosition::new((shown + 1).to_be_bytes().to_vec());
                 return Ok(Some(place).filter(|_| shown + 1 < found.len()));
             }
         }

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 
 use varve_model::{Condition, EdgeLabelId, Predicate, Properties, PropertyKeyId, Value};
-use varve_view::{Elements, Flow, Found, GraphView, Meter, Place, ScanAsk, ScanOrder, ViewError};
+use varve_view::{
+    Elements, Flow, GraphView, Meter, ScanAsk, ScanOrder, ScanPosition, ScannedElement, ViewError,
+};
 
 use super::{Questions, one_of, same, some_of, widened};
 use crate::Random;
@@ -128,7 +130,7 @@ fn values_of(seen: &[Seen], key: PropertyKeyId) -> Vec<Option<Value>> {
 /// Everything that a scan shows, in pieces of `demand`.
 fn all(view: &dyn GraphView, ask: &ScanAsk<'_>, demand: usize) -> Result<Vec<Seen>, ViewError> {
     let mut seen: Vec<Seen> = Vec::new();
-    let mut from: Option<Place> = None;
+    let mut from: Option<ScanPosition> = None;
     loop {
         let (before, mut failed) = (seen.len(), None);
         let meter = Meter::unlimited();
@@ -153,14 +155,14 @@ fn all(view: &dyn GraphView, ask: &ScanAsk<'_>, demand: usize) -> Result<Vec<See
     }
 }
 
-fn element(view: &dyn GraphView, found: &Found<'_>) -> Result<Seen, ViewError> {
+fn element(view: &dyn GraphView, found: &ScannedElement<'_>) -> Result<Seen, ViewError> {
     Ok(match found {
-        Found::Vertex { key, vertex } => (
+        ScannedElement::Vertex { key, vertex } => (
             view.vertex_id(key)?.to_string(),
             format!("{:?}", vertex.label),
             widened(vertex.properties),
         ),
-        Found::Edge(edge) => {
+        ScannedElement::Edge(edge) => {
             let id = view.edge_id(edge.source, edge.edge)?;
             let ends = [view.vertex_id(edge.source)?, view.vertex_id(edge.target)?];
             let labels = (edge.label, edge.source_label, edge.target_label);
@@ -183,10 +185,10 @@ fn values(
         properties,
     };
     let mut values = Vec::new();
-    let mut take = |found: &Found<'_>| {
+    let mut take = |found: &ScannedElement<'_>| {
         let properties = match found {
-            Found::Vertex { vertex, .. } => vertex.properties,
-            Found::Edge(edge) => edge.properties,
+            ScannedElement::Vertex { vertex, .. } => vertex.properties,
+            ScannedElement::Edge(edge) => edge.properties,
         };
         let each = properties.iter().map(|(key, value)| (key, value.clone()));
         let is_single =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use varve_model::{EdgeLabelId, VertexLabelId};
-use varve_view::{Elements, Flow, Found, GraphView, Meter, ScanAsk};
+use varve_view::{Elements, Flow, GraphView, Meter, ScanAsk, ScannedElement};
 
 use crate::TraversalError;
 
@@ -29,7 +29,7 @@ pub fn count_vertices(
         meter,
         progress,
         &mut |found| {
-            if let Found::Vertex { vertex, .. } = found {
+            if let ScannedElement::Vertex { vertex, .. } = found {
                 *counts.entry(vertex.label).or_insert(0) += 1;
             }
         },
@@ -48,7 +48,7 @@ pub fn count_edges(
 ) -> Result<Counts<EdgeLabelId>, TraversalError> {
     let mut counts = Counts::new();
     scan(view, Elements::Edges(&[]), meter, progress, &mut |found| {
-        if let Found::Edge(edge) = found {
+        if let ScannedElement::Edge(edge) = found {
             *counts.entry(edge.label).or_insert(0) += 1;
         }
     })?;
@@ -60,7 +60,7 @@ fn scan(
     elements: Elements<'_>,
     meter: &Meter,
     progress: &mut dyn FnMut(u64),
-    count: &mut dyn FnMut(&Found<'_>),
+    count: &mut dyn FnMut(&ScannedElement<'_>),
 ) -> Result<(), TraversalError> {
     let ask = ScanAsk {
         elements,

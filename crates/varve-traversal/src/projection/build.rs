@@ -2,7 +2,7 @@
 //! neighbours of batches of vertices.
 
 use varve_model::{Direction, Properties, PropertyKeyId};
-use varve_view::{Elements, Expand, Flow, Found, GraphView, Meter, ScanAsk, ViewError};
+use varve_view::{Elements, Expand, Flow, GraphView, Meter, ScanAsk, ScannedElement, ViewError};
 
 use super::collect::Collector;
 use super::table::Table;
@@ -67,8 +67,8 @@ fn vertices(
     let mut vertices = Vertices::default();
     let (mut from, mut failed) = (None, None);
     loop {
-        let mut take = |found: &Found<'_>| {
-            let Found::Vertex { key, vertex } = found else {
+        let mut take = |found: &ScannedElement<'_>| {
+            let ScannedElement::Vertex { key, vertex } = found else {
                 return Flow::Continue(());
             };
             let wanted = ask.vertex_labels;
@@ -159,7 +159,7 @@ fn of_all_labels(
     let mut from = None;
     loop {
         from = view.scan(&scan, from.as_ref(), SCAN, meter, &mut |found| {
-            let Found::Edge(edge) = found else {
+            let ScannedElement::Edge(edge) = found else {
                 return Flow::Continue(());
             };
             if let Some(node) = sources.number(edge.source) {

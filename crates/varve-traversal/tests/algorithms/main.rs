@@ -1,6 +1,11 @@
 //! Graph algorithms against their definitions, on random graphs with parallel edges and self-loops.
 //! `VARVE_TRAVERSAL_GRAPHS` sets how many graphs.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
+
 mod definitions;
 mod projections;
 mod world;

@@ -2,6 +2,11 @@
 //!
 //! `VARVE_TRAVERSAL_GRAPHS` sets how many graphs, `VARVE_TRAVERSAL_SEED` the first seed.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
+
 mod effort;
 mod naive;
 mod pairs;

@@ -52,6 +52,7 @@ fn a_later_layer_wins() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn a_section_within_another_is_set_like_any_other() {
     let file =
         "[storage]\nengine = \"cassandra\"\n[storage.cassandra]\nreplication = 1\nuser = \"me\"\n";
@@ -257,6 +258,7 @@ fn impossible_values_are_refused() {
         ("storage.durability", "fast"),
         ("storage.engine", "mysql"),
         ("storage.memory_mib", "12"),
+        ("storage.front_table_bytes", "0"),
         ("log.level", "loud"),
         ("server.gzip_level", "11"),
     ] {

@@ -44,10 +44,7 @@ pub(crate) fn rocksdb_options(config: &Config) -> RocksConfig {
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let mut options = RocksConfig::new(&folder);
     options.memory_bytes = memory_bytes(config);
-    options.front = match config.storage.front_table_bytes {
-        0 => FrontTable::Off,
-        bytes => FrontTable::Share(bytes),
-    };
+    options.front = FrontTable::Share(config.storage.front_table_bytes);
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     options.background_jobs = u16::try_from(cores)
         .unwrap_or(BACKGROUND_JOBS_MAX)

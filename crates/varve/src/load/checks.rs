@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::catalogue::{Catalogue, nearest};
 use super::mapping::{Source, When};
 use super::rows::Rows;
-use super::sender::Kind;
+use super::sender::BatchKind;
 
 /// Checks that the columns that `source` names are in its file; returns the file's columns.
 ///
@@ -39,17 +39,17 @@ pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
 pub(super) fn schema(
     source: &Source,
     columns: &[String],
-    kind: Kind,
+    kind: BatchKind,
     catalogue: &Catalogue,
 ) -> Result<(), String> {
     let file = source.file.display();
     let in_file = |error: String| format!("{file}: {error}");
     let properties = match kind {
-        Kind::Vertices => {
+        BatchKind::Vertices => {
             let label = catalogue.vertex_label(&source.label).map_err(in_file)?;
             &label.properties
         }
-        Kind::Edges => {
+        BatchKind::Edges => {
             let label = catalogue.edge_label(&source.label).map_err(in_file)?;
             for end in [&label.source_label, &label.target_label] {
                 catalogue.vertex_label(end).map_err(in_file)?;

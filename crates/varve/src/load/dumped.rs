@@ -9,7 +9,7 @@ use super::catalogue::Catalogue;
 use super::element::{Action, Element, Period, identity};
 use super::mapping::{Columns, DateFormat, Format, Source};
 use super::schema;
-use super::sender::Kind;
+use super::sender::BatchKind;
 use crate::CommandError;
 use crate::dump::id_in_path;
 use crate::rest::{GraphClient, encode};
@@ -109,8 +109,8 @@ pub(super) fn restore_schema(
 }
 
 /// What is added to the path of all elements to delete one. Dumps of earlier builds name no label.
-fn deletion(id: &Json, label: Option<&str>, kind: Kind, period: &Period) -> String {
-    let shown = id_in_path(id, kind == Kind::Edges);
+fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) -> String {
+    let shown = id_in_path(id, kind == BatchKind::Edges);
     let mut path = format!("/{}", encode(&shown));
     // With its label the server deletes an element in the whole period, whether or not it exists
     // at the start.
@@ -137,10 +137,10 @@ fn known_by(id: &Json) -> u64 {
 /// The element of a row, if the row is one of `kind`.
 pub(super) fn element(
     mut row: Map<String, Json>,
-    kind: Kind,
+    kind: BatchKind,
     catalogue: &Catalogue,
 ) -> Result<Option<Element>, String> {
-    let key = if kind == Kind::Vertices {
+    let key = if kind == BatchKind::Vertices {
         "vertex"
     } else {
         "edge"
@@ -163,7 +163,7 @@ pub(super) fn element(
         return Ok(None);
     };
     let identity = element.get("id").map(known_by);
-    if kind == Kind::Edges {
+    if kind == BatchKind::Edges {
         let label = element.get("label").and_then(Json::as_str);
         // The id has the hidden sort value; of other labels it follows from the rest.
         let keeps_id = match label {

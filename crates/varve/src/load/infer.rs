@@ -35,7 +35,7 @@ const TIMES: [(&str, &str); 2] = [("valid_from", "valid_to"), ("since", "until")
 
 /// What the values of a column are, from the narrowest to the widest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum ColumnKind {
     Boolean,
     Date,
     Int,
@@ -46,7 +46,7 @@ enum Kind {
     Nested,
 }
 
-impl Kind {
+impl ColumnKind {
     /// Of a text of CSV, or of JSON.
     fn of_text(text: &str, numbers: bool) -> Self {
         if numbers
@@ -97,7 +97,7 @@ impl Kind {
 /// A column as far as it was looked at.
 #[derive(Debug, Default)]
 struct Column {
-    kind: Option<Kind>,
+    kind: Option<ColumnKind>,
     is_list: bool,
     values: HashSet<String>,
     count: usize,
@@ -112,18 +112,20 @@ impl Column {
                 members.iter().for_each(|member| self.add(member, of_csv));
                 return;
             }
-            Json::Object(_) => Kind::Nested,
-            Json::Bool(_) => Kind::Boolean,
-            Json::Number(number) => number.as_i64().map_or(Kind::Double, Kind::of_integer),
-            Json::String(text) => Kind::of_text(text, of_csv),
+            Json::Object(_) => ColumnKind::Nested,
+            Json::Bool(_) => ColumnKind::Boolean,
+            Json::Number(number) => number
+                .as_i64()
+                .map_or(ColumnKind::Double, ColumnKind::of_integer),
+            Json::String(text) => ColumnKind::of_text(text, of_csv),
         };
         self.kind = Some(self.kind.map_or(kind, |known| known.with(kind)));
         self.count += 1;
         self.values.insert(text_of(value));
     }
 
-    fn kind(&self) -> Kind {
-        self.kind.unwrap_or(Kind::Text)
+    fn kind(&self) -> ColumnKind {
+        self.kind.unwrap_or(ColumnKind::Text)
     }
 }
 
@@ -215,7 +217,10 @@ impl Table {
             column.count == self.rows
                 && column.values.len() == self.rows
                 && !column.is_list
-                && matches!(column.kind(), Kind::Int | Kind::Long | Kind::Text)
+                && matches!(
+                    column.kind(),
+                    ColumnKind::Int | ColumnKind::Long | ColumnKind::Text
+                )
         };
         let distinct = self.columns.iter().filter(|(_, column)| usable(column));
         let names: Vec<&str> = distinct.map(|(name, _)| name.as_str()).collect();
@@ -227,7 +232,7 @@ impl Table {
     fn times(&self) -> (Option<&str>, Option<&str>) {
         let is_time = |name: &str| {
             self.find(name)
-                .is_some_and(|column| column.kind() == Kind::Date)
+                .is_some_and(|column| column.kind() == ColumnKind::Date)
         };
         let found = TIMES.iter().map(|(from, to)| {
             (
@@ -289,7 +294,7 @@ fn guess(tables: &[Table]) -> Result<(String, String), String> {
         "# Guessed by `varve load --infer`: look at labels, ids, ends and times, and at the types in schema.json.\n",
     );
     let vertices: Vec<&Table> = tables.iter().filter(|it| it.ends().is_none()).collect();
-    let mut keys: BTreeMap<String, (Kind, bool)> = BTreeMap::new();
+    let mut keys: BTreeMap<String, (ColumnKind, bool)> = BTreeMap::new();
     let (mut vertex_labels, mut edge_labels) = (Vec::new(), Vec::new());
     for table in &vertices {
         let id = table.id();
@@ -298,7 +303,7 @@ fn guess(tables: &[Table]) -> Result<(String, String), String> {
         let properties = properties(&mut mapping, table, id.as_slice(), &mut keys);
         let strategy = match id.and_then(|id| table.find(id)).map(Column::kind) {
             None => "AUTOMATIC",
-            Some(Kind::Int | Kind::Long) => "CUSTOMIZE_NUMBER",
+            Some(ColumnKind::Int | ColumnKind::Long) => "CUSTOMIZE_NUMBER",
             Some(_) => "CUSTOMIZE_STRING",
         };
         vertex_labels.push(json!({
@@ -346,7 +351,7 @@ fn properties(
     mapping: &mut String,
     table: &Table,
     structure: &[&str],
-    keys: &mut BTreeMap<String, (Kind, bool)>,
+    keys: &mut BTreeMap<String, (ColumnKind, bool)>,
 ) -> Vec<String> {
     let (from, to) = table.times();
     for (name, column) in [("valid_from", from), ("valid_to", to)] {
@@ -360,7 +365,7 @@ fn properties(
         if structure.contains(&name.as_str()) || from == name_text || to == name_text {
             continue;
         }
-        if column.kind() == Kind::Nested || name.is_empty() {
+        if column.kind() == ColumnKind::Nested || name.is_empty() {
             ignored.push(name.as_str());
             continue;
         }
@@ -406,32 +411,35 @@ mod tests {
     #[test]
     fn kinds_are_guessed_from_texts() {
         for (text, kind) in [
-            ("5", Kind::Int),
-            ("-5", Kind::Int),
-            ("5000000000", Kind::Long),
-            ("007", Kind::Text),
-            ("1.5", Kind::Double),
-            ("1e5", Kind::Text),
-            ("inf", Kind::Text),
-            ("true", Kind::Boolean),
-            ("2020-05-01", Kind::Date),
-            ("20200501", Kind::Int),
-            ("a-b", Kind::Text),
+            ("5", ColumnKind::Int),
+            ("-5", ColumnKind::Int),
+            ("5000000000", ColumnKind::Long),
+            ("007", ColumnKind::Text),
+            ("1.5", ColumnKind::Double),
+            ("1e5", ColumnKind::Text),
+            ("inf", ColumnKind::Text),
+            ("true", ColumnKind::Boolean),
+            ("2020-05-01", ColumnKind::Date),
+            ("20200501", ColumnKind::Int),
+            ("a-b", ColumnKind::Text),
         ] {
-            assert_eq!(Kind::of_text(text, true), kind, "{text}");
+            assert_eq!(ColumnKind::of_text(text, true), kind, "{text}");
         }
         assert_eq!(
-            Kind::of_text("5", false),
-            Kind::Text,
+            ColumnKind::of_text("5", false),
+            ColumnKind::Text,
             "a text of JSON is one"
         );
     }
 
     #[test]
     fn a_column_is_as_wide_as_its_values() {
-        assert_eq!(Kind::Int.with(Kind::Double), Kind::Double);
-        assert_eq!(Kind::Int.with(Kind::Boolean), Kind::Text);
-        assert_eq!(Kind::Date.with(Kind::Date), Kind::Date);
-        assert_eq!(Kind::Date.with(Kind::Nested), Kind::Nested);
+        assert_eq!(ColumnKind::Int.with(ColumnKind::Double), ColumnKind::Double);
+        assert_eq!(ColumnKind::Int.with(ColumnKind::Boolean), ColumnKind::Text);
+        assert_eq!(ColumnKind::Date.with(ColumnKind::Date), ColumnKind::Date);
+        assert_eq!(
+            ColumnKind::Date.with(ColumnKind::Nested),
+            ColumnKind::Nested
+        );
     }
 }

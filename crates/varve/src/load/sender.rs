@@ -22,7 +22,7 @@ const NO_VERTEX: &str = "Invalid vertex id ";
 
 /// Which batch resource takes the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BatchKind {
     /// `graph/vertices/batch`
     Vertices,
     /// `graph/edges/batch`
@@ -119,7 +119,7 @@ impl Sender<'_> {
     /// order.
     pub(crate) fn run(
         &self,
-        kind: Kind,
+        kind: BatchKind,
         threads: usize,
         produce: impl FnOnce(&[SyncSender<HandOver>]) -> Result<(), String>,
     ) -> Result<(), String> {
@@ -145,7 +145,7 @@ impl Sender<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    fn send_all(&self, kind: Kind, receiver: &Receiver<HandOver>) {
+    fn send_all(&self, kind: BatchKind, receiver: &Receiver<HandOver>) {
         for (batches, block) in receiver {
             batches
                 .into_iter()
@@ -155,7 +155,7 @@ impl Sender<'_> {
         }
     }
 
-    fn send(&self, kind: Kind, mut batch: Batch, block: &Block) {
+    fn send(&self, kind: BatchKind, mut batch: Batch, block: &Block) {
         let mut bad = std::mem::take(&mut batch.bad);
         let sent = match batch.action {
             _ if self.dry_run => {
@@ -176,7 +176,7 @@ impl Sender<'_> {
     /// Stores elements; those that the server refuses are found by halving and added to `bad`.
     fn store(
         &self,
-        kind: Kind,
+        kind: BatchKind,
         elements: &mut [Sending],
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
@@ -196,7 +196,7 @@ impl Sender<'_> {
         }
         body.push(']');
         let mut parameters = Vec::new();
-        if kind == Kind::Edges {
+        if kind == BatchKind::Edges {
             parameters.push(format!("check_vertex={}", self.check_vertices));
         }
         if self.skip_unchanged {
@@ -238,7 +238,7 @@ impl Sender<'_> {
     /// Deletes elements one by one; one that is not there is deleted already.
     fn delete(
         &self,
-        kind: Kind,
+        kind: BatchKind,
         elements: &mut [Sending],
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
@@ -259,10 +259,10 @@ impl Sender<'_> {
         Ok(())
     }
 
-    fn path(&self, kind: Kind, rest: &str) -> String {
+    fn path(&self, kind: BatchKind, rest: &str) -> String {
         let of_kind = match kind {
-            Kind::Vertices => "graph/vertices",
-            Kind::Edges => "graph/edges",
+            BatchKind::Vertices => "graph/vertices",
+            BatchKind::Edges => "graph/edges",
         };
         self.client.of_graph(&format!("{of_kind}{rest}"))
     }

@@ -49,9 +49,9 @@ pub(crate) fn cluster() -> &'static Arc<CassandraEngine> {
 const CLOSED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Removes the graph of a case, once that is closed.
-pub(crate) struct Kept;
+pub(crate) struct KeepAlive;
 
-impl Drop for Kept {
+impl Drop for KeepAlive {
     fn drop(&mut self) {
         let until = Instant::now() + CLOSED_WITHIN;
         let mut removed = cluster().drop_space("g");
@@ -66,7 +66,7 @@ impl Drop for Kept {
 }
 
 /// An engine without a space of the name that the cases use, and what must live as long as it.
-pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Kept) {
+pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, KeepAlive) {
     let rules: Vec<PartRule> = LARGE
         .iter()
         .map(|large| PartRule {
@@ -79,5 +79,8 @@ pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Kept) {
         bytes_max: below.bytes_max(),
     };
     let inner: Arc<dyn Engine> = Arc::clone(cluster()) as _;
-    (Box::new(PartedEngine::new(inner, &rules, options)), Kept)
+    (
+        Box::new(PartedEngine::new(inner, &rules, options)),
+        KeepAlive,
+    )
 }

@@ -1,5 +1,10 @@
 //! Tests of the real binary as a process: its tools, its start and stop, and what it survives.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
+
 mod acknowledged;
 mod bench;
 #[cfg(feature = "engines")]

@@ -32,12 +32,12 @@ const ENTITIES_MIN: usize = 6;
 
 /// Entities or relationships.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum InstanceKind {
     Entity,
     Relationship,
 }
 
-impl Kind {
+impl InstanceKind {
     /// In paths.
     const fn one(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Kind {
 /// An instance as it was acknowledged.
 #[derive(Debug, Clone)]
 struct Known {
-    kind: Kind,
+    kind: InstanceKind,
     of: (&'static str, &'static str),
     /// Every state that was acknowledged, oldest first.
     states: Vec<Json>,
@@ -146,7 +146,7 @@ impl Writer {
     }
 
     fn step(&mut self, caller: &Caller) {
-        let entities = |it: &Known| it.kind == Kind::Entity;
+        let entities = |it: &Known| it.kind == InstanceKind::Entity;
         let choice = match self.known.values().filter(|it| entities(it)).count() {
             0..ENTITIES_MIN => self.random.below(2),
             _ => self.random.below(20),
@@ -218,7 +218,13 @@ impl Writer {
         }
     }
 
-    fn keep(&mut self, kind: Kind, of: (&'static str, &'static str), state: Json, is_copy: bool) {
+    fn keep(
+        &mut self,
+        kind: InstanceKind,
+        of: (&'static str, &'static str),
+        state: Json,
+        is_copy: bool,
+    ) {
         let guid = state["guid"].as_str().expect("a GUID").to_owned();
         let known = Known {
             kind,
@@ -234,7 +240,7 @@ impl Writer {
     }
 
     /// Keeps an instance whose making was not answered.
-    fn keep_in_doubt(&mut self, kind: Kind, of: (&'static str, &'static str), guid: &str) {
+    fn keep_in_doubt(&mut self, kind: InstanceKind, of: (&'static str, &'static str), guid: &str) {
         self.keep(kind, of, json!({"guid": guid}), false);
         let known = self.known.get_mut(guid).expect("just kept");
         (known.states, known.in_doubt) = (Vec::new(), true);
@@ -254,7 +260,7 @@ impl Writer {
                 .expect("a home")
                 .to_owned();
         }
-        self.keep(Kind::Entity, of, entity, false);
+        self.keep(InstanceKind::Entity, of, entity, false);
     }
 
     /// One of the instances that `fits`, if there is any.
@@ -290,7 +296,7 @@ impl Writer {
         if let Some(mut answer) = answer {
             let relationship = answer["relationship"].take();
             self.meaning_type = relationship["type"].clone();
-            self.keep(Kind::Relationship, MEANING, relationship, false);
+            self.keep(InstanceKind::Relationship, MEANING, relationship, false);
         }
     }
 
@@ -340,9 +346,9 @@ impl Writer {
         let path = "instances/relationships/reference-copy";
         let what = "save copy of a relationship";
         match self.call(caller, what, ("POST", path, &copy)) {
-            Some(_) => self.keep(Kind::Relationship, MEANING, copy, true),
+            Some(_) => self.keep(InstanceKind::Relationship, MEANING, copy, true),
             None => {
-                self.keep_in_doubt(Kind::Relationship, MEANING, &guid);
+                self.keep_in_doubt(InstanceKind::Relationship, MEANING, &guid);
                 self.known.get_mut(&guid).expect("just kept").is_copy = true;
             }
         }
@@ -357,8 +363,8 @@ impl Writer {
         let new = format!("moved-{}", self.fresh());
         let Known { kind, of, .. } = self.known[&old];
         let parameter = match kind {
-            Kind::Entity => "newEntityGUID",
-            Kind::Relationship => "newRelationshipGUID",
+            InstanceKind::Entity => "newEntityGUID",
+            InstanceKind::Relationship => "newRelationshipGUID",
         };
         let path = format!("instances/{}/{old}/identity?{parameter}={new}", kind.one());
         let answer = self.call(caller, "re-identify", ("POST", &path, &taken_for(of)));
@@ -395,7 +401,7 @@ impl Writer {
             "properties": texts(&[("qualifiedName", &name)]),
         });
         let path = "instances/entities/reference-copy";
-        self.keep(Kind::Entity, ASSET, copy.clone(), true);
+        self.keep(InstanceKind::Entity, ASSET, copy.clone(), true);
         let guid = format!("copy-{name}");
         if self
             .call(caller, "save copy", ("POST", path, &copy))
@@ -526,7 +532,7 @@ impl Writer {
 }
 
 /// All states, oldest first; none when it is not known.
-fn history_of(caller: &Caller, kind: Kind, guid: &str) -> Vec<Json> {
+fn history_of(caller: &Caller, kind: InstanceKind, guid: &str) -> Vec<Json> {
     let path = format!("instances/{}/{guid}/history/all", kind.one());
     let body = json!({"class": "HistoryRangeRequest", "sequencingOrder": "FORWARDS"});
     match caller.call("POST", &path, &body) {
@@ -546,7 +552,7 @@ fn history_of(caller: &Caller, kind: Kind, guid: &str) -> Vec<Json> {
 }
 
 /// What it is now, deleted or not.
-fn current_of(caller: &Caller, kind: Kind, guid: &str) -> Option<Json> {
+fn current_of(caller: &Caller, kind: InstanceKind, guid: &str) -> Option<Json> {
     let path = format!("instances/{}/{guid}/existence", kind.one());
     let mut answer = caller.must("GET", &path, &Json::Null);
     let state = answer.get_mut(kind.one())?.take();

@@ -80,9 +80,9 @@ impl Spread {
 }
 
 /// A figure's name, whether more is better, and its value in a row.
-type Kind = (&'static str, bool, fn(&Row) -> Option<f64>);
+type ComparedFigure = (&'static str, bool, fn(&Row) -> Option<f64>);
 
-const FIGURES: [Kind; 7] = [
+const FIGURES: [ComparedFigure; 7] = [
     ("requests/s", true, |row| Some(row.columns.throughput)),
     ("elements/s", true, |row| Some(row.more.items_per_s)),
     ("average ms", false, |row| {
@@ -186,7 +186,7 @@ fn side_of_file(files: &[ResultFile], at: usize) -> String {
 }
 
 /// The n-th repeat of one side is divided by the n-th of the other, since they ran one after the other.
-fn figure((name, more, value): &Kind, both: &[Vec<&Row>; 2]) -> Option<Figure> {
+fn figure((name, more, value): &ComparedFigure, both: &[Vec<&Row>; 2]) -> Option<Figure> {
     let values =
         [0, 1].map(|side| -> Vec<f64> { both[side].iter().filter_map(|row| value(row)).collect() });
     let ratios = values[0].iter().zip(&values[1]).map(|(a, b)| a / b);

@@ -123,11 +123,11 @@ fn throughput(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Publish
 }
 
 /// A line's name, its shape, and its value in a row.
-type Kind = (&'static str, Shape, fn(&Row) -> f64);
+type DrawnFigure = (&'static str, Shape, fn(&Row) -> f64);
 
 fn latency(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Published]) -> Chart {
     let mut series = Vec::new();
-    let kinds: [Kind; 2] = [
+    let kinds: [DrawnFigure; 2] = [
         ("median", Shape::Dotted, |row| {
             row.columns.median_us as f64 / 1_000.0
         }),

@@ -10,7 +10,7 @@ use rustix::event::epoll::EventFlags;
 use super::super::answer::Verdict;
 use super::super::http::Head;
 use super::super::measure::Failure;
-use super::{Outcome, State, Worker};
+use super::{Outcome, UserState, Worker};
 use crate::endpoint::Stream;
 
 /// Buffers of a user that grew over this are given back.
@@ -34,7 +34,7 @@ impl Worker {
                     return self.fail(index, Failure::ConnectFailed, &error.into());
                 }
                 user.stream = Some(stream);
-                user.state = State::Connecting;
+                user.state = UserState::Connecting;
                 if connected {
                     self.connected(index);
                 }
@@ -61,7 +61,7 @@ impl Worker {
         let user = &mut self.users[index as usize];
         user.expect = Some(expect);
         user.request_length = self.request.len();
-        user.state = State::Receiving;
+        user.state = UserState::Receiving;
         user.input.clear();
         let Some(stream) = &mut user.stream else {
             return;
@@ -85,7 +85,7 @@ impl Worker {
         user.rest.clear();
         user.rest.extend_from_slice(&self.request[sent..]);
         user.rest_at = 0;
-        user.state = State::Sending;
+        user.state = UserState::Sending;
         self.watch_sending(index);
     }
 
@@ -110,16 +110,16 @@ impl Worker {
 
     pub(super) fn handle(&mut self, index: u32, flags: EventFlags) {
         match self.users[index as usize].state {
-            State::Connecting => self.finish_connect(index),
-            State::Sending if flags.contains(EventFlags::OUT) || self.is_handshaking(index) => {
+            UserState::Connecting => self.finish_connect(index),
+            UserState::Sending if flags.contains(EventFlags::OUT) || self.is_handshaking(index) => {
                 self.send_rest(index);
             }
-            State::Sending | State::Receiving | State::Idle => {
+            UserState::Sending | UserState::Receiving | UserState::Idle => {
                 if let Some((failure, error)) = self.receive(index) {
                     self.fail(index, failure, &error);
                 }
             }
-            State::Stopped => {}
+            UserState::Stopped => {}
         }
     }
 
@@ -154,14 +154,14 @@ impl Worker {
             Err(error) => {
                 // A server may answer and close before it has read the whole request: what it said comes first.
                 let failed = self.receive(index);
-                if failed.is_some() || self.users[index as usize].state == State::Sending {
+                if failed.is_some() || self.users[index as usize].state == UserState::Sending {
                     self.fail(index, Failure::Reset, &error);
                 }
                 return;
             }
         }
         if user.rest_at == user.rest.len() && !stream.is_holding() {
-            user.state = State::Receiving;
+            user.state = UserState::Receiving;
             give_back(&mut user.rest);
             self.watch(index, EventFlags::IN);
         } else if self.is_handshaking(index) {
@@ -187,7 +187,7 @@ impl Worker {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    if self.users[index as usize].state != State::Idle {
+                    if self.users[index as usize].state != UserState::Idle {
                         return Some((Failure::Reset, error));
                     }
                     self.hang_up(index);
@@ -208,7 +208,7 @@ impl Worker {
     /// Takes in a part of an answer; whether the request has ended with it.
     fn received(&mut self, index: u32, bytes: &[u8], closed: bool) -> bool {
         let user = &mut self.users[index as usize];
-        if user.state == State::Idle {
+        if user.state == UserState::Idle {
             // Nothing was asked: the server closes an idle connection. The next request opens another.
             self.hang_up(index);
             return true;
@@ -251,7 +251,7 @@ impl Worker {
         let outcome = self.judge(index, &head, answer);
         // The next request must not follow on the half of this one that the server did not wait for.
         let user = &mut self.users[index as usize];
-        let half_sent = user.state == State::Sending;
+        let half_sent = user.state == UserState::Sending;
         (user.answered, user.fruitless) = (true, 0);
         self.end_at(index, now, head.status, end, outcome);
         if head.close || end < bytes.len() || closed || half_sent {

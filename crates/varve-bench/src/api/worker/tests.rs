@@ -14,7 +14,7 @@ use super::super::choice::Distribution;
 use super::super::measure::buckets;
 use super::super::payload::Naming;
 use super::super::result::{Load, Model};
-use super::super::scenario::{Data, Place, Scenario, Sizes};
+use super::super::scenario::{Data, GraphAddress, Scenario, Sizes};
 use super::*;
 use crate::endpoint::Endpoint;
 
@@ -37,7 +37,7 @@ fn batch() -> u32 {
 }
 
 /// What a worker found.
-struct Found {
+struct WorkerResult {
     tally: Tally,
     parts: Vec<Part>,
     samples: Vec<jtl::Sample>,
@@ -56,7 +56,7 @@ fn requests(to: SocketAddr, scenario: Scenario) -> Requests {
         vertices: 20,
         edges: 100,
     };
-    let place = Place {
+    let place = GraphAddress {
         headers: format!("Host: {to}\r\n"),
         base: "/graphs/g".to_owned(),
         source: "__g_hugegraph".to_owned(),
@@ -69,7 +69,12 @@ fn requests(to: SocketAddr, scenario: Scenario) -> Requests {
 }
 
 /// Runs one worker with all the users of `load`.
-fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i64>) -> Found {
+fn run_worker(
+    to: SocketAddr,
+    scenario: Scenario,
+    load: &Load,
+    budget: Option<i64>,
+) -> WorkerResult {
     let (seconds, parts) = mpsc::channel();
     let (sender, samples) = mpsc::channel();
     let tally = run(Work {
@@ -96,7 +101,7 @@ fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i6
         samples: Some(sender),
         active: Arc::default(),
     });
-    Found {
+    WorkerResult {
         tally: tally.expect("the loop works"),
         parts: parts.into_iter().collect(),
         samples: samples.into_iter().flatten().collect(),

@@ -13,10 +13,10 @@ use varve_model::{Direction, EdgeId, VertexId};
 use super::scenarios::{Measure, sizes};
 use super::{Options, SEED, naming};
 use crate::api::choice::{Random, mix};
-use crate::api::payload::Kind;
+use crate::api::payload::VertexKind;
 use crate::api::process;
 use crate::api::result::Measured;
-use crate::api::scenario::{Place, Scenario, Sizes};
+use crate::api::scenario::{GraphAddress, Scenario, Sizes};
 use crate::owned::Folder;
 
 /// The two engines, each with a space of its own.
@@ -107,7 +107,7 @@ pub(super) type RowKey = (TableId, Vec<u8>, Vec<u8>);
 pub(super) fn read_keys(
     what: &Measure,
     sizes: &Sizes,
-    place: &Place,
+    place: &GraphAddress,
     percent: u64,
 ) -> Result<Vec<RowKey>> {
     let mut random = Random::new(mix(SEED));
@@ -135,7 +135,9 @@ pub(super) fn read_engine(
 }
 
 fn text_id(number: u64) -> VertexId {
-    VertexId::text(&String::from_utf8_lossy(&naming().id(Kind::Plain, number)))
+    VertexId::text(&String::from_utf8_lossy(
+        &naming().id(VertexKind::Plain, number),
+    ))
 }
 
 fn vertex_key(number: u64) -> RowKey {
@@ -143,10 +145,10 @@ fn vertex_key(number: u64) -> RowKey {
     (tables::VERTEX, id, key::VERTEX_CLUSTERING.to_vec())
 }
 
-fn edge_key(number: u64, vertices: u64, place: &Place) -> Result<RowKey> {
+fn edge_key(number: u64, vertices: u64, place: &GraphAddress) -> Result<RowKey> {
     let (source, target) = naming().ends(number, vertices);
     let middle = place.edge_middle.replace("%3E", ">");
-    let id = |number| String::from_utf8_lossy(&naming().id(Kind::Plain, number)).into_owned();
+    let id = |number| String::from_utf8_lossy(&naming().id(VertexKind::Plain, number)).into_owned();
     let text = format!("S{}{middle}S{}", id(source), id(target));
     let id = EdgeId::parse(&text).map_err(|error| anyhow!("{text}: {error}"))?;
     let clustering = key::edge_clustering(&id, Direction::Out);

@@ -8,7 +8,7 @@ use std::time::Instant as MonotonicInstant;
 use parking_lot::MutexGuard;
 use varve_kv::{Batch, Durability};
 
-use super::{DurabilityMode, Shared, State, put_version};
+use super::{CommitterState, DurabilityMode, Shared, put_version};
 
 /// What the committer's own thread has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Work {
 
 impl Shared {
     /// Wakes the committer's own thread, or starts it. Without one, this thread does its work.
-    pub(super) fn wake(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+    pub(super) fn wake(self: &Arc<Self>, mut state: MutexGuard<'_, CommitterState>) {
         if state.running {
             drop(state);
             self.arrived.notify_one();
@@ -110,7 +110,7 @@ impl Shared {
     }
 
     /// Waits for the time to sync; or for commits that nobody else writes, or for the end.
-    fn wait_for_work(&self, state: &mut MutexGuard<'_, State>) -> Work {
+    fn wait_for_work(&self, state: &mut MutexGuard<'_, CommitterState>) -> Work {
         let mut waited_enough = false;
         loop {
             let idle = state.writing || (state.queue.is_empty() && !state.stop);

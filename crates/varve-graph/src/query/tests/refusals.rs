@@ -61,6 +61,7 @@ fn refusal(schema: &Schema, query: &VertexQuery) -> GraphError {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn refusals_in_the_words_of_the_recording() {
     let schema = schema(1);
     let not_indexed = |names: &str, place: &str, kinds: &str| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, TABLES, VERTEX};
 use varve_kv::{
     Batch, ClusteringRange, Durability, Engine, Flow, MemoryEngine, Reader, ScanRequest, Space,
@@ -411,7 +411,7 @@ impl World {
         };
         self.space.scan(request, &mut |_, row| {
             let (header, content) = Header::decode(row).expect("own row");
-            found = Some((header.kind == Kind::Put).then(|| content.to_vec()));
+            found = Some((header.kind == RowKind::Put).then(|| content.to_vec()));
             Flow::Break(())
         })?;
         Ok(found.flatten())
@@ -438,9 +438,9 @@ fn sides(id: &ElementId) -> Vec<(Vec<u8>, Vec<u8>, TableId)> {
 fn row_of(version: CommitVersion, state: Option<&Element>) -> Vec<u8> {
     let mut out = Vec::new();
     let kind = if state.is_some() {
-        Kind::Put
+        RowKind::Put
     } else {
-        Kind::Delete
+        RowKind::Delete
     };
     Header {
         version,

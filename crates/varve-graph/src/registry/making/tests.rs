@@ -8,7 +8,7 @@ use varve_testkit::SharedMemory;
 
 use super::*;
 use crate::graph::GraphOptions;
-use crate::registry::Place;
+use crate::registry::GraphLocation;
 
 fn server(shared: &Arc<SharedMemory>, address: &str) -> Arc<Registry> {
     let options = GraphOptions::new(Arc::new(SystemClock));
@@ -164,7 +164,7 @@ fn what_was_left_below_a_graph_is_not_led_by_others_and_is_removed_by_its_leader
     let b = server(&shared, "b");
     tend(&b);
     assert!(
-        matches!(b.place("g"), Place::There(_)),
+        matches!(b.place("g"), GraphLocation::There(_)),
         "{:?}",
         b.place("g")
     );
@@ -176,7 +176,7 @@ fn what_was_left_below_a_graph_is_not_led_by_others_and_is_removed_by_its_leader
     assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g"]);
     tend(&b);
     assert!(
-        matches!(b.place("g"), Place::There(_)),
+        matches!(b.place("g"), GraphLocation::There(_)),
         "{:?}",
         b.place("g")
     );
@@ -260,13 +260,13 @@ fn a_graph_that_cannot_be_opened_is_told_of() {
     shared.refuse_opening("g", false);
     let c = server(&shared, "c");
     assert!(holds_data(&c));
-    assert!(matches!(b.look("g"), Ok(Place::There(_))));
+    assert!(matches!(b.look("g"), Ok(GraphLocation::There(_))));
     for _ in 0..2 {
         tend(&b);
     }
     assert_eq!(b.why_unopened("g"), None);
     c.close();
-    assert!(matches!(b.look("g"), Ok(Place::Here(_))));
+    assert!(matches!(b.look("g"), Ok(GraphLocation::Here(_))));
     assert!(holds_data(&b));
 }
 
@@ -297,7 +297,7 @@ fn while_a_graph_is_opened_that_could_not_be_requests_wait() {
     shared.refuse_opening("g", false);
     // What the thread that tends the graphs has while it opens one.
     let opening = shared.server("b").open("g", TABLES, false).unwrap();
-    assert!(matches!(b.look("g"), Ok(Place::Nobody)));
+    assert!(matches!(b.look("g"), Ok(GraphLocation::Nobody)));
     drop(opening);
     assert!(
         b.look("g").is_err(),
@@ -335,7 +335,11 @@ fn a_server_starts_beside_a_graph_of_which_it_is_not_told_who_leads_it() {
     let b = server(&shared, "b");
     assert!(b.get("h").is_ok(), "the other one is served");
     assert_eq!(b.names(), ["g", "h"]);
-    assert!(matches!(b.place("g"), Place::Nobody), "{:?}", b.place("g"));
+    assert!(
+        matches!(b.place("g"), GraphLocation::Nobody),
+        "{:?}",
+        b.place("g")
+    );
     for _ in 0..5 {
         let error = b.look("g").expect_err("it is no matter of waiting");
         assert_eq!(error.kind, ErrorKind::Storage);
@@ -364,14 +368,18 @@ fn a_server_that_runs_finds_out_that_it_is_not_told_who_leads_a_graph() {
     tend(&b);
     shared.refuse_asking("g", Some(says_that_it_is_gone));
     assert_eq!(told_by_tending(&b).len(), 1);
-    assert!(matches!(b.place("g"), Place::Nobody), "{:?}", b.place("g"));
+    assert!(
+        matches!(b.place("g"), GraphLocation::Nobody),
+        "{:?}",
+        b.place("g")
+    );
     assert!(
         b.why_unopened("g")
             .is_some_and(|why| why.contains("lease table"))
     );
     assert_eq!(a.why_unopened("g"), None, "it has it open");
     shared.refuse_asking("g", None);
-    assert!(matches!(b.look("g"), Ok(Place::There(_))));
+    assert!(matches!(b.look("g"), Ok(GraphLocation::There(_))));
     for _ in 0..2 {
         tend(&b);
     }
@@ -404,7 +412,7 @@ fn a_cluster_that_is_away_is_waited_for_and_no_fault_of_the_graph() {
     }
     assert_eq!(b.why_unopened("g"), None);
     assert!(
-        matches!(b.place("g"), Place::There(_)),
+        matches!(b.place("g"), GraphLocation::There(_)),
         "{:?}",
         b.place("g")
     );
@@ -441,6 +449,6 @@ fn a_server_that_has_closed_takes_no_graph() {
     put(&a.create("g").unwrap());
     a.close();
     tend(&a);
-    assert!(matches!(a.look("g"), Ok(Place::Nobody)));
+    assert!(matches!(a.look("g"), Ok(GraphLocation::Nobody)));
     assert!(holds_data(&server(&shared, "b")));
 }

@@ -89,6 +89,7 @@ fn a_new_index_is_creating_until_its_task_has_run() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn fields_are_checked() {
     let bench = bench();
     for (kind, fields, message) in [

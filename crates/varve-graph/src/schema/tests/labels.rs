@@ -1,5 +1,10 @@
 //! Vertex and edge labels: creation, change, refusal.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test is a list of cases, best read from top to bottom"
+)]
+
 use varve_model::Datum;
 use varve_model::schema::{EdgeLabelType, Frequency, IdStrategy, Retention};
 

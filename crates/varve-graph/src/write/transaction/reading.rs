@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest};
 use varve_model::{Direction, EdgeId, ElementId, TemporalScope, VertexId};
@@ -93,7 +93,7 @@ impl Transaction<'_> {
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, GraphError> {
         let (header, content) = Header::decode(row)?;
-        if header.kind == Kind::Put && header.until > self.now {
+        if header.kind == RowKind::Put && header.until > self.now {
             self.check_start(&header)?;
             found(content);
             return Ok(true);

@@ -49,16 +49,16 @@ impl Read for CountedRead<'_> {
         self.inner.relationships_of(entity, of, visit)
     }
 
-    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Kept>, OmrsError> {
+    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Candidate>, OmrsError> {
         self.inner.kept(subject, guid)
     }
 
-    fn kept_entity(&self, kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+    fn kept_entity(&self, kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         self.told.fetch_add(1, Ordering::Relaxed);
         self.inner.kept_entity(kept)
     }
 
-    fn kept_relationship(&self, kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn kept_relationship(&self, kept: CandidateRow) -> Result<Option<ToldRelationship>, OmrsError> {
         self.told.fetch_add(1, Ordering::Relaxed);
         self.inner.kept_relationship(kept)
     }

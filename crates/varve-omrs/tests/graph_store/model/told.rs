@@ -95,7 +95,7 @@ pub(super) fn compare_kept(
     subject: Subject,
     found: &[(&String, Option<&StoredInstance>)],
 ) {
-    let told = |kept: Kept| match subject {
+    let told = |kept: Candidate| match subject {
         Subject::Entities => kept.entity(reader).expect("told").map(|it| json(&it)),
         Subject::Relationships => {
             let told = kept.relationship(reader).expect("told");

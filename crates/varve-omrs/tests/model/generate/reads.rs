@@ -15,7 +15,7 @@ use super::values::{TEXTS, array_of};
 use super::{
     BEGIN, CLASSIFICATION_TYPES, ENTITY_TYPES, Generator, HOME, RELATIONSHIP_TYPES, USERS,
 };
-use crate::call::{At, Kind, Read};
+use crate::call::{At, InstanceKind, Read};
 
 /// The deepest nesting of conditions.
 const DEPTH_MAX: usize = 2;
@@ -28,7 +28,7 @@ impl Generator<'_> {
                 let kind = self.kind();
                 Read::IsKnown(kind, self.name(kind))
             }
-            1 => Read::Summary(self.name(Kind::Entity)),
+            1 => Read::Summary(self.name(InstanceKind::Entity)),
             2 => {
                 let kind = self.kind();
                 let name = self.name(kind);
@@ -40,15 +40,15 @@ impl Generator<'_> {
                 Read::History(kind, name, self.range())
             }
             4 => {
-                let name = self.name(Kind::Entity);
+                let name = self.name(InstanceKind::Entity);
                 Read::HomeClassifications(name, self.at())
             }
             5 => {
-                let name = self.name(Kind::Entity);
-                Read::RelationshipsForEntity(name, self.of_type(Kind::Relationship))
+                let name = self.name(InstanceKind::Entity);
+                Read::RelationshipsForEntity(name, self.of_type(InstanceKind::Relationship))
             }
             6..=8 => Read::FindEntities(EntityFindRequest {
-                instances: self.instances(Kind::Entity),
+                instances: self.instances(InstanceKind::Entity),
                 match_classifications: self.one_in(3).then(|| self.classifications()),
             }),
             9 | 10 => Read::FindEntitiesByProperty(self.by_property()),
@@ -64,15 +64,15 @@ impl Generator<'_> {
                 request.matching.match_criteria = None;
                 Read::FindEntitiesByValue(criteria, request)
             }
-            13 | 14 => Read::FindRelationships(self.instances(Kind::Relationship)),
-            15 => Read::FindRelationshipsByProperty(self.matching(Kind::Relationship)),
+            13 | 14 => Read::FindRelationships(self.instances(InstanceKind::Relationship)),
+            15 => Read::FindRelationshipsByProperty(self.matching(InstanceKind::Relationship)),
             16 => {
                 let criteria = self.expression();
-                Read::FindRelationshipsByValue(criteria, self.of_type(Kind::Relationship))
+                Read::FindRelationshipsByValue(criteria, self.of_type(InstanceKind::Relationship))
             }
             17 => {
-                let start = self.name(Kind::Entity);
-                let end = self.name(Kind::Entity);
+                let start = self.name(InstanceKind::Entity);
+                let end = self.name(InstanceKind::Entity);
                 Read::Linking(start, end, self.find())
             }
             18 => self.neighborhood(),
@@ -83,10 +83,10 @@ impl Generator<'_> {
 
     /// Entities in the order of a property that something is asked of: those that have the same value may fail together.
     fn ordered_by_what_is_asked(&mut self) -> Read {
-        let name = self.name(Kind::Entity);
-        let of = self.type_of(Kind::Entity, &name);
+        let name = self.name(InstanceKind::Entity);
+        let of = self.type_of(InstanceKind::Entity, &name);
         let condition = self.condition(of);
-        let mut paged = self.paged(Kind::Entity);
+        let mut paged = self.paged(InstanceKind::Entity);
         paged.sequencing_property.clone_from(&condition.property);
         let orders = [
             SequencingOrder::PropertyAscending,
@@ -116,22 +116,22 @@ impl Generator<'_> {
     }
 
     fn neighborhood(&mut self) -> Read {
-        let name = self.name(Kind::Entity);
+        let name = self.name(InstanceKind::Entity);
         let level = self.random.below(5) as i32 - 1;
         let request = EntityNeighborhoodFindRequest {
             find: self.find(),
-            entity_type_guids: self.type_guids(Kind::Entity),
-            relationship_type_guids: self.type_guids(Kind::Relationship),
+            entity_type_guids: self.type_guids(InstanceKind::Entity),
+            relationship_type_guids: self.type_guids(InstanceKind::Relationship),
             classifications: self.limit(),
         };
         Read::Neighborhood(name, level, request)
     }
 
     fn related(&mut self) -> Read {
-        let name = self.name(Kind::Entity);
+        let name = self.name(InstanceKind::Entity);
         let request = RelatedEntitiesFindRequest {
-            paged: self.paged(Kind::Entity),
-            entity_type_guids: self.type_guids(Kind::Entity),
+            paged: self.paged(InstanceKind::Entity),
+            entity_type_guids: self.type_guids(InstanceKind::Entity),
             classifications: self.limit(),
         };
         Read::Related(name, request)
@@ -184,18 +184,18 @@ impl Generator<'_> {
         }
     }
 
-    fn paged(&mut self, kind: Kind) -> PagedFindRequest {
+    fn paged(&mut self, kind: InstanceKind) -> PagedFindRequest {
         let order = *self.random.pick(SequencingOrder::ALL);
         let order = Some(order).filter(|_| !self.random.one_in(4));
         let property = match kind {
-            Kind::Entity => self.pick(&[
+            InstanceKind::Entity => self.pick(&[
                 "qualifiedName",
                 "name",
                 "position",
                 "size",
                 "no such property",
             ]),
-            Kind::Relationship => self.pick(&["description", "confidence"]),
+            InstanceKind::Relationship => self.pick(&["description", "confidence"]),
         };
         PagedFindRequest {
             find: self.find(),
@@ -206,15 +206,15 @@ impl Generator<'_> {
         }
     }
 
-    fn type_in(&mut self, kind: Kind) -> TypeIndex {
+    fn type_in(&mut self, kind: InstanceKind) -> TypeIndex {
         let name = match kind {
-            Kind::Entity => self.pick(&ENTITY_TYPES),
-            Kind::Relationship => self.pick(&RELATIONSHIP_TYPES),
+            InstanceKind::Entity => self.pick(&ENTITY_TYPES),
+            InstanceKind::Relationship => self.pick(&RELATIONSHIP_TYPES),
         };
         self.type_named(name)
     }
 
-    fn type_guid_in(&mut self, kind: Kind) -> String {
+    fn type_guid_in(&mut self, kind: InstanceKind) -> String {
         if self.one_in(40) {
             return "no such type".to_owned();
         }
@@ -222,7 +222,7 @@ impl Generator<'_> {
         self.types().get(of).guid().to_owned()
     }
 
-    fn type_guids(&mut self, kind: Kind) -> Vec<String> {
+    fn type_guids(&mut self, kind: InstanceKind) -> Vec<String> {
         if !self.one_in(4) {
             return Vec::new();
         }
@@ -239,14 +239,14 @@ impl Generator<'_> {
         names
     }
 
-    fn of_type(&mut self, kind: Kind) -> TypeLimitedFindRequest {
+    fn of_type(&mut self, kind: InstanceKind) -> TypeLimitedFindRequest {
         TypeLimitedFindRequest {
             paged: self.paged(kind),
             type_guid: self.one_in(2).then(|| self.type_guid_in(kind)),
         }
     }
 
-    fn instances(&mut self, kind: Kind) -> InstanceFindRequest {
+    fn instances(&mut self, kind: InstanceKind) -> InstanceFindRequest {
         let mut of_subtypes = SubtypeLimitedFindRequest {
             of_type: self.of_type(kind),
             subtype_guids: Vec::new(),
@@ -393,7 +393,7 @@ impl Generator<'_> {
         wanted
     }
 
-    fn matching(&mut self, kind: Kind) -> PropertyMatchFindRequest {
+    fn matching(&mut self, kind: InstanceKind) -> PropertyMatchFindRequest {
         let of = self.type_in(kind);
         PropertyMatchFindRequest {
             of_type: self.of_type(kind),
@@ -404,7 +404,7 @@ impl Generator<'_> {
 
     fn by_property(&mut self) -> EntityPropertyFindRequest {
         EntityPropertyFindRequest {
-            matching: self.matching(Kind::Entity),
+            matching: self.matching(InstanceKind::Entity),
             classifications: self.limit(),
         }
     }
@@ -418,7 +418,7 @@ impl Generator<'_> {
     }
 
     fn by_classification(&mut self, name: &str) -> PropertyMatchFindRequest {
-        let mut request = self.matching(Kind::Entity);
+        let mut request = self.matching(InstanceKind::Entity);
         request.match_properties = match self.types().by_name(name) {
             Some(of) if self.one_in(2) => Some(self.wanted(of)),
             _ => None,

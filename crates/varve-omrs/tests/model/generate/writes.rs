@@ -16,7 +16,7 @@ use super::{
     BEGIN, CLASSIFICATION_TYPES, COPIES, ELSEWHERE, ENTITY_TYPES, Generator, HOME, LINK_COPIES,
     RELATIONSHIP_TYPES,
 };
-use crate::call::{Kind, Write};
+use crate::call::{InstanceKind, Write};
 
 /// Makes a call of one kind.
 type Make<Maker> = fn(&mut Maker, &str) -> Write;
@@ -145,8 +145,8 @@ impl Generator<'_> {
     fn fitting_end(&mut self, of: TypeIndex, end: usize) -> String {
         let wanted = self.types().get(of).ends().expect("of a relationship")[end];
         for _ in 0..12 {
-            let name = self.name(Kind::Entity);
-            let known = self.header_of(Kind::Entity, &name);
+            let name = self.name(InstanceKind::Entity);
+            let known = self.header_of(InstanceKind::Entity, &name);
             let known = known.filter(|header| !header.audit.is_deleted());
             let known = known.map(|header| header.audit.type_name().to_owned());
             let fits = known.is_some_and(|known| {
@@ -157,7 +157,7 @@ impl Generator<'_> {
                 return name;
             }
         }
-        self.name(Kind::Entity)
+        self.name(InstanceKind::Entity)
     }
 
     fn update_status(&mut self, _: &str) -> Write {
@@ -179,7 +179,7 @@ impl Generator<'_> {
     }
 
     /// An instance that is deleted or not, as asked, if there is one.
-    fn in_state(&mut self, kind: Kind, deleted: bool) -> String {
+    fn in_state(&mut self, kind: InstanceKind, deleted: bool) -> String {
         for _ in 0..8 {
             let name = self.name(kind);
             let known = self.header_of(kind, &name);
@@ -220,7 +220,7 @@ impl Generator<'_> {
     }
 
     fn classify(&mut self, _: &str) -> Write {
-        let entity = self.name(Kind::Entity);
+        let entity = self.name(InstanceKind::Entity);
         let name = self.classification_name();
         let properties = self.classification_properties(&name);
         if self.one_in(3) {
@@ -252,7 +252,7 @@ impl Generator<'_> {
 
     fn classified(&mut self) -> (String, String) {
         for _ in 0..6 {
-            let entity = self.name(Kind::Entity);
+            let entity = self.name(InstanceKind::Entity);
             if !self
                 .naive
                 .classifications(&self.names.guid(&entity))
@@ -262,7 +262,7 @@ impl Generator<'_> {
                 return (entity, name);
             }
         }
-        (self.name(Kind::Entity), self.classification_name())
+        (self.name(InstanceKind::Entity), self.classification_name())
     }
 
     fn declassify(&mut self, _: &str) -> Write {
@@ -278,7 +278,7 @@ impl Generator<'_> {
 
     /// What stands for an entity that is here, or that is not.
     fn proxy_given(&mut self, name: &str) -> EntityProxy {
-        match self.header_of(Kind::Entity, name).cloned() {
+        match self.header_of(InstanceKind::Entity, name).cloned() {
             Some(header) => EntityProxy {
                 header: InstanceHeader {
                     guid: Some(name.to_owned()),
@@ -335,8 +335,8 @@ impl Generator<'_> {
         let name = self.name(kind);
         let expected = self.expected(kind, &name);
         let new = match kind {
-            Kind::Entity => self.pick(&ENTITY_TYPES),
-            Kind::Relationship => self.pick(&RELATIONSHIP_TYPES),
+            InstanceKind::Entity => self.pick(&ENTITY_TYPES),
+            InstanceKind::Relationship => self.pick(&RELATIONSHIP_TYPES),
         };
         let guid = self.types().get(self.type_named(new)).guid().to_owned();
         let summary = |guid: Option<String>, name: Option<String>| TypeDefSummary {
@@ -360,8 +360,8 @@ impl Generator<'_> {
             self.name(kind)
         } else {
             match kind {
-                Kind::Entity => self.pick(&COPIES).to_owned(),
-                Kind::Relationship => self.pick(&LINK_COPIES).to_owned(),
+                InstanceKind::Entity => self.pick(&COPIES).to_owned(),
+                InstanceKind::Relationship => self.pick(&LINK_COPIES).to_owned(),
             }
         };
         let home = self.header_of(kind, &name);
@@ -455,7 +455,7 @@ impl Generator<'_> {
     fn far_entity(&mut self) -> EntityDetail {
         let number = self.random.below(COPIES.len());
         let guid = if self.one_in(15) {
-            self.name(Kind::Entity)
+            self.name(InstanceKind::Entity)
         } else {
             COPIES[number].to_owned()
         };
@@ -506,7 +506,7 @@ impl Generator<'_> {
     /// An end of a copied relationship: an entity that is here, or one that is not yet.
     fn far_end(&mut self, of: TypeIndex, end: usize) -> EntityProxy {
         let name = self.fitting_end(of, end);
-        let known = self.header_of(Kind::Entity, &name).cloned();
+        let known = self.header_of(InstanceKind::Entity, &name).cloned();
         match known.filter(|_| !self.random.one_in(3)) {
             Some(header) => EntityProxy {
                 header: InstanceHeader {
@@ -525,7 +525,7 @@ impl Generator<'_> {
     fn far_relationship(&mut self) -> Relationship {
         let number = self.random.below(LINK_COPIES.len());
         let guid = if self.one_in(15) {
-            self.name(Kind::Relationship)
+            self.name(InstanceKind::Relationship)
         } else {
             LINK_COPIES[number].to_owned()
         };
@@ -565,9 +565,9 @@ impl Generator<'_> {
     }
 
     fn classification_copy(&mut self, _: &str) -> Write {
-        let name = self.name(Kind::Entity);
-        let of = self.type_of(Kind::Entity, &name);
-        let known = self.header_of(Kind::Entity, &name).cloned();
+        let name = self.name(InstanceKind::Entity);
+        let of = self.type_of(InstanceKind::Entity, &name);
+        let known = self.header_of(InstanceKind::Entity, &name).cloned();
         let header = known.unwrap_or_else(|| self.header(of, &name, 0));
         let entity = EntityDetail {
             header: InstanceHeader {

@@ -8,8 +8,8 @@ use varve_omrs::requests::ClassificationRequest;
 use varve_omrs::types::{InstanceStatus, TypeIndex};
 use varve_omrs::validate;
 
-use super::{Naive, State, class, given};
-use crate::call::{Answer, Answered, At, Kind};
+use super::{InstanceState, Naive, class, given};
+use crate::call::{Answer, Answered, At, InstanceKind};
 
 impl Naive {
     /// A classification as it is when made: its own header, in version 1.
@@ -44,8 +44,8 @@ impl Naive {
     ) -> Result<EntityDetail, Exception> {
         given(guid)?;
         self.given_classification(name, properties)?;
-        match self.present(Kind::Entity, guid)? {
-            State::Entity(entity) => Ok(entity),
+        match self.present(InstanceKind::Entity, guid)? {
+            InstanceState::Entity(entity) => Ok(entity),
             _ => Err(Exception::EntityNotKnown),
         }
     }
@@ -83,7 +83,7 @@ impl Naive {
         request: &ClassificationRequest,
     ) -> Answered {
         let entity = self.to_classify(guid, name, request.properties.as_ref())?;
-        let mut state = State::Entity(entity);
+        let mut state = InstanceState::Entity(entity);
         self.give(user, &mut state, name, request)?;
         self.put_now(state)
     }
@@ -92,7 +92,7 @@ impl Naive {
     fn give(
         &self,
         user: &str,
-        entity: &mut State,
+        entity: &mut InstanceState,
         name: &str,
         request: &ClassificationRequest,
     ) -> Result<Classification, Exception> {
@@ -126,11 +126,11 @@ impl Naive {
     ) -> Answered {
         given(proxy.header.guid())?;
         self.given_classification(name, request.properties.as_ref())?;
-        let mut state = match self.state(Kind::Entity, proxy.header.guid(), None) {
+        let mut state = match self.state(InstanceKind::Entity, proxy.header.guid(), None) {
             Some(_) => self.proxy_to_classify(proxy, name, None)?,
             None => {
                 self.check_unknown(proxy)?;
-                State::Proxy(self.with_own(proxy))
+                InstanceState::Proxy(self.with_own(proxy))
             }
         };
         let new = self.give(user, &mut state, name, request)?;
@@ -144,10 +144,10 @@ impl Naive {
         proxy: &EntityProxy,
         name: &str,
         properties: Option<&InstanceProperties>,
-    ) -> Result<State, Exception> {
+    ) -> Result<InstanceState, Exception> {
         given(proxy.header.guid())?;
         self.given_classification(name, properties)?;
-        let known = self.state(Kind::Entity, proxy.header.guid(), None);
+        let known = self.state(InstanceKind::Entity, proxy.header.guid(), None);
         let known = known.filter(|known| !known.header().audit.is_deleted());
         known.cloned().ok_or(Exception::EntityNotKnown)
     }
@@ -184,7 +184,7 @@ impl Naive {
         let mut entity = self.to_classify(guid, name, None)?;
         self.carried(&entity, name)?;
         entity.classifications.retain(|one| one.name() != name);
-        self.put_now(State::Entity(entity))
+        self.put_now(InstanceState::Entity(entity))
     }
 
     /// The classification with this name, which the entity must have, and which is homed here.
@@ -216,7 +216,7 @@ impl Naive {
         self.touch(&mut changed.audit, user);
         entity.classifications.retain(|one| one.name() != name);
         entity.classifications.push(changed);
-        self.put_now(State::Entity(entity))
+        self.put_now(InstanceState::Entity(entity))
     }
 
     /// Those classifications whose home is here, or that are replicated here for an external source, whatever the home of
@@ -224,11 +224,11 @@ impl Naive {
     pub(super) fn home_classifications(&self, guid: &str, at: At) -> Answered {
         given(guid)?;
         self.not_in_future(at)?;
-        let entity = self.state(Kind::Entity, guid, at);
+        let entity = self.state(InstanceKind::Entity, guid, at);
         let entity = entity.filter(|entity| !entity.header().audit.is_deleted());
         let classifications = match entity {
-            Some(State::Entity(entity)) => &entity.classifications,
-            Some(State::Proxy(proxy)) => &proxy.classifications,
+            Some(InstanceState::Entity(entity)) => &entity.classifications,
+            Some(InstanceState::Proxy(proxy)) => &proxy.classifications,
             _ => return Err(Exception::EntityNotKnown),
         };
         let ours = classifications.iter();
@@ -238,10 +238,10 @@ impl Naive {
 }
 
 /// The classifications of an entity, or of what stands for it.
-fn carried_by(entity: &mut State) -> &mut Vec<Classification> {
+fn carried_by(entity: &mut InstanceState) -> &mut Vec<Classification> {
     match entity {
-        State::Entity(entity) => &mut entity.classifications,
-        State::Proxy(proxy) => &mut proxy.classifications,
-        State::Relationship(_) => unreachable!("relationships carry no classifications"),
+        InstanceState::Entity(entity) => &mut entity.classifications,
+        InstanceState::Proxy(proxy) => &mut proxy.classifications,
+        InstanceState::Relationship(_) => unreachable!("relationships carry no classifications"),
     }
 }

@@ -8,15 +8,17 @@ use varve_omrs::validate;
 
 use super::entities::named;
 use super::header::{unknown, valid_from};
-use super::{Naive, State, class, ends, given};
-use crate::call::{Answer, Answered, Kind};
+use super::{InstanceState, Naive, class, ends, given};
+use crate::call::{Answer, Answered, InstanceKind};
 
 impl Naive {
     /// A copy that is older than the one that is here changes nothing; a copy of what is homed here is a conflict.
     /// Classifications that are homed here stay as they are.
     pub(super) fn save_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
         validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
-        if let Some(State::Entity(known)) = self.state(Kind::Entity, entity.header.guid(), None) {
+        if let Some(InstanceState::Entity(known)) =
+            self.state(InstanceKind::Entity, entity.header.guid(), None)
+        {
             if self.is_ours(&known.header.audit) {
                 return Err(Exception::EntityConflict);
             }
@@ -29,13 +31,14 @@ impl Naive {
             classifications: carried.into(),
             ..entity.clone()
         };
-        if let Some(State::Entity(known)) = self.state(Kind::Entity, entity.header.guid(), None)
+        if let Some(InstanceState::Entity(known)) =
+            self.state(InstanceKind::Entity, entity.header.guid(), None)
             && by_name(known) == by_name(&entity)
         {
             return Ok(Answer::Nothing);
         }
         let at = valid_from(&entity.header.audit, &entity.classifications);
-        self.put_since(at, State::Entity(entity));
+        self.put_since(at, InstanceState::Entity(entity));
         Ok(Answer::Nothing)
     }
 
@@ -46,31 +49,36 @@ impl Naive {
             .attached(guid)
             .into_iter()
             .filter(|attached| {
-                let state = self.state(Kind::Relationship, attached, None);
+                let state = self.state(InstanceKind::Relationship, attached, None);
                 state.is_some_and(|state| self.is_ours(&state.header().audit))
             })
             .collect();
         if ours.is_empty() && self.own_classifications(guid).is_empty() {
             validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
-            let is_ours = |known: &State| self.is_ours(&known.header().audit);
-            if self.state(Kind::Entity, guid, None).is_some_and(is_ours) {
+            let is_ours = |known: &InstanceState| self.is_ours(&known.header().audit);
+            if self
+                .state(InstanceKind::Entity, guid, None)
+                .is_some_and(is_ours)
+            {
                 return Err(Exception::HomeEntity);
             }
-            self.remove_copy(Kind::Entity, guid);
+            self.remove_copy(InstanceKind::Entity, guid);
             return Ok(Answer::Nothing);
         }
         validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
-        let Some(mut known) = self.state(Kind::Entity, guid, None).cloned() else {
+        let Some(mut known) = self.state(InstanceKind::Entity, guid, None).cloned() else {
             return Ok(Answer::Nothing);
         };
         if self.is_ours(&known.header().audit) {
             return Err(Exception::HomeEntity);
         }
         for attached in self.attached(guid) {
-            let state = self.state(Kind::Relationship, &attached, None).cloned();
+            let state = self
+                .state(InstanceKind::Relationship, &attached, None)
+                .cloned();
             match state {
                 Some(state) if !ours.contains(&attached) => {
-                    self.remove(Kind::Relationship, state.header().guid());
+                    self.remove(InstanceKind::Relationship, state.header().guid());
                 }
                 Some(state) if !state.header().audit.is_deleted() => {
                     self.soft_delete(user, state)?;
@@ -102,9 +110,9 @@ impl Naive {
     }
 
     fn own_classifications(&self, guid: &str) -> Vec<Classification> {
-        let known = match self.state(Kind::Entity, guid, None) {
-            Some(State::Entity(entity)) => &entity.classifications,
-            Some(State::Proxy(proxy)) => &proxy.classifications,
+        let known = match self.state(InstanceKind::Entity, guid, None) {
+            Some(InstanceState::Entity(entity)) => &entity.classifications,
+            Some(InstanceState::Proxy(proxy)) => &proxy.classifications,
             _ => return Vec::new(),
         };
         let own = known.iter().filter(|one| self.is_ours(&one.audit));
@@ -112,8 +120,8 @@ impl Naive {
     }
 
     /// Removes a copy; of an entity, with its relationships.
-    fn remove_copy(&mut self, kind: Kind, guid: &str) {
-        if kind == Kind::Entity {
+    fn remove_copy(&mut self, kind: InstanceKind, guid: &str) {
+        if kind == InstanceKind::Entity {
             self.remove_attached(guid);
         }
         self.remove(kind, guid);
@@ -122,11 +130,11 @@ impl Naive {
     pub(super) fn remove_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
         validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
         let guid = entity.header.guid();
-        match self.state(Kind::Entity, guid, None) {
+        match self.state(InstanceKind::Entity, guid, None) {
             Some(known) if self.is_ours(&known.header().audit) => {
                 return Err(Exception::HomeEntity);
             }
-            Some(State::Entity(_)) => self.remove_copy(Kind::Entity, guid),
+            Some(InstanceState::Entity(_)) => self.remove_copy(InstanceKind::Entity, guid),
             _ => {}
         }
         Ok(Answer::Nothing)
@@ -136,14 +144,14 @@ impl Naive {
     pub(super) fn save_relationship_copy(&mut self, relationship: &Relationship) -> Answered {
         validate::relationship_copy(&self.types, relationship, &self.home.0).map_err(class)?;
         let guid = relationship.header.guid();
-        if let Some(known) = self.state(Kind::Relationship, guid, None) {
+        if let Some(known) = self.state(InstanceKind::Relationship, guid, None) {
             if self.is_ours(&known.header().audit) {
                 return Err(Exception::RelationshipConflict);
             }
             if known.header().audit.version > relationship.header.audit.version {
                 return Ok(Answer::Nothing);
             }
-            if let State::Relationship(known) = known
+            if let InstanceState::Relationship(known) = known
                 && known.header == relationship.header
                 && known.properties == relationship.properties
                 && ends(known) == ends(relationship)
@@ -153,35 +161,38 @@ impl Naive {
         }
         let proxies = [&relationship.entity_one, &relationship.entity_two];
         for end in proxies.into_iter().flatten() {
-            if self.state(Kind::Entity, end.header.guid(), None).is_none() {
+            if self
+                .state(InstanceKind::Entity, end.header.guid(), None)
+                .is_none()
+            {
                 self.check_unknown(end)?;
                 self.keep_proxy(end);
             }
         }
         let at = valid_from(&relationship.header.audit, &[]);
-        let mut at = self.since(at, Kind::Relationship, guid);
+        let mut at = self.since(at, InstanceKind::Relationship, guid);
         for guid in ends(relationship) {
-            at = at.filter(|at| self.state(Kind::Entity, &guid, Some(*at)).is_some());
+            at = at.filter(|at| self.state(InstanceKind::Entity, &guid, Some(*at)).is_some());
         }
-        self.put_since(at, State::Relationship(relationship.clone()));
+        self.put_since(at, InstanceState::Relationship(relationship.clone()));
         Ok(Answer::Nothing)
     }
 
     pub(super) fn remove_relationship_copy(&mut self, relationship: &Relationship) -> Answered {
         validate::relationship_copy(&self.types, relationship, &self.home.0).map_err(class)?;
         let guid = relationship.header.guid();
-        if let Some(known) = self.state(Kind::Relationship, guid, None) {
+        if let Some(known) = self.state(InstanceKind::Relationship, guid, None) {
             if self.is_ours(&known.header().audit) {
                 return Err(Exception::HomeRelationship);
             }
-            self.remove(Kind::Relationship, guid);
+            self.remove(InstanceKind::Relationship, guid);
         }
         Ok(Answer::Nothing)
     }
 
     pub(super) fn purge_copy_by_id(
         &mut self,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         home: &str,
         of: &TypeDefValidationForRequest,
@@ -189,7 +200,7 @@ impl Naive {
         named(guid, of)?;
         given(home)?;
         let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
-        if matches!(state, State::Proxy(_)) {
+        if matches!(state, InstanceState::Proxy(_)) {
             return Err(unknown(kind));
         }
         let audit = &state.header().audit;
@@ -204,7 +215,7 @@ impl Naive {
     /// There is no cohort to ask, so nothing happens.
     pub(super) fn refresh_copy(
         &self,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         home: &str,
         _of: &TypeDefValidationForRequest,
@@ -225,8 +236,8 @@ impl Naive {
         classification: &Classification,
     ) -> Answered {
         let guid = entity.header.guid();
-        let is_known = self.state(Kind::Entity, guid, None).is_some();
-        let sent = State::Entity(EntityDetail {
+        let is_known = self.state(InstanceKind::Entity, guid, None).is_some();
+        let sent = InstanceState::Entity(EntityDetail {
             classifications: self.carried_with(guid, &entity.classifications).into(),
             ..entity.clone()
         });
@@ -237,9 +248,9 @@ impl Naive {
             return Ok(Answer::Nothing);
         }
         let (audit, classifications) = match &mut state {
-            State::Entity(entity) => (&entity.header.audit, &mut entity.classifications),
-            State::Proxy(proxy) => (&proxy.header.audit, &mut proxy.classifications),
-            State::Relationship(_) => return Ok(Answer::Nothing),
+            InstanceState::Entity(entity) => (&entity.header.audit, &mut entity.classifications),
+            InstanceState::Proxy(proxy) => (&proxy.header.audit, &mut proxy.classifications),
+            InstanceState::Relationship(_) => return Ok(Answer::Nothing),
         };
         let known = classifications
             .iter()
@@ -264,9 +275,9 @@ impl Naive {
             return Ok(Answer::Nothing);
         };
         let classifications = match &mut state {
-            State::Entity(entity) => &mut entity.classifications,
-            State::Proxy(proxy) => &mut proxy.classifications,
-            State::Relationship(_) => return Ok(Answer::Nothing),
+            InstanceState::Entity(entity) => &mut entity.classifications,
+            InstanceState::Proxy(proxy) => &mut proxy.classifications,
+            InstanceState::Relationship(_) => return Ok(Answer::Nothing),
         };
         let before = classifications.len();
         classifications.retain(|one| one.name() != classification.name());
@@ -281,8 +292,8 @@ impl Naive {
         &self,
         entity: &EntityDetail,
         classification: &Classification,
-        sent: Option<State>,
-    ) -> Result<Option<State>, Exception> {
+        sent: Option<InstanceState>,
+    ) -> Result<Option<InstanceState>, Exception> {
         given(entity.header.guid())?;
         let home = classification.audit.metadata_collection_id.as_deref();
         given(home.unwrap_or_default())?;
@@ -290,7 +301,7 @@ impl Naive {
             return Err(Exception::InvalidParameter);
         }
         let known = self
-            .state(Kind::Entity, entity.header.guid(), None)
+            .state(InstanceKind::Entity, entity.header.guid(), None)
             .cloned();
         let state = match (known, sent) {
             (Some(known), _) => known,
@@ -331,9 +342,9 @@ fn by_name(entity: &EntityDetail) -> EntityDetail {
     entity
 }
 
-fn homed_here(kind: Kind) -> Exception {
+fn homed_here(kind: InstanceKind) -> Exception {
     match kind {
-        Kind::Entity => Exception::HomeEntity,
-        Kind::Relationship => Exception::HomeRelationship,
+        InstanceKind::Entity => Exception::HomeEntity,
+        InstanceKind::Relationship => Exception::HomeRelationship,
     }
 }

@@ -11,10 +11,10 @@ use varve_omrs::types::{InstanceStatus, TypeDefCategory};
 use varve_omrs::validate;
 
 use super::header::{not_deleted, unknown, valid_from};
-use super::{Naive, State, class, ends, given};
-use crate::call::{Answer, Answered, Kind};
+use super::{InstanceState, Naive, class, ends, given};
+use crate::call::{Answer, Answered, InstanceKind};
 
-impl State {
+impl InstanceState {
     pub(super) fn header_mut(&mut self) -> &mut InstanceHeader {
         match self {
             Self::Entity(entity) => &mut entity.header,
@@ -32,7 +32,7 @@ impl State {
     }
 }
 
-impl Kind {
+impl InstanceKind {
     pub(super) fn category(self) -> TypeDefCategory {
         match self {
             Self::Entity => TypeDefCategory::Entity,
@@ -76,7 +76,7 @@ impl Naive {
             classifications: classifications.into(),
             properties,
         };
-        self.put_now(State::Entity(entity))
+        self.put_now(InstanceState::Entity(entity))
     }
 
     pub(super) fn add_proxy(&mut self, proxy: &EntityProxy) -> Answered {
@@ -104,15 +104,17 @@ impl Naive {
     /// as they are.
     pub(super) fn keep_proxy(&mut self, proxy: &EntityProxy) {
         let guid = proxy.header.guid();
-        let is_better = match self.state(Kind::Entity, guid, None) {
+        let is_better = match self.state(InstanceKind::Entity, guid, None) {
             None => true,
-            Some(State::Proxy(known)) => known.header.audit.version < proxy.header.audit.version,
+            Some(InstanceState::Proxy(known)) => {
+                known.header.audit.version < proxy.header.audit.version
+            }
             Some(_) => false,
         };
         if is_better {
             let proxy = self.with_own(proxy);
             let at = valid_from(&proxy.header.audit, &proxy.classifications);
-            self.put_since(at, State::Proxy(proxy));
+            self.put_since(at, InstanceState::Proxy(proxy));
         }
     }
 
@@ -126,50 +128,56 @@ impl Naive {
     }
 
     /// Writes a state as of now, and answers with what a read gives.
-    pub(super) fn put_now(&mut self, state: State) -> Answered {
+    pub(super) fn put_now(&mut self, state: InstanceState) -> Answered {
         let guid = state.header().guid().to_owned();
         let kind = state.kind();
         self.put(state);
         Ok(self.answer(kind, &guid))
     }
 
-    fn answer(&self, kind: Kind, guid: &str) -> Answer {
+    fn answer(&self, kind: InstanceKind, guid: &str) -> Answer {
         match self.state(kind, guid, None) {
-            Some(State::Entity(entity)) => Answer::Entity(Some(entity.clone())),
-            Some(State::Relationship(of)) => Answer::Relationship(Some(self.shown(of, None))),
+            Some(InstanceState::Entity(entity)) => Answer::Entity(Some(entity.clone())),
+            Some(InstanceState::Relationship(of)) => {
+                Answer::Relationship(Some(self.shown(of, None)))
+            }
             _ => Answer::Nothing,
         }
     }
 
     /// An instance that is to be changed: there, not deleted, ours.
-    fn changeable(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
+    fn changeable(&self, kind: InstanceKind, guid: &str) -> Result<InstanceState, Exception> {
         let state = self.present(kind, guid)?;
         self.unlocked(state.header())?;
         Ok(state)
     }
 
     /// An instance that is there, in whole, and not deleted. A proxy cannot be changed, whether it is deleted or not.
-    pub(super) fn present(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
+    pub(super) fn present(
+        &self,
+        kind: InstanceKind,
+        guid: &str,
+    ) -> Result<InstanceState, Exception> {
         given(guid)?;
         match self.state(kind, guid, None) {
             None => Err(unknown(kind)),
-            Some(State::Proxy(_)) => Err(Exception::InvalidParameter),
+            Some(InstanceState::Proxy(_)) => Err(Exception::InvalidParameter),
             Some(state) if state.header().audit.is_deleted() => Err(unknown(kind)),
             Some(state) => Ok(state.clone()),
         }
     }
 
     /// An instance that is there, in whole.
-    fn known(&self, kind: Kind, guid: &str) -> Result<&State, Exception> {
+    fn known(&self, kind: InstanceKind, guid: &str) -> Result<&InstanceState, Exception> {
         given(guid)?;
         match self.state(kind, guid, None) {
-            None | Some(State::Proxy(_)) => Err(unknown(kind)),
+            None | Some(InstanceState::Proxy(_)) => Err(unknown(kind)),
             Some(state) => Ok(state),
         }
     }
 
     /// An instance that must be deleted already.
-    fn deleted(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
+    fn deleted(&self, kind: InstanceKind, guid: &str) -> Result<InstanceState, Exception> {
         let state = self.known(kind, guid)?;
         if !state.header().audit.is_deleted() {
             return Err(not_deleted(kind));
@@ -181,7 +189,7 @@ impl Naive {
     pub(super) fn update_status(
         &mut self,
         user: &str,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         status: InstanceStatus,
     ) -> Answered {
@@ -197,7 +205,7 @@ impl Naive {
     pub(super) fn update_properties(
         &mut self,
         user: &str,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         properties: &InstanceProperties,
     ) -> Answered {
@@ -210,7 +218,7 @@ impl Naive {
 
     /// Brings back the properties and the status of the version before, of those in which it was not deleted; without one
     /// nothing changes. A status that its type does not have any more stays away.
-    pub(super) fn undo(&mut self, user: &str, kind: Kind, guid: &str) -> Answered {
+    pub(super) fn undo(&mut self, user: &str, kind: InstanceKind, guid: &str) -> Answered {
         let mut state = self.changeable(kind, guid)?;
         let version = state.header().audit.version;
         let mut of = self.log.iter().filter(|event| event.state.is(kind, guid));
@@ -239,12 +247,12 @@ impl Naive {
         guid: &str,
         of: &TypeDefValidationForRequest,
     ) -> Answered {
-        let state = self.to_delete(Kind::Entity, guid, of)?;
+        let state = self.to_delete(InstanceKind::Entity, guid, of)?;
         for attached in self.attached(guid) {
-            let of = self.state(Kind::Relationship, &attached, None);
+            let of = self.state(InstanceKind::Relationship, &attached, None);
             let Some(of) = of.cloned() else { continue };
             if !self.is_ours(&of.header().audit) {
-                self.remove(Kind::Relationship, &attached);
+                self.remove(InstanceKind::Relationship, &attached);
             } else if !of.header().audit.is_deleted() {
                 self.soft_delete(user, of)?;
             }
@@ -255,17 +263,17 @@ impl Naive {
     /// An instance that is to be deleted.
     pub(super) fn to_delete(
         &self,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         of: &TypeDefValidationForRequest,
-    ) -> Result<State, Exception> {
+    ) -> Result<InstanceState, Exception> {
         named(guid, of)?;
         let state = self.changeable(kind, guid)?;
         self.expect_type(&state, of)?;
         Ok(state)
     }
 
-    pub(super) fn soft_delete(&mut self, user: &str, mut state: State) -> Answered {
+    pub(super) fn soft_delete(&mut self, user: &str, mut state: InstanceState) -> Answered {
         let audit = &mut state.header_mut().audit;
         audit.status_on_delete = audit.status;
         audit.status = Some(InstanceStatus::Deleted);
@@ -275,7 +283,7 @@ impl Naive {
 
     pub(super) fn purge(
         &mut self,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         of: &TypeDefValidationForRequest,
     ) -> Answered {
@@ -284,14 +292,14 @@ impl Naive {
         self.unlocked(state.header())?;
         self.expect_type(state, of)?;
         self.deleted(kind, guid)?;
-        if kind == Kind::Entity {
+        if kind == InstanceKind::Entity {
             self.remove_attached(guid);
         }
         self.remove(kind, guid);
         Ok(Answer::Nothing)
     }
 
-    pub(super) fn restore(&mut self, user: &str, kind: Kind, guid: &str) -> Answered {
+    pub(super) fn restore(&mut self, user: &str, kind: InstanceKind, guid: &str) -> Answered {
         let mut state = self.deleted(kind, guid)?;
         let audit = &mut state.header_mut().audit;
         audit.status = audit.status_on_delete.take();
@@ -303,7 +311,7 @@ impl Naive {
     pub(super) fn re_identify(
         &mut self,
         user: &str,
-        kind: Kind,
+        kind: InstanceKind,
         old: &str,
         new: &str,
         of: &TypeDefValidationForRequest,
@@ -324,7 +332,7 @@ impl Naive {
         header.instance_url = None;
         self.touch(&mut header.audit, user);
         let answer = self.put_now(renamed.clone());
-        if let State::Entity(entity) = &renamed {
+        if let InstanceState::Entity(entity) = &renamed {
             self.re_point(old, &self.proxy(entity));
         }
         answer
@@ -333,8 +341,8 @@ impl Naive {
     /// Puts another entity at the ends of relationships.
     fn re_point(&mut self, old: &str, new: &EntityProxy) {
         for attached in self.attached(old) {
-            let of = self.state(Kind::Relationship, &attached, None);
-            let Some(State::Relationship(mut of)) = of.cloned() else {
+            let of = self.state(InstanceKind::Relationship, &attached, None);
+            let Some(InstanceState::Relationship(mut of)) = of.cloned() else {
                 continue;
             };
             let [one, two] = ends(&of);
@@ -344,14 +352,14 @@ impl Naive {
             if two == old {
                 of.entity_two = Some(new.clone().into());
             }
-            self.put(State::Relationship(of));
+            self.put(InstanceState::Relationship(of));
         }
     }
 
     pub(super) fn re_type(
         &mut self,
         user: &str,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         change: &TypeDefChangeRequest,
     ) -> Answered {
@@ -369,7 +377,7 @@ impl Naive {
         let mut state = self.changeable(kind, guid)?;
         let properties = state.properties_mut().clone();
         *state.properties_mut() = self.complete(new, properties.as_ref())?;
-        if let State::Entity(entity) = &state {
+        if let InstanceState::Entity(entity) = &state {
             for one in &entity.classifications {
                 let of = self.types.classification_by_name(one.name());
                 if !self.types.allows(new, of.map_err(class)?) {
@@ -386,11 +394,11 @@ impl Naive {
         {
             state.header_mut().audit.status = self.types.get(new).def().body.initial_status;
         }
-        if let State::Relationship(of) = &state {
+        if let InstanceState::Relationship(of) = &state {
             let mut types = Vec::new();
             for guid in ends(of) {
                 let end = self
-                    .state(Kind::Entity, &guid, None)
+                    .state(InstanceKind::Entity, &guid, None)
                     .ok_or(Exception::EntityNotKnown)?;
                 types.push(self.type_of(&end.header().audit));
             }
@@ -405,7 +413,7 @@ impl Naive {
     pub(super) fn re_home(
         &mut self,
         user: &str,
-        kind: Kind,
+        kind: InstanceKind,
         guid: &str,
         [home, new]: [&str; 2],
         name: Option<&str>,

@@ -12,8 +12,8 @@ use varve_omrs::types::{TypeDefCategory, TypeIndex};
 use super::history::cut;
 use super::order::compare;
 use super::search::{has_status, is_classified};
-use super::{Naive, State, class, ends, given};
-use crate::call::{Answer, Answered, At, Kind};
+use super::{InstanceState, Naive, class, ends, given};
+use crate::call::{Answer, Answered, At, InstanceKind};
 
 /// Relationships, each with the GUIDs of its ends.
 type Links = Vec<(Relationship, [String; 2])>;
@@ -33,8 +33,8 @@ impl Naive {
     /// The entity a walk begins at, which must be there.
     fn start(&self, guid: &str, at: At) -> Result<&EntityDetail, Exception> {
         given(guid)?;
-        match self.state(Kind::Entity, guid, at) {
-            Some(State::Entity(entity)) if !entity.header.audit.is_deleted() => Ok(entity),
+        match self.state(InstanceKind::Entity, guid, at) {
+            Some(InstanceState::Entity(entity)) if !entity.header.audit.is_deleted() => Ok(entity),
             _ => Err(Exception::EntityNotKnown),
         }
     }

@@ -9,8 +9,8 @@ use varve_omrs::requests::TypeDefValidationForRequest;
 use varve_omrs::types::{InstanceStatus, TypeIndex};
 use varve_omrs::validate;
 
-use super::{Naive, State, class};
-use crate::call::Kind;
+use super::{InstanceState, Naive, class};
+use crate::call::InstanceKind;
 
 impl Naive {
     /// The header of a new instance. With a source it is external, and replicated here.
@@ -75,7 +75,7 @@ impl Naive {
 
     pub(super) fn expect_type(
         &self,
-        state: &State,
+        state: &InstanceState,
         of: &TypeDefValidationForRequest,
     ) -> Result<(), Exception> {
         let (guid, name) = (of.type_guid.as_deref(), of.type_name.as_deref());
@@ -99,16 +99,16 @@ pub(super) fn valid_from(
 }
 
 /// The exception for an instance that is not there.
-pub(super) fn unknown(kind: Kind) -> Exception {
+pub(super) fn unknown(kind: InstanceKind) -> Exception {
     match kind {
-        Kind::Entity => Exception::EntityNotKnown,
-        Kind::Relationship => Exception::RelationshipNotKnown,
+        InstanceKind::Entity => Exception::EntityNotKnown,
+        InstanceKind::Relationship => Exception::RelationshipNotKnown,
     }
 }
 
-pub(super) fn not_deleted(kind: Kind) -> Exception {
+pub(super) fn not_deleted(kind: InstanceKind) -> Exception {
     match kind {
-        Kind::Entity => Exception::EntityNotDeleted,
-        Kind::Relationship => Exception::RelationshipNotDeleted,
+        InstanceKind::Entity => Exception::EntityNotDeleted,
+        InstanceKind::Relationship => Exception::RelationshipNotDeleted,
     }
 }

@@ -6,8 +6,8 @@ use varve_omrs::json::Millis;
 use varve_omrs::requests::{HistoryRangeRequest, HistorySequencingOrder, Page};
 
 use super::header::unknown;
-use super::{Event, Naive, State, class, given};
-use crate::call::{Answer, Answered, At, Kind};
+use super::{Event, InstanceState, Naive, class, given};
+use crate::call::{Answer, Answered, At, InstanceKind};
 
 impl Naive {
     pub(super) fn not_in_future(&self, at: At) -> Result<(), Exception> {
@@ -18,27 +18,29 @@ impl Naive {
     }
 
     /// Deleted ones are known, proxies are not.
-    pub(super) fn is_known(&self, kind: Kind, guid: &str) -> Answered {
+    pub(super) fn is_known(&self, kind: InstanceKind, guid: &str) -> Answered {
         given(guid)?;
         let state = self.state(kind, guid, None);
         Ok(match (kind, state) {
-            (Kind::Entity, Some(State::Entity(entity))) => Answer::Entity(Some(entity.clone())),
-            (Kind::Entity, _) => Answer::Entity(None),
-            (Kind::Relationship, Some(State::Relationship(of))) => {
+            (InstanceKind::Entity, Some(InstanceState::Entity(entity))) => {
+                Answer::Entity(Some(entity.clone()))
+            }
+            (InstanceKind::Entity, _) => Answer::Entity(None),
+            (InstanceKind::Relationship, Some(InstanceState::Relationship(of))) => {
                 Answer::Relationship(Some(self.shown(of, None)))
             }
-            (Kind::Relationship, _) => Answer::Relationship(None),
+            (InstanceKind::Relationship, _) => Answer::Relationship(None),
         })
     }
 
     pub(super) fn summary(&self, guid: &str) -> Answered {
         given(guid)?;
-        let summary = match self.state(Kind::Entity, guid, None) {
-            Some(State::Entity(entity)) => EntitySummary {
+        let summary = match self.state(InstanceKind::Entity, guid, None) {
+            Some(InstanceState::Entity(entity)) => EntitySummary {
                 header: entity.header.clone(),
                 classifications: entity.classifications.clone(),
             },
-            Some(State::Proxy(proxy)) => EntitySummary {
+            Some(InstanceState::Proxy(proxy)) => EntitySummary {
                 header: proxy.header.clone(),
                 classifications: proxy.classifications.clone(),
             },
@@ -53,10 +55,10 @@ impl Naive {
     pub(super) fn get_entity(&self, guid: &str, at: At) -> Answered {
         given(guid)?;
         self.not_in_future(at)?;
-        match self.state(Kind::Entity, guid, at) {
+        match self.state(InstanceKind::Entity, guid, at) {
             Some(state) if state.header().audit.is_deleted() => Err(Exception::EntityNotKnown),
-            Some(State::Entity(entity)) => Ok(Answer::Entity(Some(entity.clone()))),
-            Some(State::Proxy(_)) => Err(Exception::EntityProxyOnly),
+            Some(InstanceState::Entity(entity)) => Ok(Answer::Entity(Some(entity.clone()))),
+            Some(InstanceState::Proxy(_)) => Err(Exception::EntityProxyOnly),
             _ => Err(Exception::EntityNotKnown),
         }
     }
@@ -64,8 +66,8 @@ impl Naive {
     pub(super) fn get_relationship(&self, guid: &str, at: At) -> Answered {
         given(guid)?;
         self.not_in_future(at)?;
-        match self.state(Kind::Relationship, guid, at) {
-            Some(State::Relationship(of)) if !of.header.audit.is_deleted() => {
+        match self.state(InstanceKind::Relationship, guid, at) {
+            Some(InstanceState::Relationship(of)) if !of.header.audit.is_deleted() => {
                 Ok(Answer::Relationship(Some(self.shown(of, at))))
             }
             _ => Err(Exception::RelationshipNotKnown),
@@ -74,7 +76,11 @@ impl Naive {
 
     /// The states of an instance, oldest first, each with when it ends. Of two that were written in one millisecond
     /// both were true.
-    pub(super) fn states(&self, kind: Kind, guid: &str) -> Vec<(Millis, Option<Millis>, &State)> {
+    pub(super) fn states(
+        &self,
+        kind: InstanceKind,
+        guid: &str,
+    ) -> Vec<(Millis, Option<Millis>, &InstanceState)> {
         let of: Vec<&Event> = self
             .log
             .iter()
@@ -89,12 +95,17 @@ impl Naive {
         states
     }
 
-    pub(super) fn history(&self, kind: Kind, guid: &str, range: &HistoryRangeRequest) -> Answered {
+    pub(super) fn history(
+        &self,
+        kind: InstanceKind,
+        guid: &str,
+        range: &HistoryRangeRequest,
+    ) -> Answered {
         given(guid)?;
         let page = range.checked_page().map_err(class)?;
         match self.state(kind, guid, None).ok_or(unknown(kind))? {
-            State::Proxy(_) => return Err(Exception::EntityProxyOnly),
-            State::Entity(_) | State::Relationship(_) => {}
+            InstanceState::Proxy(_) => return Err(Exception::EntityProxyOnly),
+            InstanceState::Entity(_) | InstanceState::Relationship(_) => {}
         }
         let mut found = self.states(kind, guid);
         found.retain(|(from, until, state)| {
@@ -103,27 +114,27 @@ impl Naive {
                 (Some(asked), Some(until)) => *until > asked || (until == from && *from >= asked),
                 _ => true,
             };
-            begins && ends && !matches!(state, State::Proxy(_))
+            begins && ends && !matches!(state, InstanceState::Proxy(_))
         });
         if range.order() == HistorySequencingOrder::Backwards {
             found.reverse();
         }
         let found = cut(found, page);
         Ok(match kind {
-            Kind::Entity => Answer::Entities(
+            InstanceKind::Entity => Answer::Entities(
                 found
                     .into_iter()
                     .filter_map(|(_, _, state)| match state {
-                        State::Entity(entity) => Some(entity.clone()),
+                        InstanceState::Entity(entity) => Some(entity.clone()),
                         _ => None,
                     })
                     .collect(),
             ),
-            Kind::Relationship => Answer::Relationships(
+            InstanceKind::Relationship => Answer::Relationships(
                 found
                     .into_iter()
                     .filter_map(|(from, _, state)| match state {
-                        State::Relationship(of) => Some(self.shown(of, Some(from))),
+                        InstanceState::Relationship(of) => Some(self.shown(of, Some(from))),
                         _ => None,
                     })
                     .collect(),

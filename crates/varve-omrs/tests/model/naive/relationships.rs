@@ -8,15 +8,15 @@ use varve_omrs::types::TypeDefCategory;
 use varve_omrs::validate;
 
 use super::entities::source;
-use super::{Naive, State, class, given};
-use crate::call::{Answered, At, Kind};
+use super::{InstanceState, Naive, class, given};
+use crate::call::{Answered, At, InstanceKind};
 
 impl Naive {
     /// Every relationship at a time, with its ends as they are shown.
     pub(super) fn relationships(&self, at: At) -> Vec<Relationship> {
-        let all = self.all(Kind::Relationship, at).into_iter();
+        let all = self.all(InstanceKind::Relationship, at).into_iter();
         all.filter_map(|state| match state {
-            State::Relationship(of) => Some(self.shown(of, at)),
+            InstanceState::Relationship(of) => Some(self.shown(of, at)),
             _ => None,
         })
         .collect()
@@ -41,9 +41,9 @@ impl Naive {
     pub(super) fn shown(&self, of: &Relationship, at: At) -> Relationship {
         let end = |end: &Option<Shared<EntityProxy>>| {
             let guid = end.as_ref()?.header.guid();
-            match self.state(Kind::Entity, guid, at) {
-                Some(State::Entity(entity)) => Some(self.proxy(entity).into()),
-                Some(State::Proxy(proxy)) => Some(proxy.clone().into()),
+            match self.state(InstanceKind::Entity, guid, at) {
+                Some(InstanceState::Entity(entity)) => Some(self.proxy(entity).into()),
+                Some(InstanceState::Proxy(proxy)) => Some(proxy.clone().into()),
                 _ => end.clone(),
             }
         };
@@ -89,16 +89,18 @@ impl Naive {
             entity_one: Some(one.into()),
             entity_two: Some(two.into()),
         };
-        self.put_now(State::Relationship(relationship))
+        self.put_now(InstanceState::Relationship(relationship))
     }
 
     /// The entity at an end: there, as a proxy at least, and not deleted.
     fn end(&self, guid: &str) -> Result<EntityProxy, Exception> {
-        match self.state(Kind::Entity, guid, None) {
-            Some(State::Entity(entity)) if !entity.header.audit.is_deleted() => {
+        match self.state(InstanceKind::Entity, guid, None) {
+            Some(InstanceState::Entity(entity)) if !entity.header.audit.is_deleted() => {
                 Ok(self.proxy(entity))
             }
-            Some(State::Proxy(proxy)) if !proxy.header.audit.is_deleted() => Ok(proxy.clone()),
+            Some(InstanceState::Proxy(proxy)) if !proxy.header.audit.is_deleted() => {
+                Ok(proxy.clone())
+            }
             _ => Err(Exception::EntityNotKnown),
         }
     }
@@ -109,7 +111,7 @@ impl Naive {
         guid: &str,
         of: &TypeDefValidationForRequest,
     ) -> Answered {
-        let state = self.to_delete(Kind::Relationship, guid, of)?;
+        let state = self.to_delete(InstanceKind::Relationship, guid, of)?;
         self.soft_delete(user, state)
     }
 }

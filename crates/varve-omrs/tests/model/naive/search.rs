@@ -14,7 +14,7 @@ use super::matching::{
 };
 use super::order::{Ordered, compare};
 use super::{Naive, class, ends, given};
-use crate::call::{Answer, Answered, Kind};
+use crate::call::{Answer, Answered, InstanceKind};
 
 fn of_entity(entity: &EntityDetail) -> Searched<'_> {
     Searched {
@@ -227,7 +227,7 @@ impl Naive {
     pub(super) fn of_entity(&self, guid: &str, request: &TypeLimitedFindRequest) -> Answered {
         given(guid)?;
         let mut found = self.relationships_of(&whole(request))?;
-        match self.state(Kind::Entity, guid, request.paged.find.as_of_time) {
+        match self.state(InstanceKind::Entity, guid, request.paged.find.as_of_time) {
             Some(known) if !known.header().audit.is_deleted() => {}
             _ => return Err(Exception::EntityNotKnown),
         }

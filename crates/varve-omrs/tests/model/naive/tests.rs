@@ -16,7 +16,7 @@ use varve_omrs::types::{Catalogue, InstanceStatus};
 
 use super::Naive;
 use super::matching::pattern;
-use crate::call::{Answer, Answered, Kind, Read, Write};
+use crate::call::{Answer, Answered, InstanceKind, Read, Write};
 
 const USER: &str = "ada";
 
@@ -71,12 +71,16 @@ impl World {
 
     fn get(&self, guid: &str, at: Option<i64>) -> Answered {
         let at = at.map(Millis);
-        self.0.read(&Read::Get(Kind::Entity, guid.to_owned(), at))
+        self.0
+            .read(&Read::Get(InstanceKind::Entity, guid.to_owned(), at))
     }
 
     fn delete(&mut self, at: i64, guid: &str, of: &str) -> Answered {
         let of = self.of(of);
-        self.write(at, &Write::Delete(Kind::Entity, guid.to_owned(), of))
+        self.write(
+            at,
+            &Write::Delete(InstanceKind::Entity, guid.to_owned(), of),
+        )
     }
 
     /// Terms a, b, c, d in a chain, and e by itself.
@@ -125,7 +129,7 @@ fn an_update_is_a_new_version_and_the_old_one_stays_in_the_past() {
         (new.header.audit.version, new.header.audit.update_time),
         (1, None)
     );
-    let update = Write::UpdateProperties(Kind::Entity, "a".to_owned(), named("other"));
+    let update = Write::UpdateProperties(InstanceKind::Entity, "a".to_owned(), named("other"));
     let changed = entity(world.write(20, &update));
     let audit = &changed.header.audit;
     assert_eq!((audit.version, audit.update_time), (2, Some(Millis(20))));
@@ -134,7 +138,7 @@ fn an_update_is_a_new_version_and_the_old_one_stays_in_the_past() {
     assert_eq!(entity(world.get("a", Some(19))), new);
     assert_eq!(world.get("a", Some(9)), Err(Exception::EntityNotKnown));
     assert_eq!(world.get("a", Some(21)), Err(Exception::InvalidParameter));
-    let undone = entity(world.write(30, &Write::Undo(Kind::Entity, "a".to_owned())));
+    let undone = entity(world.write(30, &Write::Undo(InstanceKind::Entity, "a".to_owned())));
     assert_eq!(undone.header.audit.version, 3);
     assert_eq!(undone.properties, new.properties);
 }
@@ -155,7 +159,7 @@ fn a_change_of_a_classification_leaves_the_version_of_the_entity() {
         order: Some(HistorySequencingOrder::Forwards),
         ..Default::default()
     };
-    let history = Read::History(Kind::Entity, "a".to_owned(), range);
+    let history = Read::History(InstanceKind::Entity, "a".to_owned(), range);
     assert_eq!(guids(world.0.read(&history)), ["a", "a"]);
     let wrong = Write::Classify("a".to_owned(), "PrimaryKey".to_owned(), None);
     assert_eq!(world.write(30, &wrong), Err(Exception::ClassificationError));
@@ -166,7 +170,7 @@ fn the_range_of_a_history_takes_its_start_and_not_its_end() {
     let mut world = World::new();
     world.add(10, "a", "GlossaryTerm");
     for at in [20, 20, 30] {
-        let update = Write::UpdateProperties(Kind::Entity, "a".to_owned(), named("x"));
+        let update = Write::UpdateProperties(InstanceKind::Entity, "a".to_owned(), named("x"));
         world.write(at, &update).unwrap();
     }
     let cases = [
@@ -184,7 +188,7 @@ fn the_range_of_a_history_takes_its_start_and_not_its_end() {
             to_time: to.map(Millis),
             ..Default::default()
         };
-        let history = Read::History(Kind::Entity, "a".to_owned(), range);
+        let history = Read::History(InstanceKind::Entity, "a".to_owned(), range);
         let Ok(Answer::Entities(found)) = world.0.read(&history) else {
             panic!("a list");
         };
@@ -220,7 +224,7 @@ fn a_deleted_entity_is_found_by_its_status_only_and_can_come_back() {
             .count()
     };
     assert_eq!(links(&world), 2, "its relationships are deleted with it");
-    let restored = entity(world.write(20, &Write::Restore(Kind::Entity, "b".to_owned())));
+    let restored = entity(world.write(20, &Write::Restore(InstanceKind::Entity, "b".to_owned())));
     assert_eq!(restored.header.audit.status, Some(InstanceStatus::Active));
     assert_eq!(restored.header.audit.version, 3);
     assert_eq!(links(&world), 2, "and stay so");
@@ -230,12 +234,12 @@ fn a_deleted_entity_is_found_by_its_status_only_and_can_come_back() {
 fn undoing_passes_over_what_was_deleted() {
     let mut world = World::new();
     let new = world.add(10, "a", "GlossaryTerm");
-    let update = Write::UpdateProperties(Kind::Entity, "a".to_owned(), named("other"));
+    let update = Write::UpdateProperties(InstanceKind::Entity, "a".to_owned(), named("other"));
     let changed = entity(world.write(20, &update));
     world.delete(30, "a", "GlossaryTerm").unwrap();
-    let restore = Write::Restore(Kind::Entity, "a".to_owned());
+    let restore = Write::Restore(InstanceKind::Entity, "a".to_owned());
     assert_eq!(entity(world.write(40, &restore)).header.audit.version, 4);
-    let undo = Write::Undo(Kind::Entity, "a".to_owned());
+    let undo = Write::Undo(InstanceKind::Entity, "a".to_owned());
     let undone = entity(world.write(50, &undo));
     let audit = &undone.header.audit;
     assert_eq!((audit.version, audit.status), (5, new.header.audit.status));
@@ -273,12 +277,16 @@ fn a_newer_proxy_leaves_classifications_that_are_homed_here() {
 #[test]
 fn a_purge_takes_deleted_entities_only_and_all_of_their_past() {
     let mut world = World::chain();
-    let purge = Write::Purge(Kind::Entity, "b".to_owned(), world.of("GlossaryTerm"));
+    let purge = Write::Purge(
+        InstanceKind::Entity,
+        "b".to_owned(),
+        world.of("GlossaryTerm"),
+    );
     assert_eq!(world.write(10, &purge), Err(Exception::EntityNotDeleted));
     world.delete(20, "b", "GlossaryTerm").unwrap();
     assert_eq!(world.write(30, &purge), Ok(Answer::Nothing));
     assert_eq!(world.get("b", Some(15)), Err(Exception::EntityNotKnown));
-    let known = Read::IsKnown(Kind::Relationship, "ab".to_owned());
+    let known = Read::IsKnown(InstanceKind::Relationship, "ab".to_owned());
     assert_eq!(world.0.read(&known), Ok(Answer::Relationship(None)));
 }
 
@@ -286,7 +294,7 @@ fn a_purge_takes_deleted_entities_only_and_all_of_their_past() {
 fn an_entity_that_is_re_identified_takes_its_relationships_along() {
     let mut world = World::chain();
     let of = world.of("GlossaryTerm");
-    let write = Write::ReIdentify(Kind::Entity, "b".to_owned(), "new".to_owned(), of);
+    let write = Write::ReIdentify(InstanceKind::Entity, "b".to_owned(), "new".to_owned(), of);
     let renamed = entity(world.write(10, &write));
     assert_eq!(renamed.header.re_identified_from_guid.as_deref(), Some("b"));
     assert_eq!(renamed.header.audit.version, 2);
@@ -318,7 +326,7 @@ fn a_copy_brings_proxies_which_a_full_copy_replaces() {
         .write(20, &Write::SaveEntityCopy(copy.clone()))
         .unwrap();
     assert_eq!(entity(world.get("far", None)), copy);
-    let update = Write::UpdateProperties(Kind::Entity, "far".to_owned(), named("x"));
+    let update = Write::UpdateProperties(InstanceKind::Entity, "far".to_owned(), named("x"));
     assert_eq!(world.write(30, &update), Err(Exception::InvalidParameter));
 }
 

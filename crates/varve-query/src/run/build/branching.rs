@@ -8,7 +8,7 @@ use super::super::child::{Child, Reader};
 use super::super::repeat::Repeat;
 use super::{Builder, batch};
 use crate::QueryError;
-use crate::plan::{Choice, Op, Plan};
+use crate::plan::{By, Choice, Op, Plan};
 
 /// Steps that send rows through children.
 pub(super) fn branching(
@@ -65,31 +65,39 @@ pub(super) fn branching(
             branch,
             options,
             first,
-        } => {
-            let choice = |(choice, _): &(Choice, Plan)| {
-                Ok(match choice {
-                    Choice::Value(value) => Pick::Value(value.clone()),
-                    Choice::Predicate(predicate) => Pick::Predicate(predicate.clone()),
-                    Choice::Child(plan) => Pick::Child(Child::local(plan, builder)?),
-                    Choice::None => Pick::None,
-                    Choice::Unproductive => Pick::Unproductive,
-                    Choice::Any => Pick::Any,
-                })
-            };
-            let router = Router::Read {
-                reader: Reader::new(branch, builder)?,
-                choices: options
-                    .iter()
-                    .map(choice)
-                    .collect::<Result<_, QueryError>>()?,
-                first: *first,
-            };
-            let plans: Vec<Plan> = options.iter().map(|(_, plan)| plan.clone()).collect();
-            union(input, router, &plans, *first, builder)?
-        }
+        } => chosen(input, branch, (options, *first), builder)?,
         Op::Repeat(repeat) => Box::new(Repeat::new(input, repeat, builder)?),
         _ => input,
     })
+}
+
+/// `choose()` and `branch()` with options: each row goes where what is read of it says.
+fn chosen(
+    input: BoxedOperator,
+    branch: &By,
+    (options, first): (&[(Choice, Plan)], bool),
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    let choice = |(choice, _): &(Choice, Plan)| {
+        Ok(match choice {
+            Choice::Value(value) => Pick::Value(value.clone()),
+            Choice::Predicate(predicate) => Pick::Predicate(predicate.clone()),
+            Choice::Child(plan) => Pick::Child(Child::local(plan, builder)?),
+            Choice::None => Pick::None,
+            Choice::Unproductive => Pick::Unproductive,
+            Choice::Any => Pick::Any,
+        })
+    };
+    let router = Router::Read {
+        reader: Reader::new(branch, builder)?,
+        choices: options
+            .iter()
+            .map(choice)
+            .collect::<Result<_, QueryError>>()?,
+        first,
+    };
+    let plans: Vec<Plan> = options.iter().map(|(_, plan)| plan.clone()).collect();
+    union(input, router, &plans, first, builder)
 }
 
 fn union(

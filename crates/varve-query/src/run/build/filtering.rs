@@ -58,6 +58,17 @@ pub(super) fn filtering(
                 Ok(element::property(cx, &row.value, &key).is_none())
             })
         }
+        other => filtering_rows(other, input, builder)?,
+    })
+}
+
+/// The same for conditions on more than a row's value: on children, labels, paths, and other rows.
+fn filtering_rows(
+    op: Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(match op {
         Op::Where { child, not } => {
             let mut child = Child::local(&child, builder)?;
             batch(input, move |cx, rows| {
@@ -99,18 +110,7 @@ pub(super) fn filtering(
                 None => value.clone(),
             }))
         }),
-        Op::Coin(probability) => each(input, false, move |cx, mut row, out| {
-            let mut hits = 0;
-            for _ in 0..row.bulk {
-                cx.tick(0)?;
-                hits += u64::from(cx.random.fraction() < probability);
-            }
-            if hits > 0 {
-                row.bulk = hits;
-                out.push(row);
-            }
-            Ok(())
-        }),
+        Op::Coin(probability) => coin(input, probability),
         Op::SimplePath {
             simple,
             by,
@@ -125,6 +125,22 @@ pub(super) fn filtering(
             })
         }
         _ => passing(input, false, |_, _| Ok(false)),
+    })
+}
+
+/// Lets each of what a row stands for pass with this probability.
+fn coin(input: BoxedOperator, probability: f64) -> BoxedOperator {
+    each(input, false, move |cx, mut row, out| {
+        let mut hits = 0;
+        for _ in 0..row.bulk {
+            cx.tick(0)?;
+            hits += u64::from(cx.random.fraction() < probability);
+        }
+        if hits > 0 {
+            row.bulk = hits;
+            out.push(row);
+        }
+        Ok(())
     })
 }
 

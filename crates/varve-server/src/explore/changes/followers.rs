@@ -72,12 +72,12 @@ struct Watched {
 
 /// A follower's place, given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct FollowerSlot {
     counts: Arc<Mutex<Counts>>,
     client: Option<Client>,
 }
 
-impl Drop for Place {
+impl Drop for FollowerSlot {
     fn drop(&mut self) {
         let mut counts = self.counts.lock();
         counts.all -= 1;
@@ -123,11 +123,11 @@ impl Followers {
 
     /// Counts the reader of a request. 503 when there are too many, 429 when its client has too
     /// many.
-    pub(super) fn enter(&self, context: &RequestContext) -> Result<Place, ApiError> {
+    pub(super) fn enter(&self, context: &RequestContext) -> Result<FollowerSlot, ApiError> {
         self.enter_as(Client::of(context))
     }
 
-    fn enter_as(&self, client: Option<Client>) -> Result<Place, ApiError> {
+    fn enter_as(&self, client: Option<Client>) -> Result<FollowerSlot, ApiError> {
         let mut counts = self.counts.lock();
         if counts.all >= self.max {
             let message = format!(
@@ -150,7 +150,7 @@ impl Followers {
             *own += 1;
         }
         counts.all += 1;
-        Ok(Place {
+        Ok(FollowerSlot {
             counts: Arc::clone(&self.counts),
             client,
         })

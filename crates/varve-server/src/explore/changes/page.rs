@@ -129,21 +129,10 @@ pub(super) fn read(
                 }
             }
         }
-        for (n, change) in wanted.iter().enumerate() {
-            let place = (commit.version, n, wanted.len());
-            let line = match line(schema, view.as_ref(), place, change) {
-                Ok(line) => line,
-                Err(error) => {
-                    failed = Some(error);
-                    return Flow::Break(());
-                }
-            };
-            // A reader that stops within a commit gets it again.
-            let id = match n + 1 == wanted.len() {
-                true => commit.version,
-                false => before,
-            };
-            form.put(&mut text, &line, id);
+        let versions = (commit.version, before);
+        if let Err(error) = put_commit(&mut text, form, schema, view.as_ref(), versions, &wanted) {
+            failed = Some(error);
+            return Flow::Break(());
         }
         before = commit.version;
         changes += wanted.len();
@@ -168,6 +157,27 @@ pub(super) fn read(
         changes,
         next,
     })
+}
+
+/// Writes the changes of a commit that are wanted; `before` is the commit before it.
+fn put_commit(
+    text: &mut Vec<u8>,
+    form: Form,
+    schema: &Schema,
+    view: Option<&View>,
+    (version, before): (CommitVersion, CommitVersion),
+    wanted: &[&CommitChange],
+) -> Result<(), ApiError> {
+    for (n, change) in wanted.iter().enumerate() {
+        let line = line(schema, view, (version, n, wanted.len()), change)?;
+        // A reader that stops within a commit gets it again.
+        let id = match n + 1 == wanted.len() {
+            true => version,
+            false => before,
+        };
+        form.put(text, &line, id);
+    }
+    Ok(())
 }
 
 /// A change as an object; `place`: the version of its commit, its number in it, and how many there

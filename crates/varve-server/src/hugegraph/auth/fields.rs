@@ -1,7 +1,7 @@
 //! The bodies of requests about the directory.
 
 use serde_json::{Map, Value as Json};
-use varve_auth::{Kind, Resource};
+use varve_auth::{RecordKind, Resource};
 
 use crate::errors::ApiError;
 use crate::request::RequestContext;
@@ -11,13 +11,13 @@ const TEXT_BYTES_MAX: usize = 4096;
 
 /// The fields of a body, without those that the server sets itself.
 pub(super) struct Fields {
-    kind: Kind,
+    kind: RecordKind,
     map: Map<String, Json>,
 }
 
 impl Fields {
     /// Reads the body. 400 for a field that a record of this kind does not have.
-    pub(super) fn parse(context: &RequestContext, kind: Kind) -> Result<Self, ApiError> {
+    pub(super) fn parse(context: &RequestContext, kind: RecordKind) -> Result<Self, ApiError> {
         let mut map: Map<String, Json> = context.json_object()?;
         let name = kind.name();
         let own = ["creator", "create", "update"].map(|field| format!("{name}_{field}"));
@@ -105,9 +105,9 @@ impl Fields {
     }
 }
 
-const fn fields_of(kind: Kind) -> &'static [&'static str] {
+const fn fields_of(kind: RecordKind) -> &'static [&'static str] {
     match kind {
-        Kind::User => &[
+        RecordKind::User => &[
             "user_name",
             "user_password",
             "user_phone",
@@ -115,22 +115,22 @@ const fn fields_of(kind: Kind) -> &'static [&'static str] {
             "user_avatar",
             "user_description",
         ],
-        Kind::Group => &["group_name", "group_description"],
-        Kind::Target => &[
+        RecordKind::Group => &["group_name", "group_description"],
+        RecordKind::Target => &[
             "target_name",
             "target_graph",
             "target_url",
             "target_resources",
             "target_description",
         ],
-        Kind::Belong => &["user", "group", "belong_description", "graphspace", "link"],
-        Kind::Access => &[
+        RecordKind::Belong => &["user", "group", "belong_description", "graphspace", "link"],
+        RecordKind::Access => &[
             "group",
             "target",
             "access_permission",
             "access_description",
             "graphspace",
         ],
-        Kind::Project => &["project_name", "project_description", "project_graphs"],
+        RecordKind::Project => &["project_name", "project_description", "project_graphs"],
     }
 }

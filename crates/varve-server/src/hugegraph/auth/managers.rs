@@ -4,7 +4,7 @@
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
-use varve_auth::{ADMIN, Kind, Permission};
+use varve_auth::{ADMIN, Permission, RecordKind};
 
 use super::Call;
 use super::shown::GRAPH_SPACE;
@@ -42,7 +42,7 @@ pub(super) fn role(context: &RequestContext) -> HandlerResult {
     let call = call(context)?;
     let user = parameter(&call, "user")?;
     if user != call.user.name {
-        call.check(Permission::Read, Kind::User, &format!("user({user})"))?;
+        call.check(Permission::Read, RecordKind::User, &format!("user({user})"))?;
     }
     known_user(&call, &user)?;
     let shown = json!({ "user": user, "graphspace": GRAPH_SPACE, "roles": ["NONE"] });
@@ -97,14 +97,14 @@ fn known_type(kind: &str) -> Result<(), ApiError> {
 /// 400 for a user that does not exist; only a client that may read users learns that.
 fn known_user(call: &Call<'_>, name: &str) -> Result<(), ApiError> {
     let directory = call.auth.directory();
-    match directory.user(&Kind::User.id_of(name)) {
+    match directory.user(&RecordKind::User.id_of(name)) {
         Some(_) => Ok(()),
         None => Err(ApiError::illegal_argument("The user or group is not exist")),
     }
 }
 
 fn refused(call: &Call<'_>, name: &str, action: &str) -> HandlerResult {
-    if call.may(Permission::Read, Kind::User) {
+    if call.may(Permission::Read, RecordKind::User) {
         known_user(call, name)?;
     }
     Err(ApiError::forbidden(format!(

@@ -3,7 +3,8 @@
 use http::StatusCode;
 use serde_json::{Value as Json, json};
 use varve_auth::{
-    Access, Belong, Directory, DirectoryError, Group, Id, Kind, Permission, Project, Rights, Target,
+    Access, Belong, Directory, DirectoryError, Group, Id, Permission, Project, RecordKind, Rights,
+    Target,
 };
 
 use super::fields::Fields;
@@ -14,7 +15,7 @@ use crate::respond::Response;
 /// Records of a list, unless the request says how many.
 const LIMIT: i64 = 100;
 
-pub(super) fn list(call: &Call<'_>, kind: Kind) -> HandlerResult {
+pub(super) fn list(call: &Call<'_>, kind: RecordKind) -> HandlerResult {
     let query = call.context.query()?;
     let limit = match query.integer("limit", LIMIT)? {
         -1 => usize::MAX,
@@ -25,17 +26,17 @@ pub(super) fn list(call: &Call<'_>, kind: Kind) -> HandlerResult {
     let selected = |name: &str| query.get(name).filter(|id| !id.is_empty()).map(Id::new);
     let (user, group, target) = (selected("user"), selected("group"), selected("target"));
     let both = match kind {
-        Kind::Belong => user.is_some() && group.is_some(),
-        Kind::Access => group.is_some() && target.is_some(),
+        RecordKind::Belong => user.is_some() && group.is_some(),
+        RecordKind::Access => group.is_some() && target.is_some(),
         _ => false,
     };
     if both {
-        let first = if kind == Kind::Belong {
+        let first = if kind == RecordKind::Belong {
             "user"
         } else {
             "group"
         };
-        let second = if kind == Kind::Belong {
+        let second = if kind == RecordKind::Belong {
             "group"
         } else {
             "target"
@@ -46,20 +47,20 @@ pub(super) fn list(call: &Call<'_>, kind: Kind) -> HandlerResult {
     }
     let is = |wanted: &Option<Id>, id: &Id| wanted.as_ref().is_none_or(|wanted| wanted == id);
     let ids: Vec<&Id> = match kind {
-        Kind::User => directory.users().map(|one| &one.id).collect(),
-        Kind::Group => directory.groups().map(|one| &one.id).collect(),
-        Kind::Target => directory.targets().map(|one| &one.id).collect(),
-        Kind::Belong => directory
+        RecordKind::User => directory.users().map(|one| &one.id).collect(),
+        RecordKind::Group => directory.groups().map(|one| &one.id).collect(),
+        RecordKind::Target => directory.targets().map(|one| &one.id).collect(),
+        RecordKind::Belong => directory
             .belongs()
             .filter(|one| is(&user, &one.body.user) && is(&group, &one.body.group))
             .map(|one| &one.id)
             .collect(),
-        Kind::Access => directory
+        RecordKind::Access => directory
             .accesses()
             .filter(|one| is(&group, &one.body.group) && is(&target, &one.body.target))
             .map(|one| &one.id)
             .collect(),
-        Kind::Project => directory.projects().map(|one| &one.id).collect(),
+        RecordKind::Project => directory.projects().map(|one| &one.id).collect(),
     };
     let sees_all = call.may(Permission::Read, kind);
     let visible = ids
@@ -75,14 +76,14 @@ pub(super) fn list(call: &Call<'_>, kind: Kind) -> HandlerResult {
     ))
 }
 
-pub(super) fn get(call: &Call<'_>, kind: Kind) -> HandlerResult {
+pub(super) fn get(call: &Call<'_>, kind: RecordKind) -> HandlerResult {
     let (id, directory) = (call.id(), call.directory()?);
     if call.user.id != id {
         call.check(Permission::Read, kind, &operated(&directory, kind, &id))?;
     }
     match call.shown(&directory, kind, &id) {
         Some(shown) => Ok(Response::of(StatusCode::OK, &shown)),
-        None if kind == Kind::Project => Err(ApiError::illegal_argument(format!(
+        None if kind == RecordKind::Project => Err(ApiError::illegal_argument(format!(
             "Invalid project id: {id}"
         ))),
         None => Err(ApiError::not_found(format!(
@@ -93,13 +94,13 @@ pub(super) fn get(call: &Call<'_>, kind: Kind) -> HandlerResult {
 }
 
 /// The record as a refusal names it.
-fn operated(directory: &Directory, kind: Kind, id: &Id) -> String {
+fn operated(directory: &Directory, kind: RecordKind, id: &Id) -> String {
     let name = match kind {
-        Kind::User => directory.user(id).map(|one| one.body.name.clone()),
-        Kind::Group => directory.group(id).map(|one| one.body.name.clone()),
-        Kind::Target => directory.target(id).map(|one| one.body.name.clone()),
-        Kind::Project => directory.project(id).map(|one| one.body.name.clone()),
-        Kind::Belong | Kind::Access => None,
+        RecordKind::User => directory.user(id).map(|one| one.body.name.clone()),
+        RecordKind::Group => directory.group(id).map(|one| one.body.name.clone()),
+        RecordKind::Target => directory.target(id).map(|one| one.body.name.clone()),
+        RecordKind::Project => directory.project(id).map(|one| one.body.name.clone()),
+        RecordKind::Belong | RecordKind::Access => None,
     };
     format!(
         "{}({})",
@@ -108,18 +109,18 @@ fn operated(directory: &Directory, kind: Kind, id: &Id) -> String {
     )
 }
 
-pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerResult {
+pub(super) fn create(call: &Call<'_>, kind: RecordKind, fields: &Fields) -> HandlerResult {
     let (auth, author) = (call.auth, call.author());
     let may = |operated: &str| call.check(Permission::Write, kind, operated);
     let id = match kind {
-        Kind::User => return Err(ApiError::unknown_path()),
-        Kind::Group => {
+        RecordKind::User => return Err(ApiError::unknown_path()),
+        RecordKind::Group => {
             let name = fields.required("group_name", "name")?;
             let description = fields.text("group_description")?;
             may(&format!("group({name})"))?;
             auth.change(|all| all.add_group(Group { name, description }, author))?
         }
-        Kind::Target => {
+        RecordKind::Target => {
             let target = Target {
                 name: fields.required("target_name", "name")?,
                 graph: fields.required("target_graph", "graph")?,
@@ -129,7 +130,7 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
             may(&format!("target({})", target.name))?;
             auth.change(|all| all.add_target(target, author))?
         }
-        Kind::Belong => {
+        RecordKind::Belong => {
             let belong = Belong {
                 user: Id::new(&fields.required("user", "user")?),
                 group: Id::new(&fields.required("group", "group")?),
@@ -143,7 +144,7 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                 all.add_belong(belong, author)
             })?
         }
-        Kind::Access => {
+        RecordKind::Access => {
             let access = Access {
                 group: Id::new(&fields.required("group", "group")?),
                 target: Id::new(&fields.required("target", "target")?),
@@ -158,19 +159,8 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                 all.add_access(access, author)
             })?
         }
-        Kind::Project => {
-            let name = fields.required("project_name", "name")?;
-            if name.is_empty() {
-                return Err(ApiError::illegal_argument(
-                    "The name of project can't be null or empty",
-                ));
-            }
-            if let Some(graphs) = fields.texts("project_graphs")? {
-                return Err(ApiError::illegal_argument(format!(
-                    "The graphs '[{}]' of project can't be added when creating the project '{name}'",
-                    graphs.join(", ")
-                )));
-            }
+        RecordKind::Project => {
+            let name = project_name(fields)?;
             may(&format!("project({name})"))?;
             let description = fields.text("project_description")?;
             auth.change(|all| all.add_project(&name, description, author))?
@@ -178,6 +168,23 @@ pub(super) fn create(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
     };
     tracing::info!(record = %id, by = author.name, "record of the directory made");
     changed(call, StatusCode::CREATED, kind, &id)
+}
+
+/// The name of a project that is to be made, which has no graphs yet.
+fn project_name(fields: &Fields) -> Result<String, ApiError> {
+    let name = fields.required("project_name", "name")?;
+    if name.is_empty() {
+        return Err(ApiError::illegal_argument(
+            "The name of project can't be null or empty",
+        ));
+    }
+    if let Some(graphs) = fields.texts("project_graphs")? {
+        return Err(ApiError::illegal_argument(format!(
+            "The graphs '[{}]' of project can't be added when creating the project '{name}'",
+            graphs.join(", ")
+        )));
+    }
+    Ok(name)
 }
 
 fn permission(fields: &Fields) -> Result<Permission, ApiError> {
@@ -190,7 +197,7 @@ fn permission(fields: &Fields) -> Result<Permission, ApiError> {
     })
 }
 
-pub(super) fn change(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerResult {
+pub(super) fn change(call: &Call<'_>, kind: RecordKind, fields: &Fields) -> HandlerResult {
     let (id, author, auth) = (call.id(), call.author(), call.auth);
     let directory = auth.directory();
     let operated = operated(&directory, kind, &id);
@@ -198,14 +205,14 @@ pub(super) fn change(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
     let unknown = || ApiError::illegal_argument(format!("Invalid {} id: {id}", kind.name()));
     let description = |field| fields.required(field, "description");
     match kind {
-        Kind::User => return Err(ApiError::unknown_path()),
-        Kind::Group => {
+        RecordKind::User => return Err(ApiError::unknown_path()),
+        RecordKind::Group => {
             let group = directory.group(&id).ok_or_else(unknown)?;
             fields.stays("group_name", "name", &group.body.name)?;
             let description = description("group_description")?;
             auth.change(|all| all.change_group(&id, description, author))?;
         }
-        Kind::Target => {
+        RecordKind::Target => {
             let target = directory.target(&id).ok_or_else(unknown)?;
             fields.stays("target_name", "name", &target.body.name)?;
             fields.stays("target_graph", "graph", &target.body.graph)?;
@@ -224,14 +231,14 @@ pub(super) fn change(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
                 all.change_target(&id, url, resources, author)
             })?;
         }
-        Kind::Belong => {
+        RecordKind::Belong => {
             let belong = directory.belong(&id).ok_or_else(unknown)?;
             fields.stays("user", "user", belong.body.user.as_str())?;
             fields.stays("group", "group", belong.body.group.as_str())?;
             let description = description("belong_description")?;
             auth.change(|all| all.change_belong(&id, description, author))?;
         }
-        Kind::Access => {
+        RecordKind::Access => {
             let access = directory.access(&id).ok_or_else(unknown)?;
             fields.stays("group", "group", access.body.group.as_str())?;
             fields.stays("target", "target", access.body.target.as_str())?;
@@ -243,7 +250,7 @@ pub(super) fn change(call: &Call<'_>, kind: Kind, fields: &Fields) -> HandlerRes
             let description = description("access_description")?;
             auth.change(|all| all.change_access(&id, description, author))?;
         }
-        Kind::Project => {
+        RecordKind::Project => {
             let project = directory.project(&id).ok_or_else(unknown)?;
             fields.stays("project_name", "name", &project.body.name)?;
             let change = ProjectChange::of(call, fields)?;
@@ -307,7 +314,7 @@ impl ProjectChange {
     }
 }
 
-pub(super) fn remove(call: &Call<'_>, kind: Kind) -> HandlerResult {
+pub(super) fn remove(call: &Call<'_>, kind: RecordKind) -> HandlerResult {
     let (id, auth) = (call.id(), call.auth);
     let operated = operated(&auth.directory(), kind, &id);
     call.check(Permission::Delete, kind, &operated)?;
@@ -317,12 +324,12 @@ pub(super) fn remove(call: &Call<'_>, kind: Kind) -> HandlerResult {
             &given_by(all, kind, &id),
         )?;
         match kind {
-            Kind::User => all.remove_user(&id),
-            Kind::Group => all.remove_group(&id),
-            Kind::Target => all.remove_target(&id),
-            Kind::Belong => all.remove_belong(&id),
-            Kind::Access => all.remove_access(&id),
-            Kind::Project => all.remove_project(&id),
+            RecordKind::User => all.remove_user(&id),
+            RecordKind::Group => all.remove_group(&id),
+            RecordKind::Target => all.remove_target(&id),
+            RecordKind::Belong => all.remove_belong(&id),
+            RecordKind::Access => all.remove_access(&id),
+            RecordKind::Project => all.remove_project(&id),
         }
     })?;
     tracing::info!(record = %id, by = call.user.name, "record of the directory removed");
@@ -330,18 +337,18 @@ pub(super) fn remove(call: &Call<'_>, kind: Kind) -> HandlerResult {
 }
 
 /// What a record gives: who removes it takes that away.
-fn given_by(directory: &Directory, kind: Kind, id: &Id) -> Rights {
+fn given_by(directory: &Directory, kind: RecordKind, id: &Id) -> Rights {
     let found = match kind {
-        Kind::User => directory.user(id).map(|user| directory.rights_of(user)),
-        Kind::Group => Some(directory.rights_of_group(id)),
-        Kind::Target => Some(directory.rights_through_target(id, None)),
-        Kind::Belong => directory
+        RecordKind::User => directory.user(id).map(|user| directory.rights_of(user)),
+        RecordKind::Group => Some(directory.rights_of_group(id)),
+        RecordKind::Target => Some(directory.rights_through_target(id, None)),
+        RecordKind::Belong => directory
             .belong(id)
             .map(|belong| directory.rights_of_group(&belong.body.group)),
-        Kind::Access => directory
+        RecordKind::Access => directory
             .access(id)
             .map(|access| directory.rights_of_access(&access.body)),
-        Kind::Project => None,
+        RecordKind::Project => None,
     };
     found.unwrap_or_default()
 }

@@ -1,30 +1,16 @@
 //! Records as clients see them.
 
 use serde_json::{Map, Value as Json, json};
-use varve_auth::{Directory, Id, Kind, Record, Resource, ResourceType, Rights};
+use varve_auth::{Directory, Id, Record, RecordKind, Resource, ResourceType, Rights};
 
 /// The graph space that there is.
 pub(super) const GRAPH_SPACE: &str = "DEFAULT";
 
 /// The record with this id.
-pub(super) fn one(directory: &Directory, kind: Kind, id: &Id) -> Option<Json> {
+pub(super) fn one(directory: &Directory, kind: RecordKind, id: &Id) -> Option<Json> {
     match kind {
-        Kind::User => {
-            let user = directory.user(id)?;
-            let body = &user.body;
-            let mut shown = common(kind, user);
-            put(&mut shown, "user_name", Some(&body.name));
-            put(&mut shown, "user_phone", body.phone.as_ref());
-            put(&mut shown, "user_email", body.email.as_ref());
-            put(&mut shown, "user_avatar", body.avatar.as_ref());
-            put(&mut shown, "user_description", body.description.as_ref());
-            let stamp = directory
-                .credential(id)
-                .map(|credential| credential.stamp());
-            put(&mut shown, "user_password", stamp.as_ref());
-            Some(Json::Object(shown))
-        }
-        Kind::Group => {
+        RecordKind::User => user(directory, id),
+        RecordKind::Group => {
             let group = directory.group(id)?;
             let mut shown = common(kind, group);
             put(&mut shown, "group_name", Some(&group.body.name));
@@ -35,7 +21,7 @@ pub(super) fn one(directory: &Directory, kind: Kind, id: &Id) -> Option<Json> {
             );
             Some(Json::Object(shown))
         }
-        Kind::Target => {
+        RecordKind::Target => {
             let target = directory.target(id)?;
             let mut shown = common(kind, target);
             put(&mut shown, "target_name", Some(&target.body.name));
@@ -46,7 +32,7 @@ pub(super) fn one(directory: &Directory, kind: Kind, id: &Id) -> Option<Json> {
             }
             Some(Json::Object(shown))
         }
-        Kind::Belong => {
+        RecordKind::Belong => {
             let belong = directory.belong(id)?;
             let mut shown = common(kind, belong);
             shown.insert("user".to_owned(), json!(belong.body.user));
@@ -58,61 +44,81 @@ pub(super) fn one(directory: &Directory, kind: Kind, id: &Id) -> Option<Json> {
             );
             Some(Json::Object(shown))
         }
-        Kind::Access => {
-            let access = directory.access(id)?;
-            let mut shown = common(kind, access);
-            shown.insert("group".to_owned(), json!(access.body.group));
-            shown.insert("target".to_owned(), json!(access.body.target));
-            shown.insert(
-                "access_permission".to_owned(),
-                json!(access.body.permission),
-            );
-            put(
-                &mut shown,
-                "access_description",
-                access.body.description.as_ref(),
-            );
-            Some(Json::Object(shown))
-        }
-        Kind::Project => {
-            let project = directory.project(id)?;
-            let body = &project.body;
-            let mut shown = common(kind, project);
-            put(&mut shown, "project_name", Some(&body.name));
-            put(&mut shown, "project_description", body.description.as_ref());
-            if !body.graphs.is_empty() {
-                shown.insert("project_graphs".to_owned(), json!(body.graphs));
-            }
-            shown.insert("project_admin_group".to_owned(), json!(body.admin_group));
-            shown.insert("project_op_group".to_owned(), json!(body.op_group));
-            shown.insert("project_target".to_owned(), json!(body.target));
-            Some(Json::Object(shown))
-        }
+        RecordKind::Access => access(directory, id),
+        RecordKind::Project => project(directory, id),
     }
 }
 
+fn user(directory: &Directory, id: &Id) -> Option<Json> {
+    let user = directory.user(id)?;
+    let body = &user.body;
+    let mut shown = common(RecordKind::User, user);
+    put(&mut shown, "user_name", Some(&body.name));
+    put(&mut shown, "user_phone", body.phone.as_ref());
+    put(&mut shown, "user_email", body.email.as_ref());
+    put(&mut shown, "user_avatar", body.avatar.as_ref());
+    put(&mut shown, "user_description", body.description.as_ref());
+    let stamp = directory
+        .credential(id)
+        .map(|credential| credential.stamp());
+    put(&mut shown, "user_password", stamp.as_ref());
+    Some(Json::Object(shown))
+}
+
+fn access(directory: &Directory, id: &Id) -> Option<Json> {
+    let access = directory.access(id)?;
+    let mut shown = common(RecordKind::Access, access);
+    shown.insert("group".to_owned(), json!(access.body.group));
+    shown.insert("target".to_owned(), json!(access.body.target));
+    shown.insert(
+        "access_permission".to_owned(),
+        json!(access.body.permission),
+    );
+    put(
+        &mut shown,
+        "access_description",
+        access.body.description.as_ref(),
+    );
+    Some(Json::Object(shown))
+}
+
+fn project(directory: &Directory, id: &Id) -> Option<Json> {
+    let project = directory.project(id)?;
+    let body = &project.body;
+    let mut shown = common(RecordKind::Project, project);
+    put(&mut shown, "project_name", Some(&body.name));
+    put(&mut shown, "project_description", body.description.as_ref());
+    if !body.graphs.is_empty() {
+        shown.insert("project_graphs".to_owned(), json!(body.graphs));
+    }
+    shown.insert("project_admin_group".to_owned(), json!(body.admin_group));
+    shown.insert("project_op_group".to_owned(), json!(body.op_group));
+    shown.insert("project_target".to_owned(), json!(body.target));
+    Some(Json::Object(shown))
+}
+
 /// A record in the form of HugeGraph 1.7.
-pub(super) fn newer(directory: &Directory, (kind, id): (Kind, &Id), shown: Json) -> Json {
+pub(super) fn newer(directory: &Directory, (kind, id): (RecordKind, &Id), shown: Json) -> Json {
     let Json::Object(mut shown) = shown else {
         return shown;
     };
     let mut add = |name: &str, value: Json| shown.insert(name.to_owned(), value);
     match kind {
-        Kind::Target => {
+        RecordKind::Target => {
             let target = directory.target(id);
             if let Some(resources) = target.and_then(|target| target.body.resources.as_ref()) {
                 add("target_resources", by_type(resources));
             }
         }
-        Kind::Belong => {
+        RecordKind::Belong => {
             add("graphspace", json!(GRAPH_SPACE));
             // Of a user and a group.
             add("link", json!("ug"));
         }
-        Kind::Access => {
+        RecordKind::Access => {
             add("graphspace", json!(GRAPH_SPACE));
         }
-        Kind::User | Kind::Group | Kind::Project => {}
+        RecordKind::User | RecordKind::Group | RecordKind::Project => {}
     }
     Json::Object(shown)
 }
@@ -167,7 +173,7 @@ fn by_type<'r>(resources: impl IntoIterator<Item = &'r Resource>) -> Json {
 }
 
 /// What all records have.
-fn common<T>(kind: Kind, record: &Record<T>) -> Map<String, Json> {
+fn common<T>(kind: RecordKind, record: &Record<T>) -> Map<String, Json> {
     let name = kind.name();
     let mut shown = Map::new();
     shown.insert("id".to_owned(), json!(record.id));

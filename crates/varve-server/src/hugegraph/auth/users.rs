@@ -1,7 +1,7 @@
 //! Users: their records, passwords and roles.
 
 use http::StatusCode;
-use varve_auth::{Kind, Permission, User, UserPatch};
+use varve_auth::{Permission, RecordKind, User, UserPatch};
 
 use super::fields::Fields;
 use super::{Call, changed, is_admin, shown};
@@ -13,7 +13,11 @@ pub(super) fn create(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     let name = given(fields.text("user_name")?).ok_or_else(|| fields.is_null("name"))?;
     let password = given(fields.text("user_password")?);
     let password = password.ok_or_else(|| fields.is_null("password"))?;
-    call.check(Permission::Write, Kind::User, &format!("user({name})"))?;
+    call.check(
+        Permission::Write,
+        RecordKind::User,
+        &format!("user({name})"),
+    )?;
     if is_admin(&name) {
         return Err(ApiError::illegal_argument(format!(
             "Invalid user name '{name}'"
@@ -32,7 +36,7 @@ pub(super) fn create(call: &Call<'_>, fields: &Fields) -> HandlerResult {
         .auth
         .change(|directory| directory.add_user(user, password, author))?;
     tracing::info!(user = %id, by = author.name, "user made");
-    changed(call, StatusCode::CREATED, Kind::User, &id)
+    changed(call, StatusCode::CREATED, RecordKind::User, &id)
 }
 
 pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
@@ -41,7 +45,7 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     let name = user.map_or(id.as_str(), |user| &user.body.name);
     let operated = format!("user({name})");
     if call.user.id != id {
-        call.check(Permission::Write, Kind::User, &operated)?;
+        call.check(Permission::Write, RecordKind::User, &operated)?;
     }
     let user = user.ok_or_else(|| ApiError::illegal_argument(format!("Invalid user id: {id}")))?;
     fields.stays("user_name", "name", &user.body.name)?;
@@ -80,13 +84,13 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     call.auth.change(|directory| {
         // Who sets a password has what its user has.
         if let Some(other) = directory.user(&id).filter(|_| call.user.id != id) {
-            let what = (Permission::Write, Kind::User, operated.as_str());
+            let what = (Permission::Write, RecordKind::User, operated.as_str());
             call.check_gift(what, &directory.rights_of(other))?;
         }
         directory.change_user(&id, patch, author)
     })?;
     tracing::info!(user = %id, by = author.name, "user changed");
-    changed(call, StatusCode::OK, Kind::User, &id)
+    changed(call, StatusCode::OK, RecordKind::User, &id)
 }
 
 /// What a user may do.
@@ -95,7 +99,7 @@ pub(super) fn role(call: &Call<'_>) -> HandlerResult {
     let user = directory.user(&id);
     if call.user.id != id {
         let name = user.map_or(id.as_str(), |user| &user.body.name);
-        call.check(Permission::Read, Kind::User, &format!("user({name})"))?;
+        call.check(Permission::Read, RecordKind::User, &format!("user({name})"))?;
     }
     let user =
         user.ok_or_else(|| ApiError::not_found(format!("Can't find user with id '{id}'")))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use varve_graph::GraphError;
 use varve_graph::element::Rules;
-use varve_graph::registry::Leased;
+use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
 use varve_graph::write::{Contention, IdRef, Ticket, WriteRequest, Written};
 use varve_model::{EdgeId, TemporalScope, VertexId};
@@ -22,22 +22,22 @@ const INLINE_BODY_BYTES: usize = 16 * 1024;
 /// A graph and its schema as one request sees them.
 #[derive(Clone)]
 pub(in crate::hugegraph) struct Target {
-    leased: Arc<Leased>,
+    served: Arc<ServedGraph>,
 }
 
 impl Deref for Target {
-    type Target = Leased;
+    type Target = ServedGraph;
 
-    fn deref(&self) -> &Leased {
-        &self.leased
+    fn deref(&self) -> &ServedGraph {
+        &self.served
     }
 }
 
 impl Target {
     /// The graph that the path names.
     pub(in crate::hugegraph) fn of(context: &RequestContext) -> Result<Self, ApiError> {
-        let leased = context.leased()?;
-        Ok(Self { leased })
+        let served = context.served()?;
+        Ok(Self { served })
     }
 
     /// Calls `found` with the content of a vertex's row, if the client may see it; returns whether

@@ -33,13 +33,13 @@ pub(super) struct Bounds {
 impl Sight {
     /// Of the graph that the path names.
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
-        let leased = context.leased()?;
+        let served = context.served()?;
         let bounds = match context.identity() {
             Identity::User(user) | Identity::Certified(user, _)
                 if !user.rights.is_administrator() =>
             {
                 let names = |kind| {
-                    let graph = leased.graph.name();
+                    let graph = served.graph.name();
                     user.rights.names(graph, Permission::Read, kind)
                 };
                 Some(Bounds {
@@ -47,13 +47,13 @@ impl Sight {
                     vertex_labels: names(ResourceType::VertexLabel),
                     edge_labels: names(ResourceType::EdgeLabel),
                     index_labels: names(ResourceType::IndexLabel),
-                    elements: context.access_to(&leased),
+                    elements: context.access_to(&served),
                 })
             }
             _ => None,
         };
         Ok(Self {
-            schema: leased.graph.schema(),
+            schema: served.graph.schema(),
             bounds,
         })
     }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Kind, Known};
+use super::{InstanceKind, Known};
 use crate::metadata::{CONFIDENTIALITY, CONTROLLED_TERM, TERM, taken_for, texts};
 
 pub(super) fn update(known: &Known, guid: &str, name: String) -> (&'static str, String, Json) {
-    let property = if known.kind == Kind::Entity {
+    let property = if known.kind == InstanceKind::Entity {
         "qualifiedName"
     } else {
         "description"
@@ -20,7 +20,7 @@ pub(super) fn update(known: &Known, guid: &str, name: String) -> (&'static str, 
 }
 
 pub(super) fn can_classify(known: &Known) -> bool {
-    known.kind == Kind::Entity && !known.is_deleted() && !known.is_classified()
+    known.kind == InstanceKind::Entity && !known.is_deleted() && !known.is_classified()
 }
 
 pub(super) fn classification(guid: &str, ending: &str) -> String {

@@ -14,7 +14,7 @@ mod words;
 use std::collections::HashSet;
 
 use crate::error::{ErrorCode, ParseError, Result};
-use crate::lexer::{Kind, Lexer, Token};
+use crate::lexer::{Lexer, Token, TokenKind};
 use crate::tree::{Argument, Script, Span, Statement, StatementKind, Traversal};
 
 pub(crate) use expression::begins_traversal;
@@ -149,13 +149,13 @@ impl<'s> Parser<'s> {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    fn at(&self, kind: Kind) -> bool {
+    fn at(&self, kind: TokenKind) -> bool {
         self.current.kind == kind
     }
 
     /// Whether the next token is this word.
     fn at_word(&self, word: &str) -> bool {
-        self.at(Kind::Word) && self.text_of(self.current) == word
+        self.at(TokenKind::Word) && self.text_of(self.current) == word
     }
 
     /// Whether the next token ends the statement because it stands on a new line.
@@ -164,7 +164,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Takes the next token if it is of this kind.
-    fn take(&mut self, kind: Kind) -> Result<bool> {
+    fn take(&mut self, kind: TokenKind) -> Result<bool> {
         let found = self.at(kind);
         if found {
             self.advance()?;
@@ -173,7 +173,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Takes the next token, which must be of this kind.
-    fn expect(&mut self, kind: Kind, what: &str) -> Result<Token> {
+    fn expect(&mut self, kind: TokenKind, what: &str) -> Result<Token> {
         if self.at(kind) {
             return self.advance();
         }
@@ -187,8 +187,8 @@ impl<'s> Parser<'s> {
     /// The next token is none that may stand here.
     fn unexpected(&self, expected: &str) -> ParseError {
         match self.current.kind {
-            Kind::LeftBrace | Kind::Arrow => self.closure(self.current.span()),
-            Kind::End => self.error(
+            TokenKind::LeftBrace | TokenKind::Arrow => self.closure(self.current.span()),
+            TokenKind::End => self.error(
                 ErrorCode::Syntax,
                 self.current.span(),
                 format!("the text ends where {expected} is expected"),

@@ -29,13 +29,13 @@ pub struct MemoryEngine {
 /// A space that exists, open or not.
 #[derive(Debug, Default)]
 struct Slot {
-    state: Arc<RwLock<Arc<State>>>,
+    state: Arc<RwLock<Arc<SpaceRows>>>,
     open: Weak<MemorySpace>,
 }
 
 /// All rows of a space at one moment, with the tables' names, so that a space may be opened with tables added.
 #[derive(Debug, Clone, Default)]
-struct State {
+struct SpaceRows {
     tables: Vec<(&'static str, Rows)>,
     writes: u64,
 }
@@ -100,7 +100,7 @@ impl Engine for MemoryEngine {
 fn arrange_tables(
     name: &str,
     tables: &'static [TableSpec],
-    state: &RwLock<Arc<State>>,
+    state: &RwLock<Arc<SpaceRows>>,
 ) -> Result<(), KvError> {
     let mut state = state.write();
     for (table, _) in &state.tables {
@@ -135,11 +135,11 @@ fn unavailable(space: &str, detail: &str) -> KvError {
 struct MemorySpace {
     name: String,
     specs: &'static [TableSpec],
-    state: Arc<RwLock<Arc<State>>>,
+    state: Arc<RwLock<Arc<SpaceRows>>>,
 }
 
 impl MemorySpace {
-    fn now(&self) -> Arc<State> {
+    fn now(&self) -> Arc<SpaceRows> {
         Arc::clone(&self.state.read())
     }
 
@@ -244,7 +244,7 @@ fn check_partition(specs: &[TableSpec], op: &Op<'_>) {
     );
 }
 
-fn apply(state: &mut State, op: Op<'_>, key: &mut Vec<u8>) {
+fn apply(state: &mut SpaceRows, op: Op<'_>, key: &mut Vec<u8>) {
     let mut join = |partition: &[u8], clustering: &[u8]| {
         key.clear();
         key.extend_from_slice(partition);
@@ -298,7 +298,7 @@ fn joined(partition: &[u8], clustering: &[u8]) -> Vec<u8> {
 #[derive(Debug)]
 struct MemorySnapshot {
     space: Arc<MemorySpace>,
-    state: Arc<State>,
+    state: Arc<SpaceRows>,
 }
 
 impl MemorySnapshot {
@@ -315,7 +315,7 @@ impl Snapshot for MemorySnapshot {}
 /// Reads of one state. It holds the state, not a lock, so a visitor may write to the space it scans.
 struct View {
     specs: &'static [TableSpec],
-    state: Arc<State>,
+    state: Arc<SpaceRows>,
 }
 
 impl View {

@@ -2,10 +2,10 @@
 //!
 //! Asking the registry takes its lock and counts references to the graph and to its schema. Each of those is a cache line
 //! that every request of every core writes, and at some hundred thousand requests a second the cores wait for each
-//! other's. A lease keeps the last answer and hands out references of its own. Two numbers that change seldom tell whether
+//! other's. A cache keeps the last answer and hands out references of its own. Two numbers that change seldom tell whether
 //! the answer still holds: how often graphs came or went, and the version of the graph's schema.
 //!
-//! A graph that is cleared or dropped is taken out of all leases at once, so that an idle thread does not keep it.
+//! A graph that is cleared or dropped is taken out of all caches at once, so that an idle thread does not keep it.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::graph::Graph;
 use crate::schema::Schema;
 
 /// A graph and its schema, as one request uses them.
-pub struct Leased {
+pub struct ServedGraph {
     /// The graph.
     pub graph: Arc<Graph>,
     /// Its schema.
@@ -26,42 +26,42 @@ pub struct Leased {
 
 /// The look-up of one thread, see the module. Others may use it too, but then it is no faster than the registry.
 #[derive(Default)]
-pub struct Lease {
-    kept: Mutex<Option<Kept>>,
+pub struct GraphCache {
+    kept: Mutex<Option<CachedGraph>>,
 }
 
-struct Kept {
+struct CachedGraph {
     name: Box<str>,
     /// How often graphs had come or gone when the registry was asked.
     changes: u64,
-    leased: Arc<Leased>,
+    served: Arc<ServedGraph>,
 }
 
-impl Lease {
+impl GraphCache {
     /// The graph of that name, with the schema as it is now.
     ///
     /// # Errors
     /// As [`Registry::get`].
-    pub fn get(&self, registry: &Registry, name: &str) -> Result<Arc<Leased>, GraphError> {
+    pub fn get(&self, registry: &Registry, name: &str) -> Result<Arc<ServedGraph>, GraphError> {
         // Before the look-up: what changes after it is noticed the next time.
         let changes = registry.changes();
         let mut kept = self.kept.lock();
         if let Some(kept) = &*kept
             && kept.changes == changes
             && *kept.name == *name
-            && kept.leased.schema.version() == kept.leased.graph.catalogue().version()
+            && kept.served.schema.version() == kept.served.graph.catalogue().version()
         {
-            return Ok(Arc::clone(&kept.leased));
+            return Ok(Arc::clone(&kept.served));
         }
         let graph = registry.get(name)?;
         let schema = graph.schema();
-        let leased = Arc::new(Leased { graph, schema });
-        *kept = Some(Kept {
+        let served = Arc::new(ServedGraph { graph, schema });
+        *kept = Some(CachedGraph {
             name: name.into(),
             changes,
-            leased: Arc::clone(&leased),
+            served: Arc::clone(&served),
         });
-        Ok(leased)
+        Ok(served)
     }
 
     /// Forgets what is kept.
@@ -71,9 +71,9 @@ impl Lease {
     }
 }
 
-impl std::fmt::Debug for Lease {
+impl std::fmt::Debug for GraphCache {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Lease").finish_non_exhaustive()
+        formatter.debug_struct("GraphCache").finish_non_exhaustive()
     }
 }
 
@@ -94,39 +94,39 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_schema_is_leased() {
+    fn the_newest_schema_is_served() {
         let (_, registry) = registry();
-        let lease = registry.lease();
+        let cache = registry.graph_cache();
         let graph = registry.create("g").unwrap();
-        let before = lease.get(&registry, "g").unwrap();
-        assert!(Arc::ptr_eq(&before, &lease.get(&registry, "g").unwrap()));
+        let before = cache.get(&registry, "g").unwrap();
+        assert!(Arc::ptr_eq(&before, &cache.get(&registry, "g").unwrap()));
         let key = NewPropertyKey::named("name");
         graph.catalogue().create_property_key(key).unwrap();
-        let after = lease.get(&registry, "g").unwrap();
+        let after = cache.get(&registry, "g").unwrap();
         assert!(after.schema.property_key_by_name("name").is_some());
         assert!(before.schema.property_key_by_name("name").is_none());
     }
 
     #[test]
-    fn one_lease_serves_several_graphs() {
+    fn one_cache_serves_several_graphs() {
         let (_, registry) = registry();
-        let lease = registry.lease();
-        let error = lease.get(&registry, "a").err().unwrap();
+        let cache = registry.graph_cache();
+        let error = cache.get(&registry, "a").err().unwrap();
         assert_eq!(error.kind, ErrorKind::NotFound);
         for name in ["a", "b"] {
             registry.create(name).unwrap();
         }
         for name in ["a", "b", "a"] {
-            assert_eq!(lease.get(&registry, name).unwrap().graph.name(), name);
+            assert_eq!(cache.get(&registry, name).unwrap().graph.name(), name);
         }
     }
 
     #[test]
     fn a_graph_that_went_is_not_kept() {
         let (engine, registry) = registry();
-        let lease = registry.lease();
+        let cache = registry.graph_cache();
         let old = registry.create("g").unwrap();
-        lease.get(&registry, "g").unwrap();
+        cache.get(&registry, "g").unwrap();
         drop(old);
         let new = registry.clear("g").unwrap();
         assert_eq!(
@@ -134,11 +134,11 @@ mod tests {
             ["_1_g"],
             "nobody keeps the old one"
         );
-        let leased = lease.get(&registry, "g").unwrap();
-        assert!(Arc::ptr_eq(&leased.graph, &new));
-        drop((leased, new));
+        let served = cache.get(&registry, "g").unwrap();
+        assert!(Arc::ptr_eq(&served.graph, &new));
+        drop((served, new));
         registry.drop_graph("g").unwrap();
         assert!(engine.spaces().unwrap().is_empty());
-        assert!(lease.get(&registry, "g").is_err());
+        assert!(cache.get(&registry, "g").is_err());
     }
 }

@@ -1,0 +1,193 @@
+//! The text of each scenario's requests, with what changes from one to the next left out.
+
+use super::super::payload::{Template, VertexKind};
+use super::super::queries;
+use super::super::scenario::{GraphAddress, Scenario, Sizes};
+
+/// The path of a vertex.
+const VERTEX: &str = "graph/vertices/%22@@@@@@@@I%22";
+
+/// The text of a scenario's requests.
+pub(super) fn template(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Template {
+    use Scenario as S;
+    let get = |path: &str, kind: VertexKind| {
+        let path = format!("{}/{path}", place.base);
+        let text = format!("GET {path} HTTP/1.1\r\n{}\r\n", place.headers);
+        Template::single(&text, kind)
+    };
+    if let Some(write) = schema_request(scenario, place)
+        .or_else(|| insertion(scenario, sizes, place))
+        .or_else(|| update(scenario, sizes, place))
+    {
+        return write;
+    }
+    match scenario {
+        S::VertexById | S::Mixed => get(VERTEX, VertexKind::Plain),
+        S::AsOf => get(
+            &format!("{VERTEX}?as_of={}", place.loaded_at),
+            VertexKind::Plain,
+        ),
+        S::EdgeById => get(
+            &format!("graph/edges/S@@@@@@@@S{}S@@@@@@@@T", place.edge_middle),
+            VertexKind::Plain,
+        ),
+        S::IndexQuery => get(
+            "graph/vertices?label=benchq&properties=%7B%22bgroup%22%3A%22@@@@@@@G%22%7D&limit=100",
+            VertexKind::Indexed,
+        ),
+        S::Adjacency => get(
+            "graph/edges?vertex_id=%22@@@@@@@@I%22&direction=OUT&limit=100",
+            VertexKind::Plain,
+        ),
+        S::KOut => get(
+            "traversers/kout?source=%22@@@@@@@@I%22&direction=OUT&max_depth=2",
+            VertexKind::Plain,
+        ),
+        other => match (queries::traverser(other), queries::gremlin(other)) {
+            (Some(traverser), _) => get(&format!("traversers/{traverser}"), VertexKind::Person),
+            (_, query) => gremlin(query.unwrap_or_default(), place),
+        },
+    }
+}
+
+/// A request that makes an element of the schema.
+fn schema_request(scenario: Scenario, place: &GraphAddress) -> Option<Template> {
+    use Scenario as S;
+    let post = |path: &str, body: Template| request("POST", path, Some(body), place);
+    Some(match scenario {
+        S::PropertyKeys => post(
+            "schema/propertykeys",
+            schema_body("k", r#""data_type":"TEXT""#),
+        ),
+        S::VertexLabels => post(
+            "schema/vertexlabels",
+            schema_body(
+                "v",
+                r#""id_strategy":"CUSTOMIZE_STRING","properties":["bname","bage"]"#,
+            ),
+        ),
+        S::EdgeLabels => post(
+            "schema/edgelabels",
+            schema_body(
+                "e",
+                r#""source_label":"benchv","target_label":"benchv","properties":["bsince"]"#,
+            ),
+        ),
+        _ => return None,
+    })
+}
+
+/// A request that inserts elements, or writes them anew.
+fn insertion(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Template> {
+    use Scenario as S;
+    let items = scenario.items(sizes);
+    let array = |body: Template| body.wrapped(b"[", b"]");
+    let (path, body) = match scenario {
+        S::SingleInsertVertices => ("graph/vertices", Template::vertices(VertexKind::Plain, 1)),
+        S::SingleInsertWide => ("graph/vertices", Template::vertices(VertexKind::Wide, 1)),
+        S::SingleInsertEdges => ("graph/edges", Template::edges(VertexKind::Plain, 1)),
+        S::BatchInsertVertices | S::Overwrite => (
+            "graph/vertices/batch",
+            array(Template::vertices(VertexKind::Plain, items)),
+        ),
+        S::LoadIndexed => (
+            "graph/vertices/batch",
+            array(Template::vertices(VertexKind::Indexed, items)),
+        ),
+        S::OverwriteNoHistory | S::LoadForgetful => (
+            "graph/vertices/batch",
+            array(Template::vertices(VertexKind::Forgetful, items)),
+        ),
+        S::BatchInsertWide => (
+            "graph/vertices/batch",
+            array(Template::vertices(VertexKind::Wide, items)),
+        ),
+        S::BatchInsertEdges => (
+            "graph/edges/batch",
+            array(Template::edges(VertexKind::Plain, items)),
+        ),
+        S::BatchInsertEdgesUnchecked => (
+            "graph/edges/batch?check_vertex=false",
+            array(Template::edges(VertexKind::Plain, items)),
+        ),
+        S::LoadPersons => (
+            "graph/vertices/batch",
+            array(Template::vertices(VertexKind::Person, items)),
+        ),
+        S::LoadKnows => (
+            "graph/edges/batch?check_vertex=false",
+            array(Template::edges(VertexKind::Person, items)),
+        ),
+        _ => return None,
+    };
+    Some(request("POST", path, Some(body), place))
+}
+
+/// A request that changes elements in part.
+fn update(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Template> {
+    use Scenario as S;
+    let (path, body) = match scenario {
+        S::UpdateVertices => {
+            let body = r#"{"label":"benchv","properties":{"bage":@A}}"#;
+            let path = format!("{VERTEX}?action=append");
+            (path, Template::single(body, VertexKind::Plain))
+        }
+        S::BatchUpdateVertices => {
+            let items = scenario.items(sizes);
+            let body = Template::vertices(VertexKind::Plain, items).wrapped(
+                br#"{"vertices":["#,
+                br#"],"update_strategies":{"bage":"OVERRIDE"},"create_if_not_exist":true}"#,
+            );
+            ("graph/vertices/batch".to_owned(), body)
+        }
+        _ => return None,
+    };
+    Some(request("PUT", &path, Some(body), place))
+}
+
+/// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is
+/// not the graph's.
+fn gremlin(query: &str, place: &GraphAddress) -> Template {
+    let variables = [
+        ("x", r#""@@@@@@@@S""#),
+        ("y", r#""@@@@@@@@T""#),
+        ("n", r#""@@@@@@@N""#),
+        ("a", "@A"),
+    ];
+    let words = query.split(|letter: char| !letter.is_alphanumeric());
+    let used = variables
+        .into_iter()
+        .filter(|(name, _)| words.clone().any(|word| word == *name));
+    let bindings: Vec<String> = used
+        .map(|(name, mark)| format!(r#""{name}":{mark}"#))
+        .collect();
+    let bindings = bindings.join(",");
+    let body = format!(
+        r#"{{"gremlin":"{query}","bindings":{{{bindings}}},"language":"gremlin-groovy","aliases":{{"g":"{}"}}}}"#,
+        place.source
+    );
+    let head = format!(
+        "POST /gremlin HTTP/1.1\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        place.headers,
+        body.len()
+    );
+    Template::single(&format!("{head}{body}"), VertexKind::Person)
+}
+
+fn schema_body(letter: &str, rest: &str) -> Template {
+    let text = format!(r#"{{"name":"b{letter}@@@@@@@N",{rest},"check_exist":false}}"#);
+    Template::single(&text, VertexKind::Plain)
+}
+
+fn request(method: &str, path: &str, body: Option<Template>, place: &GraphAddress) -> Template {
+    let body = body.unwrap_or_else(|| Template::single("", VertexKind::Plain));
+    let line = format!(
+        "{method} {}/{path} HTTP/1.1\r\n{}",
+        place.base, place.headers
+    );
+    let head = format!(
+        "{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    body.wrapped(head.as_bytes(), b"")
+}

@@ -1,0 +1,104 @@
+//! The batch of a commit that is prepared, and its way to the committer.
+
+use std::sync::Arc;
+
+use varve_encoding::key;
+use varve_encoding::tables::EDGE;
+use varve_model::{CommitVersion, ElementId};
+
+use super::super::emit::{ROW_BYTES, pair_of};
+use super::super::keys::{Keys, RowKeys};
+use super::super::{Contention, EmitContext, KnownPairs, PairHash};
+use super::emission::Emission;
+use super::{Working, WorkingSet};
+use crate::commit::{Commit, LatchSet, Ticket, record, ticket};
+use crate::error::GraphError;
+
+impl WorkingSet<'_> {
+    pub(super) fn submit(
+        self,
+        latches: LatchSet,
+        contention: Contention,
+    ) -> Result<Ticket, GraphError> {
+        let pairs = self.graph.pairs();
+        let known = |hash| pairs.contain(hash);
+        let now = self.now;
+        let context = EmitContext {
+            reader: self.reader,
+            schema: self.schema,
+            deriver: self.deriver.as_deref(),
+            now,
+            known_pair: &known,
+            keeps_changes: self.graph.keeps_changes(),
+        };
+        let mut emission = Emission::new(context, self.request.skip_unchanged);
+        emission.reserve(self.elements.len() * 4 * ROW_BYTES);
+        let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
+        for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
+            let row = self.keys.of(working.keys);
+            emission.element(working, row, new_pair)?;
+        }
+        let Emission {
+            mut emitter,
+            end,
+            all_new,
+            new_vertices,
+            ..
+        } = emission;
+        if emitter.batch.is_empty() {
+            return Ok(Ticket::done(self.graph.published()));
+        }
+        for (vertex, range) in self.swept {
+            emitter.batch.sweep(EDGE, &key::vertex_id(&vertex), range);
+        }
+        let (ticket, completer) = ticket();
+        let put = std::mem::take(&mut emitter.new_pairs);
+        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> =
+            if put.is_empty() && new_vertices.is_empty() {
+                None
+            } else {
+                let pairs = Arc::clone(pairs);
+                let vertices = Arc::clone(self.graph.known_vertices());
+                Some(Box::new(move |_| {
+                    pairs.remember(put);
+                    vertices.remember_all(&new_vertices);
+                }))
+            };
+        let (mut batch, mut stamps) = emitter.finish();
+        record(&mut batch, &mut stamps);
+        let commit = Commit {
+            now,
+            end,
+            batch,
+            stamps,
+            latches,
+            completer,
+            may_wait: contention == Contention::Wait,
+            published,
+        };
+        match all_new {
+            true => self.graph.submit_new(commit)?,
+            false => self.graph.submit(commit)?,
+        }
+        Ok(ticket)
+    }
+}
+
+/// The (edge label, source) entry of each element that is an edge, unless it was put lately.
+fn new_pairs(elements: &[Working<'_>], keys: &Keys, known: &KnownPairs) -> Vec<Option<PairHash>> {
+    let mut scratch = Vec::new();
+    let mut pairs: Vec<Option<PairHash>> = elements
+        .iter()
+        .map(|working| match (&*working.id, keys.of(working.keys)) {
+            (ElementId::Edge(edge), RowKeys::Edge { source, .. }) => {
+                Some(pair_of(edge.label, source, &mut scratch))
+            }
+            _ => None,
+        })
+        .collect();
+    // Apart from the hashing, so that the processor waits for many of these far-off places at once.
+    for pair in &mut pairs {
+        *pair = pair.filter(|pair| !known.contain(*pair));
+    }
+    pairs
+}
