@@ -40,6 +40,8 @@ mod open_copies;
 #[cfg(any(feature = "rocksdb", feature = "cassandra"))]
 mod open_graph;
 #[cfg(feature = "rocksdb")]
+mod power;
+#[cfg(feature = "rocksdb")]
 mod private;
 mod promlint;
 #[cfg(any(feature = "rocksdb", feature = "cassandra"))]
