@@ -135,3 +135,12 @@ impl Disk {
         self.mount(&self.image(), &self.path(), mode);
     }
 }
+
+impl Drop for Disk {
+    /// So that the folder can be removed.
+    fn drop(&mut self) {
+        for folder in [self.path(), self.cache()] {
+            let _ = Command::new("umount").arg(folder).status();
+        }
+    }
+}
