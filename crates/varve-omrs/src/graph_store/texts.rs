@@ -414,12 +414,11 @@ mod tests {
 
     #[test]
     fn nobody_can_choose_texts_of_one_hash() {
-        let hashes = || {
+        let hashes = || -> FxHashSet<u128> {
             let texts = Texts::with_room(Weak::new(), BYTES_MAX);
             texts.note("a text");
             texts.note(&"x".repeat(WHOLE_BYTES_MAX + 1));
-            let hashes = texts.known.lock().hashes.clone();
-            hashes
+            std::mem::take(&mut texts.known.lock().hashes)
         };
         assert!(hashes().is_disjoint(&hashes()));
     }
