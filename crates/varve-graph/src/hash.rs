@@ -20,3 +20,17 @@ pub(crate) fn of(bytes: &[u8]) -> u64 {
 pub(crate) fn wide(bytes: &[u8]) -> u128 {
     xxh3_128_with_seed(bytes, *SEED)
 }
+
+#[cfg(test)]
+mod tests {
+    use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+    use super::*;
+
+    #[test]
+    fn nobody_can_choose_ids_of_one_hash() {
+        assert_ne!(of(b"an id"), xxh3_64(b"an id"));
+        assert_ne!(wide(b"an id"), xxh3_128(b"an id"));
+        assert_eq!(of(b"an id"), of(b"an id"));
+    }
+}

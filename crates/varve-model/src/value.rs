@@ -348,10 +348,13 @@ pub fn date_digits(millis: i64) -> Option<[u8; 23]> {
 }
 
 /// Reads `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` as UTC: milliseconds since 1970. `None` for
-/// any other form and for dates that do not exist.
+/// any other form and for dates that do not exist. Years outside 0–9999 are read only as [`date_text`] writes them.
 #[must_use]
 pub fn parse_date(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
+    if bytes.first() == Some(&b'-') || bytes.len() > 23 {
+        return parse_far_date(text);
+    }
     let field = |from: usize, to: usize| -> Option<i64> {
         let digits = bytes.get(from..to)?;
         digits.iter().try_fold(0_i64, |sum, b| {
@@ -380,6 +383,18 @@ pub fn parse_date(text: &str) -> Option<i64> {
         && minute < 60
         && second < 60;
     exists.then_some(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000 + milli)
+}
+
+/// Reads what [`date_text`] writes for a year of a sign or more than four digits.
+fn parse_far_date(text: &str) -> Option<i64> {
+    let (year, rest) =
+        text.split_at_checked(text.len().checked_sub("-MM-dd HH:mm:ss.SSS".len())?)?;
+    let year: i64 = year.parse().ok()?;
+    // The calendar is the same every 400 years.
+    let near = parse_date(&format!("{:04}{rest}", year.rem_euclid(400)))?;
+    let days = i128::from(year.div_euclid(400)) * 146_097;
+    let millis = i64::try_from(days * 86_400_000 + i128::from(near)).ok()?;
+    (date_text(millis) == text).then_some(millis)
 }
 
 /// Days since 1970-01-01 of a date of the proleptic Gregorian calendar (Howard Hinnant's published algorithm).
@@ -444,8 +459,24 @@ mod tests {
         assert_eq!(date_text(253_402_300_800_000), "10000-01-01 00:00:00.000");
         assert_eq!(date_text(-62_167_219_200_000), "0000-01-01 00:00:00.000");
         assert_eq!(date_text(-62_167_219_200_001), "-001-12-31 23:59:59.999");
+        for millis in [
+            i64::MIN,
+            -62_167_219_200_001,
+            253_402_300_800_000,
+            1 << 62,
+            i64::MAX,
+        ] {
+            assert_eq!(parse_date(&date_text(millis)), Some(millis));
+        }
         for bad in [
             "2020",
+            "10000-01-01",
+            "02020-01-02 00:00:00.000",
+            "+10000-01-02 00:00:00.000",
+            "10000-02-30 00:00:00.000",
+            "292278995-01-01 00:00:00.000",
+            "-é-01-01 00:00:00.000",
+            "-",
             "2020-13-01",
             "2020-02-30",
             "2020-01-02T00:00:00",

@@ -219,6 +219,30 @@ fn every_link_leads_to_a_file_and_a_heading() {
 }
 
 #[test]
+fn every_promise_names_tests_that_exist() {
+    let sources = files(&root().join("crates"), "rs", true);
+    let code: String = sources
+        .iter()
+        .map(|path| fs::read_to_string(path).expect("a source file"))
+        .collect();
+    let text = fs::read_to_string(page("promises.md")).expect("the page");
+    let mut count = 0;
+    for row in text.lines().filter(|line| line.starts_with("| ")) {
+        // Promise, tests, page.
+        let tests = row.split('|').nth(2).expect("a column of tests");
+        for name in tests.split('`').skip(1).step_by(2) {
+            let exists = match name.starts_with("tests/") {
+                true => root().join(name).exists(),
+                false => code.contains(&format!("fn {name}(")),
+            };
+            assert!(exists, "docs/promises.md names {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 80, "{count} tests are named");
+}
+
+#[test]
 fn the_readme_is_read_in_two_minutes() {
     let text = fs::read_to_string(root().join("README.md")).expect("README.md");
     let size = (text.lines().count(), text.split_whitespace().count());

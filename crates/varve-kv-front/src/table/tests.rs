@@ -255,6 +255,12 @@ fn any_mix_in_a_small_partition_is_as_in_the_model() {
 }
 
 #[test]
+fn nobody_can_choose_keys_of_one_hash() {
+    let unseeded = xxhash_rust::xxh3::xxh3_64(b"a partition");
+    assert_ne!(super::partition_hash(TableId(0), b"a partition"), unseeded);
+}
+
+#[test]
 fn who_sees_nothing_of_the_tail_folds_nothing() {
     let table = Table::new(0);
     let first = batch(|batch| {

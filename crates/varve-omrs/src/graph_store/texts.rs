@@ -6,6 +6,7 @@
 //! the instance, and what was there before is read in the background, once, when the store is opened. Where nothing was there,
 //! all are known from the beginning.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -15,7 +16,7 @@ use rustc_hash::FxHashSet;
 use varve_graph::Graph;
 use varve_graph::index::{DerivedEntries, Deriver, visit_states};
 use varve_kv::Flow;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::error::OmrsError;
 use crate::store::{TestText, TextHint};
@@ -72,6 +73,9 @@ enum Stage {
 pub(super) struct Texts {
     graph: Weak<Graph>,
     bytes_max: usize,
+    /// Of the hashes, drawn anew: a text whose hash another one has is not found, so nobody may be
+    /// able to choose such texts.
+    seed: u64,
     known: Mutex<Known>,
     is_too_much: AtomicBool,
     is_over: AtomicBool,
@@ -127,6 +131,7 @@ impl Texts {
         Arc::new(Self {
             graph,
             bytes_max,
+            seed: RandomState::new().hash_one(()),
             known: Mutex::default(),
             is_too_much: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
@@ -140,8 +145,8 @@ impl Texts {
         }
         // Of long texts with the same start, one is enough.
         let hash = match text.len() > WHOLE_BYTES_MAX {
-            true => xxh3_128(start(text).as_bytes()) ^ 1,
-            false => xxh3_128(text.as_bytes()),
+            true => xxh3_128_with_seed(start(text).as_bytes(), self.seed) ^ 1,
+            false => xxh3_128_with_seed(text.as_bytes(), self.seed),
         };
         let mut known = self.known.lock();
         if known.stage == Stage::TooMuch {
@@ -405,6 +410,17 @@ mod tests {
         all_known(&texts);
         assert_eq!(found(&texts), Some(500));
         assert!(!texts.known.lock().chunks.is_empty());
+    }
+
+    #[test]
+    fn nobody_can_choose_texts_of_one_hash() {
+        let hashes = || -> FxHashSet<u128> {
+            let texts = Texts::with_room(Weak::new(), BYTES_MAX);
+            texts.note("a text");
+            texts.note(&"x".repeat(WHOLE_BYTES_MAX + 1));
+            std::mem::take(&mut texts.known.lock().hashes)
+        };
+        assert!(hashes().is_disjoint(&hashes()));
     }
 
     #[test]

@@ -68,6 +68,7 @@ const NOT_OPTIONS: &[&str] = &[
     "COMMIT",
     "COST_",
     "CRASH_",
+    "POWER_",
     "ENGINE",
     "EXAMPLE_FLAGS",
     "FAIL_POINT",

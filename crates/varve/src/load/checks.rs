@@ -15,6 +15,7 @@ pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
     let file = source.file.display();
     let rows = Rows::open(source)?;
     let (columns, place) = match rows.header() {
+        Some([]) => return Err(format!("{file}: it is empty, without a header")),
         Some(header) => (header.to_vec(), "in the header"),
         None => (keys(rows, source)?, "in any row"),
     };

@@ -64,6 +64,7 @@ fn a_mapping_is_checked_before_a_row_is_sent() {
         "{\"a\":\"ann\",\"b\":\"bob\",\"since\":\"2020-01-01\"}\n",
     );
     write(dir.path(), "twice.csv", "a,b,a\nann,bob,ann\n");
+    write(dir.path(), "empty.csv", "");
     write(dir.path(), "more.csv", "a,b,sinse\nann,bob,2020-01-01\n");
     let server = Server::in_memory();
     schema(&server, dir.path());
@@ -86,6 +87,10 @@ fn a_mapping_is_checked_before_a_row_is_sent() {
             "'sinse' is not a property of label 'knows' (did you mean 'since'?)",
         ),
         (KNOWS.replace("knows.csv", "twice.csv"), "column 'a' of "),
+        (
+            KNOWS.replace("knows.csv", "empty.csv"),
+            "empty.csv: it is empty, without a header",
+        ),
         (
             KNOWS.replace("\"knows\"", "\"knws\""),
             "there is no edge label 'knws' (did you mean 'knows'?)",

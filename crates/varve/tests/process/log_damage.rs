@@ -14,7 +14,7 @@ use crate::server::{Server, VARVE, run, shown};
 const DURABILITIES: [&str; 3] = ["sync", "interval:60000", "none"];
 /// Bytes before the first record of a segment, and before the payload of a record, which begin with
 /// the payload's length and have the kind at byte 16 (`docs/storage-format.md`).
-const SEGMENT_HEAD_BYTES: usize = 60;
+pub(crate) const SEGMENT_HEAD_BYTES: usize = 60;
 const RECORD_HEAD_BYTES: usize = 21;
 /// Vertices that are acknowledged before the kill.
 const VERTICES: usize = 200;
@@ -92,7 +92,7 @@ pub(crate) fn last_segment(data: &Path, graph: &str) -> (PathBuf, Vec<u8>, usize
 }
 
 /// Neither `verify` nor a start accepts the data. What `verify` says.
-fn refused(data: &Path, durability: &str) -> String {
+pub(crate) fn refused(data: &Path, durability: &str) -> String {
     let (code, said) = run(&["verify", "--data-dir", shown(data)]);
     assert_ne!(code, 0, "{said}");
     match Server::try_start(&mut serve(data, durability)) {

@@ -45,6 +45,8 @@ mod open_copies;
 #[cfg(feature = "engines")]
 mod open_graph;
 #[cfg(feature = "engines")]
+mod power;
+#[cfg(feature = "engines")]
 mod private;
 mod promlint;
 #[cfg(feature = "engines")]
