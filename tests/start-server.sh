@@ -21,7 +21,7 @@ stop_server() {
 trap stop_server EXIT
 url=''
 for _ in $(seq 1 300); do # at most 30 seconds
-  url="$(grep -o 'serves on http://[0-9.:]*' "$server_log" | head -1 | cut -d' ' -f3)" || true
+  url="$(grep -oE 'serves on https?://[0-9.:]*' "$server_log" | head -1 | cut -d' ' -f3)" || true
   [[ -n $url ]] && break
   kill -0 "$server_pid" 2>/dev/null || break
   sleep 0.1

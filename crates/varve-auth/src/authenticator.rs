@@ -23,6 +23,7 @@ use varve_graph::GraphError;
 use varve_model::time::TemporalScope;
 
 use self::state::LiveDirectory;
+use crate::account::Account;
 use crate::api_token::{API_TOKEN_PREFIX, ApiToken};
 use crate::changes::{DirectoryError, Made, NAME_BYTES_MAX, NewPassword};
 use crate::directory::{Change, Directory, EndedToken, Entry, TokenSecret};
@@ -59,6 +60,8 @@ pub struct Principal {
     pub id: Id,
     /// The user's name.
     pub name: String,
+    /// When the user was made, in milliseconds since 1970.
+    pub created: i64,
     /// What it may do.
     pub rights: Rights,
     /// The id of the API token that it came in with.
@@ -66,6 +69,17 @@ pub struct Principal {
     /// Whether that token allows less than its user may do.
     pub is_restricted: bool,
     version: u64,
+}
+
+impl Principal {
+    /// What the user is known by in records that outlive it.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        Account {
+            id: self.id.clone(),
+            created: self.created,
+        }
+    }
 }
 
 /// Why a client does not come in, or a change of the directory is not made.
@@ -243,6 +257,14 @@ impl Auth {
         state
             .principal(&RecordKind::User.id_of(name))
             .map(Arc::clone)
+    }
+
+    /// The user of this account as it is now; `None` if it was removed.
+    #[must_use]
+    pub fn user_of(&self, account: &Account) -> Option<Arc<Principal>> {
+        let state = self.state.load();
+        let user = state.principal(&account.id)?;
+        (user.created == account.created).then(|| Arc::clone(user))
     }
 
     /// Who sends this `Authorization` header from this address.

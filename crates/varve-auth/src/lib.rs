@@ -4,6 +4,7 @@
 //! client is. The records are kept in a graph that no client can name, so that who could do what
 //! can be asked as of any time.
 
+mod account;
 mod api_token;
 mod authenticator;
 mod changes;
@@ -19,6 +20,7 @@ mod throttle;
 mod token;
 mod white_list;
 
+pub use account::{Account, NoAccount};
 pub use api_token::{API_TOKEN_PREFIX, API_TOKENS_MAX, ApiToken, NewApiToken, Restriction};
 pub use authenticator::{Auth, AuthError, AuthOptions, Login, Principal, Proved};
 pub use changes::{Author, DirectoryError, Made, NAME_BYTES_MAX, NewPassword, UserPatch};

@@ -10,6 +10,10 @@ const MEMORY_KIB: u32 = 19 * 1024;
 /// Passes over it.
 const PASSES: u32 = 2;
 
+/// How nice the threads are that check passwords: serving threads that wake preempt them. Not the
+/// most, so that a login comes through on a machine that is busy.
+const NICENESS: i32 = 10;
+
 /// Longest password, in bytes. More would only cost time.
 pub const PASSWORD_BYTES_MAX: usize = 256;
 
@@ -33,13 +37,35 @@ pub fn hash(password: &str) -> Result<String, PasswordError> {
         .map_err(|error| PasswordError(format!("The password cannot be hashed: {error}")))
 }
 
-/// Whether `password` is the one of `hash`. Takes as long as [`hash`], whatever it finds.
+/// Whether `password` is the one of `hash`. Takes as long as [`hash`], whatever it finds, on a
+/// thread of low priority.
 #[must_use]
 pub fn verify(password: &str, hash: &str) -> bool {
     let Ok(hash) = PasswordHash::new(hash) else {
         return false;
     };
-    hasher().verify_password(password.as_bytes(), &hash).is_ok()
+    aside(|| hasher().verify_password(password.as_bytes(), &hash).is_ok())
+}
+
+/// Does work on a thread of low priority, and waits for it. The caller keeps its own priority, so
+/// that no lock is held at the low one: a thread that serves others may wait for that lock.
+fn aside<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    let nicely = || {
+        // Without it the work is as right, and disturbs others more.
+        if rustix::process::getpriority_process(None).is_ok_and(|nice| nice < NICENESS) {
+            let _ = rustix::process::setpriority_process(None, NICENESS);
+        }
+        work()
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("varve-password".to_owned());
+        match thread.spawn_scoped(scope, nicely) {
+            Ok(thread) => thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => work(),
+        }
+    })
 }
 
 /// Refuses a password that is too short, in characters, or too long.
@@ -76,6 +102,14 @@ mod tests {
         assert!(verify("corréct horse", &first) && verify("corréct horse", &second));
         assert!(!verify("correct horse", &first) && !verify("", &first));
         assert!(!verify("x", "no hash"));
+    }
+
+    #[test]
+    fn passwords_are_checked_at_a_low_priority_and_the_caller_keeps_its_own() {
+        let niceness = || rustix::process::getpriority_process(None).expect("known");
+        let own = niceness();
+        assert_eq!(aside(niceness), own.max(NICENESS));
+        assert_eq!(niceness(), own);
     }
 
     #[test]

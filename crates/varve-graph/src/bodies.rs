@@ -41,7 +41,17 @@ pub trait Jobs: Send + Sync {
         task: &TaskSpec,
         progress: &TaskProgress,
     ) -> Result<String, GraphError>;
+
+    /// Says who knows whether a job's owner may run it. Jobs that a server begins to run before
+    /// wait for it.
+    fn check_owners_by(&self, check: Arc<OwnerCheck>) {
+        let _ = check;
+    }
 }
+
+/// Refuses a job if its owner, as tasks name it, may not run it now: by the graph's name, what the
+/// job does, and the owner.
+pub type OwnerCheck = dyn Fn(&str, TaskType, &str) -> Result<(), GraphError> + Send + Sync;
 
 /// The bodies of one graph's tasks.
 pub(crate) struct ElementBodies {

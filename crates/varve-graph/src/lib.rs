@@ -30,7 +30,7 @@ mod clock_watch;
 mod hash;
 mod snowflake;
 
-pub use bodies::Jobs;
+pub use bodies::{Jobs, OwnerCheck};
 pub use commit::DurabilityMode;
 pub use error::{ErrorKind, GraphError};
 pub use graph::{Graph, GraphOptions};

@@ -15,6 +15,7 @@ mod label;
 mod mode;
 mod name;
 mod open;
+mod owned;
 mod property_key;
 mod record;
 mod removal;
@@ -36,6 +37,7 @@ pub use mode::{GraphMode, ReadMode, SchemaMode};
 pub use name::NAME_LENGTH_LIMIT;
 pub use open::{FirstUse, LabelUse, OPEN_SCHEMA_MAX};
 pub(crate) use open::{has_all, put_mode};
+pub use owned::OwnedChanges;
 pub use request::{
     Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
     NewPropertyKey, NewVertexLabel, PropertyKeyChange, UserData, VertexLabelChange, WithTask,

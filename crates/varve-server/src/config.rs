@@ -228,6 +228,9 @@ section! {
         /// Requests that one user may make in a second; as many may come at once. One more is
         /// answered 429. 0 is no limit.
         user_requests_per_second: u32 = 0,
+        /// Bytes that the traversals and Gremlin requests of one user may hold together while they
+        /// run. A query that finds no room is answered 503. 0 is no limit.
+        user_query_bytes_max: usize = 0,
         /// Users that may act for others: the user that a call of the metadata repository names in
         /// its path may be another one then.
         act_for: Vec<String> = Vec::new(),

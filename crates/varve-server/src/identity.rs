@@ -60,7 +60,7 @@ impl Identity {
 
     /// Whose the tasks are that it submits, where authentication is on.
     pub(crate) fn owner(&self) -> Option<String> {
-        self.user().map(|user| user.id.to_string())
+        self.user().map(|user| user.account().to_string())
     }
 
     /// Whether it may run scripts on a graph.

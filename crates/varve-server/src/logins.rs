@@ -1,4 +1,5 @@
-//! Checks of passwords: few at once, and on threads of low priority.
+//! Checks of passwords: few at once, each on a thread of its own. The hash itself has a low priority
+//! ([`varve_auth::password`]).
 //!
 //! A check takes some 20 ms of a core and 19 MiB by design. So a client that sends thousands of
 //! wrong passwords only gets CPU time of few cores that no other request needs; most of its
@@ -12,10 +13,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
-
-/// How nice the threads are: serving threads that wake preempt them. Not the most, so that a login
-/// comes through on a machine that is busy.
-const NICENESS: i32 = 10;
 
 /// The places of checks, and who waits for one.
 #[derive(Debug)]
@@ -52,7 +49,6 @@ impl Logins {
         let place = self.place().await?;
         let (give, take) = oneshot::channel();
         let work = move || {
-            yield_to_others();
             let checked = check();
             drop(place);
             let _ = give.send(checked);
@@ -78,13 +74,6 @@ impl Logins {
 
     fn busy(&self) -> ApiError {
         ApiError::too_many_requests("Too many logins at once", self.retry_after_seconds)
-    }
-}
-
-/// Gives this thread a low priority. Without it a check is as right, and disturbs others more.
-fn yield_to_others() {
-    if rustix::process::getpriority_process(None).is_ok_and(|nice| nice < NICENESS) {
-        let _ = rustix::process::setpriority_process(None, NICENESS);
     }
 }
 
@@ -144,12 +133,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_check_has_a_low_priority_and_its_panic_is_an_error() {
+    async fn a_panic_of_a_check_is_an_error() {
         let logins = logins(0, 1);
-        let niceness = logins.run(|| rustix::process::getpriority_process(None));
-        let niceness = niceness.await.expect("checked").expect("known");
-        let own = rustix::process::getpriority_process(None).expect("known");
-        assert_eq!(niceness, own.max(NICENESS));
         let panicked = logins.run(|| panic!("a test panics")).await;
         let panicked: Result<(), _> = panicked;
         assert_eq!(panicked.map_err(|error| error.status().as_u16()), Err(500));

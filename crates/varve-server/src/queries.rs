@@ -1,8 +1,9 @@
 //! `/queries`: what runs now and may be cancelled, and `/admin/slow`: which requests were slow.
 //!
 //! Every read, and every query that may only read, is listed while it is in work beyond its serving
-//! thread. What is cancelled is answered at once and ends at its next check. Users see and cancel
-//! their own; the administrator all, and graph algorithms besides. Each server lists its own.
+//! thread, and so is every job that runs. What is cancelled is answered at once and ends at its next
+//! check. Users see and cancel their own, and jobs as they do tasks; the administrator all. Each
+//! server lists its own.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -14,18 +15,18 @@ use http::{HeaderName, Method, StatusCode, Uri};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use varve_auth::Principal;
-use varve_graph::tasks::{TaskId, TaskQuery, TaskStatus, TaskType};
+use varve_graph::tasks::{Task, TaskId, TaskQuery, TaskStatus, TaskType};
 use varve_model::Instant as WallInstant;
 use varve_model::time::{Clock as _, SystemClock};
 use varve_view::CancelToken;
 
 use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::instant_text;
+use crate::hugegraph::{Sight, instant_text};
 use crate::identity::Identity;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::rights::Needs;
+use crate::rights::{self, Needs};
 use crate::route::{Class, Handler, Route, Scope};
 use crate::router::RouteMatch;
 use crate::state::AppState;
@@ -102,7 +103,7 @@ impl Running {
             user.is_some_and(|(one, other)| {
                 // A token that is restricted to graphs knows of no requests but its own.
                 let is_same = one.api_token == other.api_token;
-                one.name == other.name && (is_same || !identity.is_restricted())
+                one.account() == other.account() && (is_same || !identity.is_restricted())
             })
         };
         identity.is_administrator() || own()
@@ -220,54 +221,69 @@ fn list(context: &RequestContext) -> HandlerResult {
     for running in state.queries().seen_by(context.identity()) {
         running.write(&mut json);
     }
-    if context.identity().is_administrator() {
-        write_algorithms(state, &mut json);
+    for name in state.graphs().names() {
+        write_jobs(state, context.identity(), &name, &mut json);
     }
     json.end_array().end_object();
     Ok(Response::ok(json.finish()))
 }
 
-/// Writes the graph algorithms that run, of the graphs that are open here.
-fn write_algorithms(state: &AppState, json: &mut JsonWriter) {
-    for name in state.graphs().names() {
-        let Ok(graph) = state.graphs().get(&name) else {
-            continue;
-        };
-        let running = TaskQuery {
-            status: Some(TaskStatus::Running),
-            ..TaskQuery::default()
-        };
-        let Ok(page) = graph.tasks().list(running) else {
-            continue;
-        };
-        let is_job = |kind: TaskType| matches!(kind, TaskType::Algorithm | TaskType::Gremlin);
-        for task in page.tasks.iter().filter(|task| is_job(task.task_type)) {
-            let began = WallInstant::from_millis(task.update);
-            let elapsed = SystemClock.now().millis().saturating_sub(task.update);
-            json.begin_object();
-            json.key("id")
-                .string(&format!("{TASK}{name}:{}", task.id.0));
-            json.key("kind").string("algorithm");
-            write_who(json, Some(&name), None);
-            json.key("method").string("POST");
-            let path = format!("/graphs/{name}/jobs");
-            json.key("path").string(&path);
-            json.key("text").string(&task.name);
-            write_instant(json, "started_at", began);
-            json.key("elapsed_ms").integer(elapsed.max(0));
-            json.key("tag").null().end_object();
-        }
+/// Writes the jobs of a graph that run and that a client sees as tasks, if the graph is open here.
+fn write_jobs(state: &AppState, identity: &Identity, name: &str, json: &mut JsonWriter) {
+    if identity.check(name, rights::TASKS_READ).is_err() {
+        return;
     }
+    let Ok(graph) = state.graphs().get(name) else {
+        return;
+    };
+    let sight = Sight::of(identity, name);
+    let is_seen = |task: &Task| job_kind(task.task_type).is_some() && sight.shows(task);
+    let running = TaskQuery {
+        status: Some(TaskStatus::Running),
+        ..TaskQuery::default()
+    };
+    let Ok(page) = graph.tasks().list_those(running, &is_seen) else {
+        return;
+    };
+    for task in page.tasks {
+        let began = WallInstant::from_millis(task.update);
+        let elapsed = SystemClock.now().millis().saturating_sub(task.update);
+        json.begin_object();
+        json.key("id")
+            .string(&format!("{TASK}{name}:{}", task.id.0));
+        json.key("kind")
+            .string(job_kind(task.task_type).unwrap_or_default());
+        write_who(json, Some(name), owner_of(state, &task).as_deref());
+        json.key("method").string("POST");
+        let path = format!("/graphs/{name}/jobs");
+        json.key("path").string(&path);
+        json.key("text").string(&task.name);
+        write_instant(json, "started_at", began);
+        json.key("elapsed_ms").integer(elapsed.max(0));
+        json.key("tag").null().end_object();
+    }
+}
+
+/// What a task is listed as, if it is a job.
+const fn job_kind(of: TaskType) -> Option<&'static str> {
+    match of {
+        TaskType::Algorithm => Some("algorithm"),
+        TaskType::Gremlin => Some("gremlin"),
+        _ => None,
+    }
+}
+
+/// The user that has submitted a task, if it is still there.
+fn owner_of(state: &AppState, task: &Task) -> Option<Arc<Principal>> {
+    let account = task.owner.as_ref()?.parse().ok()?;
+    state.auth()?.user_of(&account)
 }
 
 fn cancel(context: &RequestContext) -> HandlerResult {
     let asked = context.path_parameter("id");
     let identity = context.identity();
-    if let Some(task) = asked
-        .strip_prefix(TASK)
-        .filter(|_| identity.is_administrator())
-    {
-        return cancel_task(context.state(), task);
+    if let Some(task) = asked.strip_prefix(TASK) {
+        return cancel_job(context.state(), identity, task);
     }
     let seen = context.state().queries().seen_by(identity);
     let is_asked = |running: &&Arc<Running>| {
@@ -285,11 +301,21 @@ fn cancel(context: &RequestContext) -> HandlerResult {
     }
 }
 
-fn cancel_task(state: &AppState, asked: &str) -> HandlerResult {
+/// Cancels a job that the client sees as a task and may cancel.
+fn cancel_job(state: &AppState, identity: &Identity, asked: &str) -> HandlerResult {
     let none = || ApiError::not_found(format!("Query '{TASK}{asked}' is not running"));
     let (name, id) = asked.rsplit_once(':').ok_or_else(none)?;
     let id = TaskId(id.parse().map_err(|_| none())?);
-    state.graphs().get(name)?.tasks().cancel(id)?;
+    identity
+        .check(name, rights::TASKS_READ)
+        .map_err(|_| none())?;
+    let graph = state.graphs().get(name).map_err(|_| none())?;
+    let task = graph.tasks().task(id).map_err(|_| none())?;
+    if !Sight::of(identity, name).shows(&task) {
+        return Err(none());
+    }
+    identity.check(name, rights::TASKS_WRITTEN)?;
+    graph.tasks().cancel(id)?;
     Ok(Response::no_content())
 }
 

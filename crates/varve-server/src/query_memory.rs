@@ -15,11 +15,14 @@ use varve_view::{CancelToken, Meter, MeterLimits, SharedBytes, ViewError};
 use crate::blocking::yield_to_others;
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
+use crate::identity::Identity;
 use crate::request::RequestContext;
 use crate::state::AppState;
 
 /// Who shares the budget of queries, for the error of who finds no room.
 const QUERIES: &str = "All queries together (server.max_traversals_held_bytes)";
+/// The same for those of one user.
+const OF_USER: &str = "All queries of the user together (auth.user_query_bytes_max)";
 /// The same for jobs.
 const JOBS: &str = "All jobs together (server.max_jobs_held_bytes)";
 
@@ -42,13 +45,22 @@ pub(crate) fn of_jobs(config: &ServerConfig) -> Arc<HeldBytes> {
     Arc::new(HeldBytes::new(config.max_jobs_held_bytes, JOBS))
 }
 
-#[derive(Debug)]
-struct Share(Mutex<HeldShare>);
+/// The budget of one user's queries.
+pub(crate) fn of_user(max: usize) -> Arc<HeldBytes> {
+    Arc::new(HeldBytes::new(max, OF_USER))
+}
 
-impl SharedBytes for Share {
+/// Shares of the same size of several budgets.
+#[derive(Debug)]
+struct Shares(Mutex<Vec<HeldShare>>);
+
+impl SharedBytes for Shares {
+    /// A query that finds no room in one of them ends, and gives back what it has.
     fn resize(&self, bytes: u64) -> Result<(), ViewError> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        self.0.lock().resize(bytes).map_err(ViewError::store)
+        let mut shares = self.0.lock();
+        let resized = shares.iter_mut().try_for_each(|share| share.resize(bytes));
+        resized.map_err(ViewError::store)
     }
 }
 
@@ -61,16 +73,30 @@ pub(crate) fn limits(config: &ServerConfig, deadline: Instant) -> MeterLimits {
     }
 }
 
-/// The meter of a request's query within these limits.
-pub(crate) fn meter(state: &AppState, limits: MeterLimits, cancel: CancelToken) -> Meter {
-    within(state.query_memory(), limits, cancel).pausing(yield_to_others)
+/// The meter of a request's query within these limits, and those of the client.
+pub(crate) fn meter(
+    (state, client): (&AppState, &Identity),
+    limits: MeterLimits,
+    cancel: CancelToken,
+) -> Meter {
+    let own = state.user_limits.query_memory(client);
+    let budgets = [Some(Arc::clone(state.query_memory())), own];
+    of_budgets(budgets.into_iter().flatten(), limits, cancel).pausing(yield_to_others)
 }
 
 /// The meter of a query within these limits, which takes what it holds from a budget. The query
 /// runs on the calling thread.
 pub(crate) fn within(budget: &Arc<HeldBytes>, limits: MeterLimits, cancel: CancelToken) -> Meter {
-    let share = Share(Mutex::new(Arc::clone(budget).share()));
-    let meter = Meter::new(limits, cancel).sharing(Box::new(share));
+    of_budgets(std::iter::once(Arc::clone(budget)), limits, cancel)
+}
+
+fn of_budgets(
+    budgets: impl Iterator<Item = Arc<HeldBytes>>,
+    limits: MeterLimits,
+    cancel: CancelToken,
+) -> Meter {
+    let shares = Shares(Mutex::new(budgets.map(HeldBytes::share).collect()));
+    let meter = Meter::new(limits, cancel).sharing(Box::new(shares));
     match ALLOCATED.get() {
         Some(allocated) => meter.measuring(*allocated),
         None => meter,
@@ -93,5 +119,36 @@ pub(crate) fn ended(context: &RequestContext, error: ViewError) -> ApiError {
             Ok(error) => (*error).into(),
             Err(error) => ApiError::internal(error.to_string()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_takes_what_it_holds_from_the_budget_of_all_and_from_its_users() {
+        // What a query reserves at a time.
+        const STEP: usize = 256 * 1024;
+        let all = Arc::new(HeldBytes::new(3 * STEP, QUERIES));
+        let (ann, bob) = (of_user(2 * STEP), of_user(2 * STEP));
+        let meter = |user: &Arc<HeldBytes>| {
+            let budgets = [Arc::clone(&all), Arc::clone(user)].into_iter();
+            of_budgets(budgets, MeterLimits::NONE, CancelToken::default())
+        };
+        let refused = |meter: &Meter| {
+            let refused = meter.hold(STEP).map_err(|error| error.to_string());
+            refused.expect_err("no room")
+        };
+        let first = meter(&ann);
+        first.hold(2 * STEP).expect("room");
+        let second = meter(&ann);
+        assert!(refused(&second).contains("auth.user_query_bytes_max"));
+        drop(second);
+        let other = meter(&bob);
+        other.hold(STEP).expect("room");
+        assert!(refused(&other).contains("max_traversals_held_bytes"));
+        drop((first, other));
+        assert_eq!((all.held(), ann.held(), bob.held()), (0, 0, 0));
     }
 }

@@ -101,6 +101,11 @@ impl RequestContext {
         &self.identity
     }
 
+    /// The server, and who its client is.
+    pub(crate) fn client(&self) -> (&AppState, &Identity) {
+        (self.state(), &self.identity)
+    }
+
     /// Notes in the audit trail with which name a client tries to come in.
     pub(crate) fn note_login(&self, name: &str) {
         if let Some(login) = &self.login {

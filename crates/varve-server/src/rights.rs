@@ -73,23 +73,29 @@ pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
 pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);
 pub(crate) const DELETE_VARIABLES: Needs = Needs::Graph(&[(Delete, T::Var)]);
 
-/// Tasks show scripts and what they gave.
-pub(crate) const READ_TASKS: Needs =
-    Needs::Graph(&[(Read, T::Task), (Read, T::Vertex), (Read, T::Edge)]);
-pub(crate) const WRITE_TASKS: Needs = Needs::Graph(&[(Write, T::Task)]);
+pub(crate) const READ_TASKS: Needs = Needs::Graph(TASKS_READ);
+pub(crate) const WRITE_TASKS: Needs = Needs::Graph(TASKS_WRITTEN);
 pub(crate) const DELETE_TASKS: Needs = Needs::Graph(&[(Delete, T::Task)]);
 
+/// Tasks show scripts and what they gave.
+pub(crate) const TASKS_READ: &[Right] = &[(Read, T::Task), (Read, T::Vertex), (Read, T::Edge)];
+/// Tasks that are cancelled.
+pub(crate) const TASKS_WRITTEN: &[Right] = &[(Write, T::Task)];
+
+pub(crate) const RUN_ALGORITHM: Needs = Needs::Graph(ALGORITHM);
+pub(crate) const RUN_GREMLIN_JOB: Needs = Needs::Graph(GREMLIN_JOB);
+
 /// An algorithm reads the whole graph and may write what it finds.
-pub(crate) const RUN_ALGORITHM: Needs = Needs::Graph(&[
+pub(crate) const ALGORITHM: &[Right] = &[
     (Execute, T::Task),
     (Write, T::Task),
     (Read, T::Vertex),
     (Read, T::Edge),
     (Write, T::Vertex),
-]);
+];
 
 /// A script of a job may do anything to elements and schema.
-pub(crate) const RUN_GREMLIN_JOB: Needs = Needs::Graph(&[
+pub(crate) const GREMLIN_JOB: &[Right] = &[
     (Execute, T::Gremlin),
     (Execute, T::Task),
     (Write, T::Task),
@@ -102,7 +108,7 @@ pub(crate) const RUN_GREMLIN_JOB: Needs = Needs::Graph(&[
     (Read, T::Schema),
     (Write, T::Schema),
     (Delete, T::Schema),
-]);
+];
 
 /// What a traversal that reads needs.
 pub(crate) const GREMLIN_READS: &[Right] =

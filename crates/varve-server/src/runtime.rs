@@ -402,7 +402,7 @@ impl Worker {
     }
 
     /// Serves a connection that another thread has accepted.
-    fn take_over(self: &Rc<Self>, stream: StdStream, place: Option<Place>) {
+    fn take_over(self: &Rc<Self>, stream: StdStream, place: Option<ConnectionSlot>) {
         match TcpStream::from_std(stream) {
             Ok(stream) => self.adopt(stream, place),
             Err(error) => self.lose(self.index, &error),

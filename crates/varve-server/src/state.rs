@@ -21,7 +21,7 @@ use crate::config::{AuthConfig, ConfigError, GremlinConfig, ServerConfig};
 use crate::errors::ApiError;
 use crate::forwarded::Proxies;
 use crate::health::{Health, Trouble};
-use crate::hugegraph::ServerJobs;
+use crate::hugegraph::{ServerJobs, owner_check};
 use crate::logins::Logins;
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
@@ -179,6 +179,9 @@ impl AppState {
         tables.extend_from_slice(more);
         let router = Router::new(&tables);
         let auth = open_auth(&config.auth, &graphs)?;
+        if let (Some(auth), Some(jobs)) = (&auth, &graphs.options().jobs) {
+            jobs.check_owners_by(owner_check(auth));
+        }
         let audit = open_audit(&config.auth)?;
         let tls = Tls::open(&config.tls)?;
         let reads_wait = graphs.capabilities().reads_may_wait;

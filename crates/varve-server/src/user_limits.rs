@@ -1,5 +1,5 @@
-//! How many requests each user may have in work, and make in a second, so that one user does not
-//! take what all share.
+//! How many requests each user may have in work, and make in a second, and what its queries may
+//! hold, so that one user does not take what all share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 use varve_auth::Id;
+use varve_graph::optimistic::HeldBytes;
 
 use crate::config::AuthConfig;
 use crate::errors::ApiError;
 use crate::identity::Identity;
+use crate::query_memory;
 
 /// Requests that may come at once before the rate counts are those of this time.
 const BURST: Duration = Duration::from_secs(1);
@@ -24,14 +26,28 @@ pub(crate) struct UserLimits {
     /// Time between two requests, in nanoseconds; 0 is no limit.
     interval: u64,
     started: Instant,
+    /// Bytes that the queries of one user may hold together; 0 is no limit.
+    query_bytes_max: usize,
     users: RwLock<HashMap<Id, Arc<Meter>>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Meter {
     in_flight: AtomicU32,
     /// When the last request would have come if they came evenly, in nanoseconds since the start.
     due: AtomicU64,
+    /// What its queries hold.
+    query_memory: Arc<HeldBytes>,
+}
+
+impl Meter {
+    fn new(query_bytes_max: usize) -> Self {
+        Self {
+            in_flight: AtomicU32::new(0),
+            due: AtomicU64::new(0),
+            query_memory: query_memory::of_user(query_bytes_max),
+        }
+    }
 }
 
 /// A request of a user in work, for as long as it lives.
@@ -53,6 +69,7 @@ impl UserLimits {
                 .checked_div(u64::from(config.user_requests_per_second))
                 .unwrap_or(0),
             started: Instant::now(),
+            query_bytes_max: config.user_query_bytes_max,
             users: RwLock::default(),
         }
     }
@@ -89,7 +106,14 @@ impl UserLimits {
             return Arc::clone(meter);
         }
         let mut users = self.users.write();
-        Arc::clone(users.entry(user.clone()).or_default())
+        let meter = users.entry(user.clone());
+        Arc::clone(meter.or_insert_with(|| Arc::new(Meter::new(self.query_bytes_max))))
+    }
+
+    /// What the queries of a client may hold together; `None` where there is no limit.
+    pub(crate) fn query_memory(&self, identity: &Identity) -> Option<Arc<HeldBytes>> {
+        let user = identity.user().filter(|_| self.query_bytes_max != 0)?;
+        Some(Arc::clone(&self.meter(&user.id).query_memory))
     }
 
     fn pace(&self, meter: &Meter) -> Result<(), ApiError> {
@@ -129,7 +153,7 @@ mod tests {
             user_requests_per_second: 10,
             ..AuthConfig::default()
         });
-        let meter = Meter::default();
+        let meter = Meter::new(0);
         let come = |now: u64| limits.pace_at(&meter, now).is_ok();
         assert_eq!((0..20).filter(|_| come(0)).count(), 10);
         let tenth = BURST.as_nanos() as u64 / 10;

@@ -17,5 +17,6 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/varve/clients/omrs"
 mkdir -p "$cache"
 mvn -q -B -f "$here/pom.xml" -Dbuild.folder="$cache/target" \
   compile dependency:build-classpath -Dmdep.outputFile="$cache/classpath" >&2
-exec java -cp "$cache/target/classes:$(cat "$cache/classpath")" varve.omrs.Main "$1" \
+# shellcheck disable=SC2086 # several options
+exec java ${VARVE_JAVA_OPTIONS:-} -cp "$cache/target/classes:$(cat "$cache/classpath")" varve.omrs.Main "$1" \
   "$here/../../../crates/varve-omrs/data/open-metadata-types.json"

@@ -73,6 +73,7 @@ impl LiveDirectory {
             Some(Arc::new(Principal {
                 id: id.clone(),
                 name: user.body.name.clone(),
+                created: user.created,
                 rights: self.directory.rights_of(user),
                 api_token: None,
                 is_restricted: false,

@@ -182,6 +182,15 @@ impl Catalogue {
         &self,
         apply: impl FnOnce(&mut Draft<'_>) -> Result<T, GraphError>,
     ) -> Result<T, GraphError> {
+        self.change_by(None, apply)
+    }
+
+    /// The same; the tasks that come with the change belong to `owner`.
+    pub(super) fn change_by<T>(
+        &self,
+        owner: Option<&str>,
+        apply: impl FnOnce(&mut Draft<'_>) -> Result<T, GraphError>,
+    ) -> Result<T, GraphError> {
         let mut last_ids = self.last_ids.lock();
         let mut draft = Draft {
             schema: Schema::clone(&self.current.load()),
@@ -189,6 +198,7 @@ impl Catalogue {
             changed: Vec::new(),
             last_ids: *last_ids,
             submission: None,
+            owner,
             now: self.clock.now(),
             mode: self.mode(),
             graph_name: &self.graph_name,

@@ -29,6 +29,8 @@ pub(super) struct Draft<'a> {
     pub(super) changed: Vec<(SchemaKind, u32)>,
     pub(super) last_ids: LastIds,
     pub(super) submission: Option<Submission<'a>>,
+    /// Whose its tasks are.
+    pub(super) owner: Option<&'a str>,
     pub(super) now: Instant,
     pub(super) mode: GraphMode,
     pub(super) graph_name: &'a str,
@@ -115,10 +117,10 @@ impl Draft<'_> {
 
     /// Adds a task that is stored with this change.
     pub(super) fn add_task(&mut self, new: NewTask) -> Result<TaskId, GraphError> {
-        let tasks = self.tasks;
+        let (tasks, owner) = (self.tasks, self.owner.map(str::to_owned));
         self.submission
             .get_or_insert_with(|| tasks.begin())
-            .add(new)
+            .add(new.by(owner))
     }
 }
 

@@ -51,29 +51,6 @@ impl Tasks {
         fail_point::TASK_QUEUED.pass();
         Ok(id)
     }
-
-    /// Sets the owner of a task that a change of the schema has submitted, if the task is still
-    /// there. After a crash in between it has no owner.
-    ///
-    /// # Errors
-    /// When it cannot be stored.
-    pub fn set_owner(&self, id: TaskId, owner: &str) -> Result<(), GraphError> {
-        let shared = &self.shared;
-        // Held to the end: a worker that ends the task would store it without the owner.
-        let mut state = shared.state.lock();
-        if let Some(live) = state.live.get_mut(&id) {
-            live.task.owner = Some(owner.to_owned());
-            return shared.save_stored(live, Durability::Buffered);
-        }
-        let meta = shared.tables.meta;
-        let Some(mut task) = record::read(&*shared.space, meta, id)? else {
-            return Ok(());
-        };
-        task.owner = Some(owner.to_owned());
-        let mut batch = Batch::new();
-        record::write(&mut batch, meta, &task);
-        Ok(shared.space.write(&batch, Durability::Buffered)?)
-    }
 }
 
 impl Submission<'_> {

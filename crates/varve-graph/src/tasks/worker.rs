@@ -379,11 +379,7 @@ impl Shared {
         self.save_stored(live, durability)
     }
 
-    pub(super) fn save_stored(
-        &self,
-        live: &Live,
-        durability: Durability,
-    ) -> Result<(), GraphError> {
+    fn save_stored(&self, live: &Live, durability: Durability) -> Result<(), GraphError> {
         let mut batch = Batch::new();
         record::write(&mut batch, self.tables.meta, &live.current());
         Ok(self.space.write(&batch, durability)?)

@@ -62,7 +62,7 @@ pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
     let mut text = page::head(&graph, &ask)?;
     let state = context.shared_state();
     let wait = wait(&context)?;
-    let _place = match wait.is_zero() {
+    let place = match wait.is_zero() {
         true => None,
         false => Some(state.followers().enter(&context)?),
     };
@@ -73,7 +73,7 @@ pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
             false => state.followers().wait(&state, &graph, ask.since, end).await,
         };
         context.renew_identity()?;
-        let page = read(&context, &graph, &ask, Form::Lines).await?;
+        let page = read(&context, &graph, (&ask, Form::Lines), place.as_ref()).await?;
         ask.since = page.next;
         if page.changes > 0 || wait_end != WaitEnd::Commit || ask.since >= ask.until {
             text.extend_from_slice(&page.text);
@@ -87,26 +87,30 @@ pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
     Ok(Response::new(StatusCode::OK, content, text))
 }
 
-/// Reads a page of changes on the pool, in its turn and well within the request's deadline.
+/// Reads a page of changes on the pool, in its turn and well within the request's deadline. A
+/// follower has a place, so it waits for its turn until then; their number is bounded. Without a
+/// place a request waits as others do for admission.
 fn read(
     context: &RequestContext,
     graph: &Arc<Graph>,
-    ask: &Ask,
-    form: Form,
+    (ask, form): (&Ask, Form),
+    place: Option<&FollowerSlot>,
 ) -> impl Future<Output = Result<Page, ApiError>> + Send + use<> {
     let (state, route) = (context.shared_state(), context.route());
     let (graph, ask) = (Arc::clone(graph), ask.clone());
     let (deadline, cancel) = (context.deadline(), context.cancel_token());
     let most = Duration::from_millis(state.config().changes.read_ms);
+    let end_of_wait = match place {
+        Some(_) => deadline,
+        None => deadline.min(Instant::now() + state.config().admission_wait()),
+    };
     let work = move |_turn: OwnedSemaphorePermit| {
         let now = Instant::now();
         let left = deadline.saturating_duration_since(now) / 2;
         page::read(&graph, &ask, form, (now + most.min(left), &cancel))
     };
     async move {
-        let Some(own) = state.followers().turn_to_read(deadline).await else {
-            return Err(state.timed_out(state.time_limit(route)));
-        };
+        let own = state.followers().turn_to_read(end_of_wait).await?;
         let turn = Turn::until(deadline);
         state
             .run_request(route, (deadline, &turn), move || work(own))
@@ -141,7 +145,7 @@ struct Following {
     reader: RequestContext,
     graph: Arc<Graph>,
     ask: Ask,
-    _place: FollowerSlot,
+    place: FollowerSlot,
 }
 
 /// A stream of events. It ends when the client closes the connection, reads too slowly or loses
@@ -152,7 +156,7 @@ fn events(context: &RequestContext, graph: Arc<Graph>, ask: Ask) -> HandlerResul
         reader: context.again(context.deadline()),
         graph,
         ask,
-        _place: place,
+        place,
     });
     let pieces = stream::unfold(Some(following), |at| async { at?.next().await });
     let content = ContentType::Other("text/event-stream");
@@ -183,7 +187,8 @@ impl Following {
             }
             self.reader.renew_identity().ok()?;
             self.reader.deadline = Instant::now() + state.config().request_timeout();
-            let page = match read(&self.reader, &self.graph, &self.ask, Form::Events).await {
+            let asked = (&self.ask, Form::Events);
+            let page = match read(&self.reader, &self.graph, asked, Some(&self.place)).await {
                 Ok(page) => page,
                 Err(error) => return Some((Err(Cut(error.message().to_owned())), None)),
             };

@@ -23,6 +23,7 @@ use self::format::{Format, Writer};
 use super::read_request::Snapshot;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph_scope;
+use crate::identity::Identity;
 use crate::query_memory;
 use crate::request::RequestContext;
 use crate::respond::{Body, Cut, Response};
@@ -68,6 +69,8 @@ struct Export {
     /// Where the part at hand goes on.
     from: Option<ScanPosition>,
     deadline: Instant,
+    /// Who exports.
+    identity: Identity,
     _place: OwnedSemaphorePermit,
 }
 
@@ -92,6 +95,7 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
         parts,
         from: None,
         deadline: Instant::now() + limit,
+        identity: context.identity().clone(),
         _place: place,
     };
     let deadline = export.deadline;
@@ -197,7 +201,8 @@ impl Export {
 
     fn meter(&self) -> varve_view::Meter {
         let limits = query_memory::limits(self.state.config(), self.deadline);
-        query_memory::meter(&self.state, limits, CancelToken::default())
+        let client = (&*self.state, &self.identity);
+        query_memory::meter(client, limits, CancelToken::default())
     }
 
     /// The next elements of a part, and where it goes on.

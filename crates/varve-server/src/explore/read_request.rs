@@ -164,7 +164,7 @@ impl<'c> ReadRequest<'c> {
     pub(super) fn at(context: &'c RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
         let snapshot = Snapshot::of(context, scope)?;
         let limits = query_memory::limits(context.state().config(), context.deadline());
-        let meter = query_memory::meter(context.state(), limits, context.cancel_token());
+        let meter = query_memory::meter(context.client(), limits, context.cancel_token());
         Ok(Self {
             context,
             snapshot,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use http::StatusCode;
 use varve_graph::registry::ServedGraph;
 use varve_gremlin::bytecode::{self, Bytecode};
 use varve_gremlin::execute::{self, Environment, Outcome, Results};
@@ -183,16 +184,24 @@ impl Done {
 impl Failure {
     /// The error where a part is committed: it must not invite the client to send the script again.
     fn after_part(self) -> Self {
-        let reason = match self {
-            Self::Query(error) if transaction::may_run_again(&error) => error.to_string(),
-            Self::Refused(error) if error.status() == http::StatusCode::SERVICE_UNAVAILABLE => {
-                error.message().to_owned()
-            }
-            other => return other,
+        let stored = |reason: &dyn std::fmt::Display| {
+            format!("What the script committed in between is stored, the rest is not: {reason}")
         };
-        Self::Refused(ApiError::outcome_unknown_as(format!(
-            "What the script committed in between is stored, the rest is not: {reason}"
-        )))
+        match self {
+            Self::Query(error) if transaction::may_run_again(&error) => {
+                Self::Refused(ApiError::outcome_unknown_as(stored(&error)))
+            }
+            Self::Query(error) if transaction::is_denied(&error) => {
+                Self::Refused(ApiError::forbidden(stored(&error)))
+            }
+            Self::Refused(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                Self::Refused(ApiError::outcome_unknown_as(stored(&error.message())))
+            }
+            Self::Refused(error) if error.status() == StatusCode::FORBIDDEN => {
+                Self::Refused(ApiError::forbidden(stored(&error.message())))
+            }
+            other => other,
+        }
     }
 
     /// What the server, not the client, is to blame for.

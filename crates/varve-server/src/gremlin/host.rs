@@ -107,7 +107,7 @@ impl<'c> GraphHost<'c> {
             context,
             began: Instant::now(),
             scope: graph_scope(context.query()?)?,
-            meter: query_memory::meter(context.state(), limits, context.cancel_token()),
+            meter: query_memory::meter(context.client(), limits, context.cancel_token()),
             options: Options::default(),
             graph: None,
             work: None,
@@ -175,15 +175,8 @@ impl<'c> GraphHost<'c> {
     /// start.
     fn part_check(&self) -> PartCheck {
         let still_allowed = self.context.still_allowed();
-        Arc::new(move || {
-            still_allowed().map_err(|error| {
-                let message = format!(
-                    "{} What the script committed before is stored, the rest is not",
-                    error.message()
-                );
-                GraphError::new(ErrorKind::Denied, message)
-            })
-        })
+        let denied = |error: ApiError| GraphError::new(ErrorKind::Denied, error.message());
+        Arc::new(move || still_allowed().map_err(denied))
     }
 
     /// Whether the graph of the script is still there and may be changed.

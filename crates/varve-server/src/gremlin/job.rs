@@ -7,7 +7,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
-use varve_graph::optimistic::HeldBytes;
+use varve_graph::optimistic::{HeldBytes, PartCheck};
 use varve_graph::tasks::{
     NewTask, TASK_NAME_BYTES_MAX, TASK_RESULT_BYTES_MAX, TaskProgress, TaskSpec, TaskType,
 };
@@ -114,12 +114,13 @@ impl GremlinJobs {
         }
     }
 
-    /// Runs the script of a task and gives its result as JSON.
+    /// Runs the script of a task and gives its result as JSON. `check` refuses each commit and change
+    /// of the schema once the task's owner may not run it any more.
     pub(crate) fn run(
         &self,
         graph: &Arc<Graph>,
         task: &TaskSpec,
-        progress: &TaskProgress,
+        (progress, check): (&TaskProgress, Option<PartCheck>),
     ) -> Result<String, GraphError> {
         let input = task.input.as_deref().unwrap_or_default();
         let input: Input = serde_json::from_str(input).map_err(|error| {
@@ -140,12 +141,14 @@ impl GremlinJobs {
         let run = || {
             let watched = progress.clone();
             let cancel = CancelToken::watching(move || watched.should_end());
+            let mut work = Work::new((Arc::clone(graph), None), may_write, &self.transactions);
+            work.check = check.clone();
             let mut host = JobHost {
                 graph,
                 owner: task.owner.as_deref(),
                 progress,
                 meter: query_memory::within(&self.memory, limits, cancel),
-                work: Work::new((Arc::clone(graph), None), may_write, &self.transactions),
+                work,
             };
             let mut environment = Environment::from(bindings.clone());
             let outcome = execute_in(&script, &mut environment, &mut host);
@@ -164,10 +167,10 @@ impl GremlinJobs {
             });
             done.map_err(|error| (error, host.work.has_committed))
         };
-        let check = || progress.check().is_ok();
+        let may_go_on = || progress.check().is_ok();
         let may_run_again =
             |(error, stored): &(QueryError, bool)| !stored && transaction::is_conflict(error);
-        let ran = transaction::until_committed(run, may_run_again, check);
+        let ran = transaction::until_committed(run, may_run_again, may_go_on);
         ran.map_err(|(error, stored)| match stored {
             false => failed(error),
             true => failed(error).after_part("what the script committed is stored"),
@@ -196,8 +199,17 @@ impl JobHost<'_> {
 
     /// Commits what the script has changed: it is the graph's from now on.
     fn commit(&mut self) -> Result<(), QueryError> {
+        if self.work.is_changed() {
+            self.check_owner()?;
+        }
         let committed = self.meter.apart(|| self.work.commit());
         Ok(committed.map_err(ViewError::from)?)
+    }
+
+    /// Whether the owner may still run the job.
+    fn check_owner(&self) -> Result<(), QueryError> {
+        let checked = self.work.check.as_ref().map_or(Ok(()), |check| check());
+        Ok(checked.map_err(ViewError::from)?)
     }
 
     /// What the script came to, as JSON: a list of the results of a traversal, else the value.
@@ -272,6 +284,9 @@ impl Host for JobHost<'_> {
     fn schema(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, QueryError> {
         if self.is_own(graph).is_none() {
             return Err(QueryError::Unbound(graph.to_owned()));
+        }
+        if scripting::changes(request.action) {
+            self.check_owner()?;
         }
         let check = || Ok(self.progress.check()?);
         let done = scripting::apply((self.graph, self.owner), request, check);

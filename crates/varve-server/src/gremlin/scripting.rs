@@ -32,10 +32,8 @@ pub(super) fn apply(
         kind, action, name, ..
     } = request;
     let body = json_of(&request.body)?;
-    let (json, task) = schema_of_scripts::apply(graph, *kind, *action, name, body)?;
-    if let Some(owner) = owner.filter(|_| task != TaskId::NONE) {
-        graph.tasks().set_owner(task, owner)?;
-    }
+    let graph_of = (graph, owner);
+    let (json, task) = schema_of_scripts::apply(graph_of, *kind, *action, name, body)?;
     match (action, task) {
         (SchemaAction::Remove | SchemaAction::Rebuild, task) => Ok(Value::count(task.0)),
         (SchemaAction::Create, task) if task != TaskId::NONE => {
@@ -47,7 +45,7 @@ pub(super) fn apply(
                 }
             }
             let get = SchemaAction::Get;
-            let (json, _) = schema_of_scripts::apply(graph, *kind, get, name, Json::Null)?;
+            let (json, _) = schema_of_scripts::apply(graph_of, *kind, get, name, Json::Null)?;
             Ok(value_of(&json))
         }
         _ => Ok(value_of(&json)),

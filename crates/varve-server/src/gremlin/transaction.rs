@@ -368,11 +368,19 @@ pub(super) fn until_committed<T, E>(
 
 /// Whether a script ended because of another commit.
 pub(super) fn is_conflict(error: &QueryError) -> bool {
+    kind_of(error) == Some(ErrorKind::Conflict)
+}
+
+/// Whether a script ended because its client may not do what it does.
+pub(super) fn is_denied(error: &QueryError) -> bool {
+    kind_of(error) == Some(ErrorKind::Denied)
+}
+
+fn kind_of(error: &QueryError) -> Option<ErrorKind> {
     let QueryError::View(ViewError::Store(error)) = error else {
-        return false;
+        return None;
     };
-    let error = error.downcast_ref::<GraphError>();
-    error.is_some_and(|error| error.kind == ErrorKind::Conflict)
+    error.downcast_ref::<GraphError>().map(|error| error.kind)
 }
 
 /// Whether an error tells the client that nothing was stored and the request may be repeated.

@@ -11,7 +11,7 @@ mod write;
 
 use std::sync::Arc;
 
-use varve_graph::optimistic::HeldBytes;
+use varve_graph::optimistic::{HeldBytes, PartCheck};
 use varve_graph::schema::Schema;
 use varve_graph::tasks::{NewTask, TaskProgress, TaskSpec, TaskType};
 use varve_graph::{ErrorKind, Graph, GraphError};
@@ -110,7 +110,7 @@ impl Algorithms {
         &self,
         graph: &Arc<Graph>,
         task: &TaskSpec,
-        progress: &TaskProgress,
+        (progress, check): (&TaskProgress, Option<&PartCheck>),
     ) -> Result<String, GraphError> {
         let damaged = |error: &dyn std::fmt::Display| {
             GraphError::invalid(format!("The input of task '{}': {error}", task.id))
@@ -144,6 +144,7 @@ impl Algorithms {
             parameters: &parameters,
             meter: &meter,
             progress,
+            check,
         };
         let result = (algorithm.run)(&job)?;
         // Also one that was cancelled at its end must not count as done.

@@ -1,20 +1,37 @@
 //! What the tasks of graphs do that clients submit as jobs.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use varve_auth::{Account, Auth};
+use varve_graph::optimistic::PartCheck;
 use varve_graph::tasks::{TaskProgress, TaskSpec, TaskType};
-use varve_graph::{ErrorKind, Graph, GraphError, Jobs};
+use varve_graph::{ErrorKind, Graph, GraphError, Jobs, OwnerCheck};
 
 use super::algorithms::Algorithms;
 use crate::config::ServerConfig;
 use crate::gremlin::GremlinJobs;
+use crate::identity::Identity;
 use crate::query_memory;
+use crate::rights;
+
+/// How often a job of a server that starts looks whether its owner can be checked.
+const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 /// The jobs that a server runs: graph algorithms and Gremlin scripts.
-#[derive(Debug)]
 pub struct ServerJobs {
     algorithms: Algorithms,
     gremlin: GremlinJobs,
+    /// Whether jobs with an owner wait for `check`.
+    has_users: bool,
+    check: OnceLock<Arc<OwnerCheck>>,
+}
+
+impl fmt::Debug for ServerJobs {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ServerJobs")
+    }
 }
 
 impl ServerJobs {
@@ -25,7 +42,28 @@ impl ServerJobs {
         Self {
             algorithms: Algorithms::new(config, Arc::clone(&memory)),
             gremlin: GremlinJobs::new(config, memory),
+            has_users: config.auth.enabled,
+            check: OnceLock::new(),
         }
+    }
+
+    /// Checks whether the owner of a task may still run it; `None` if there is nobody to check.
+    fn owner_check(
+        &self,
+        graph: &Arc<Graph>,
+        task: &TaskSpec,
+        progress: &TaskProgress,
+    ) -> Result<Option<PartCheck>, GraphError> {
+        let Some(owner) = task.owner.clone() else {
+            return Ok(None);
+        };
+        while self.has_users && self.check.get().is_none() {
+            progress.check()?;
+            std::thread::sleep(CHECK_EVERY);
+        }
+        let check = self.check.get().map(Arc::clone);
+        let (graph, of) = (graph.name().to_owned(), task.task_type);
+        Ok(check.map(|check| Arc::new(move || check(&graph, of, &owner)) as PartCheck))
     }
 }
 
@@ -36,13 +74,36 @@ impl Jobs for ServerJobs {
         task: &TaskSpec,
         progress: &TaskProgress,
     ) -> Result<String, GraphError> {
+        let check = self.owner_check(graph, task, progress)?;
+        check.as_ref().map_or(Ok(()), |check| check())?;
         match task.task_type {
-            TaskType::Algorithm => self.algorithms.run(graph, task, progress),
-            TaskType::Gremlin => self.gremlin.run(graph, task, progress),
+            TaskType::Algorithm => self.algorithms.run(graph, task, (progress, check.as_ref())),
+            TaskType::Gremlin => self.gremlin.run(graph, task, (progress, check)),
             _ => Err(GraphError::new(
                 ErrorKind::NotSupported,
                 format!("Tasks of the type of '{}' are not supported", task.name),
             )),
         }
     }
+
+    fn check_owners_by(&self, check: Arc<OwnerCheck>) {
+        let _ = self.check.set(check);
+    }
+}
+
+/// Checks owners of jobs by the users of a server.
+pub(crate) fn owner_check(auth: &Arc<Auth>) -> Arc<OwnerCheck> {
+    let auth = Arc::clone(auth);
+    Arc::new(move |graph: &str, of: TaskType, owner: &str| {
+        let account = owner.parse::<Account>().ok();
+        let user = account.and_then(|account| auth.user_of(&account));
+        let denied = |message: &str| GraphError::new(ErrorKind::Denied, message);
+        let user = user.ok_or_else(|| denied("The user that has submitted the job is removed"))?;
+        let needed = match of {
+            TaskType::Gremlin => rights::GREMLIN_JOB,
+            _ => rights::ALGORITHM,
+        };
+        let checked = Identity::User(user).check(graph, needed);
+        checked.map_err(|error| denied(error.message()))
+    })
 }

@@ -4,12 +4,13 @@
 //! those of other users. Only the administrator sees its own tasks and those without an owner. A
 //! task that the client does not see is 404.
 
-use varve_auth::{ADMIN, RecordKind};
+use varve_auth::{ADMIN, Account, RecordKind};
 use varve_graph::Graph;
 use varve_graph::schema::SchemaKind;
 use varve_graph::tasks::{Task, TaskDetail, TaskId, TaskPage, TaskQuery, TaskStatus, TaskType};
 
 use crate::errors::{ApiError, HandlerResult};
+use crate::identity::Identity;
 use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
 use crate::respond::Response;
@@ -54,7 +55,7 @@ fn list(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let query = context.query()?;
     let page = query.get("page");
-    let sight = Sight::of(context);
+    let sight = Sight::of(context.identity(), context.graph_name());
     let found = if query.get("ids").is_some() {
         let mut tasks = graph.tasks().by_ids(&wanted_ids(query)?)?;
         tasks.retain(|task| sight.shows(task));
@@ -92,7 +93,7 @@ fn list(context: &RequestContext) -> HandlerResult {
 }
 
 /// Whose tasks a client sees.
-enum Sight {
+pub(crate) enum Sight {
     All,
     /// Those of all users but the administrator.
     Users,
@@ -100,22 +101,25 @@ enum Sight {
 }
 
 impl Sight {
-    fn of(context: &RequestContext) -> Self {
-        let identity = context.identity();
+    /// What a client sees on a graph.
+    pub(crate) fn of(identity: &Identity, graph: &str) -> Self {
         if identity.is_administrator() {
             return Self::All;
         }
-        match identity.administers(context.graph_name()) {
+        match identity.administers(graph) {
             true => Self::Users,
             false => Self::Own(identity.owner()),
         }
     }
 
-    fn shows(&self, task: &Task) -> bool {
-        let administrator = || RecordKind::User.id_of(ADMIN);
+    /// Whether it sees this task.
+    pub(crate) fn shows(&self, task: &Task) -> bool {
         match (self, &task.owner) {
             (Self::All, _) => true,
-            (Self::Users, Some(owner)) => owner != administrator().as_str(),
+            (Self::Users, Some(owner)) => {
+                let owner = owner.parse::<Account>();
+                owner.is_ok_and(|owner| owner.id != RecordKind::User.id_of(ADMIN))
+            }
             (Self::Own(own), Some(_)) => own == &task.owner,
             (_, None) => false,
         }
@@ -130,7 +134,7 @@ fn not_found(id: impl std::fmt::Display) -> ApiError {
 fn seen(context: &RequestContext, graph: &Graph) -> Result<TaskId, ApiError> {
     let id = path_id(context)?;
     let task = graph.tasks().task(id)?;
-    match Sight::of(context).shows(&task) {
+    match Sight::of(context.identity(), context.graph_name()).shows(&task) {
         true => Ok(id),
         false => Err(not_found(id)),
     }

@@ -197,6 +197,25 @@ fn a_user_has_no_more_requests_than_its_limits_allow() {
 }
 
 #[test]
+fn the_queries_of_a_user_hold_no_more_than_its_limit() {
+    let server = server_with(AuthConfig {
+        user_query_bytes_max: 1 << 20,
+        ..AuthConfig::default()
+    });
+    let run = |items: u64| {
+        let script =
+            format!("x = []; for (i in 1..{items}) {{ x.add('a text that is held') }}; x.size()");
+        let body = json!({"gremlin": script});
+        send(&server, "reader", "POST", "/gremlin", &body)
+    };
+    assert_eq!(run(100).status, 200);
+    let refused = run(100_000);
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    assert!(refused.text().contains("auth.user_query_bytes_max"));
+    assert_eq!(run(100).status, 200);
+}
+
+#[test]
 fn the_audit_trail_says_who_was_refused_and_who_changed_rights_and_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.ndjson");

@@ -1,6 +1,6 @@
 //! Changes: every commit once and in order, whole, from any cursor; long polls and events.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use varve_model::value::date_text;
 use varve_server::ServerConfig;
 
 use crate::fixture::Fixture;
+use crate::harness::GATE;
 use crate::memory::await_that;
 
 fn keeping() -> Fixture {
@@ -340,6 +341,42 @@ fn followers_that_wake_together_take_no_room_of_other_reads() {
         assert_eq!(answer.status, 200, "{}", answer.text());
         assert_eq!(answer.text().lines().count(), 502);
     }
+}
+
+#[test]
+fn a_read_that_is_not_a_followers_waits_for_its_turn_as_others_wait_for_admission() {
+    let owner = GATE.take();
+    let mut config = ServerConfig {
+        blocking_threads: 1,
+        admission_wait_ms: 1,
+        ..ServerConfig::default()
+    };
+    config.changes.reads_max = 1;
+    let fixture = keeping_with(config);
+    let ask = |path: &str| {
+        let mut client = fixture.server.connect();
+        client.send(format!("GET {path} HTTP/1.1\r\nhost: h\r\n\r\n").as_bytes());
+        client
+    };
+    let mut held = ask("/test/held");
+    GATE.wait_for(1);
+    // One of them has the turn, and waits for the only thread of the pool, which is at the gate.
+    let (give, take) = mpsc::channel();
+    for _ in 0..3 {
+        let mut client = ask("/graphs/hugegraph/changes?since=earliest");
+        let give = give.clone();
+        std::thread::spawn(move || give.send(client.receive()));
+    }
+    for _ in 0..2 {
+        let answer = take.recv().unwrap();
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        assert!(answer.text().contains("changes.reads_max"));
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    GATE.open();
+    assert_eq!(held.receive().status, 200);
+    assert_eq!(take.recv().unwrap().status, 200);
+    drop(owner);
 }
 
 #[test]

@@ -166,6 +166,6 @@ fn a_script_that_commits_in_parts_ends_when_its_user_loses_rights() {
         asked.join().unwrap()
     });
     assert_eq!(answer.status, 403, "{}", answer.text());
-    assert!(answer.text().contains("committed before is stored"));
+    assert!(answer.text().contains("committed in between is stored"));
     assert!(count() < 500);
 }

@@ -129,6 +129,10 @@ impl CsvRows {
                     .collect()
             }
         };
+        if let Some(fault) = misquoted_header(&reader, delimiter)? {
+            let fault = format!("the header: {fault}");
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, fault).into());
+        }
         Ok(Self {
             reader,
             delimiter,
@@ -217,6 +221,19 @@ impl CsvRows {
             },
         }
     }
+}
+
+/// What is wrong with the quotation marks of the header that the reader has just read, if it has.
+fn misquoted_header(
+    reader: &csv::Reader<BufReader<File>>,
+    delimiter: u8,
+) -> Result<Option<String>, std::io::Error> {
+    const BOM: &[u8] = "\u{feff}".as_bytes();
+    let length = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+    let mut raw = vec![0; length];
+    reader.get_ref().get_ref().read_exact_at(&mut raw, 0)?;
+    let header = raw.strip_prefix(BOM).unwrap_or(&raw);
+    Ok(quoting_fault(header, delimiter))
 }
 
 /// What is wrong with the quotation marks of a record, by RFC 4180: a cell that begins with one
@@ -331,7 +348,7 @@ mod tests {
 
     use super::*;
 
-    fn rows(name: &str, content: &[u8], extra: &str) -> Vec<Row> {
+    fn opened(name: &str, content: &[u8], extra: &str) -> Result<Rows, String> {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join(name);
         File::create(&path)
@@ -346,6 +363,10 @@ mod tests {
         .expect("written");
         let mapping = super::super::mapping::Mapping::read(&map).expect("a mapping");
         Rows::open(&mapping.vertices[0])
+    }
+
+    fn rows(name: &str, content: &[u8], extra: &str) -> Vec<Row> {
+        opened(name, content, extra)
             .expect("opens")
             .map(|row| row.expect("reads"))
             .collect()
@@ -410,6 +431,27 @@ mod tests {
         assert_eq!(told(sound), ["1", "2", "3", "4"]);
         let lines = quoting_fault(b"2,\"b\n3,c\n4,d\n", b',');
         assert!(lines.is_some_and(|fault| fault.contains("2 more lines")));
+    }
+
+    #[test]
+    fn a_quotation_mark_too_many_in_the_header_is_an_error() {
+        let header = |text: &str| {
+            let rows = opened("a.csv", text.as_bytes(), "")?;
+            Ok::<_, String>(rows.header().expect("a header").join("|"))
+        };
+        let refused = header("id,\"n\n1,a\n2,b\n").unwrap_err();
+        assert!(
+            refused.contains("a.csv: the header: a quotation mark is not closed")
+                && refused.contains("2 more lines"),
+            "{refused}"
+        );
+        assert!(header("id,\"n\"x\n1,a\n").unwrap_err().contains("behind"));
+        let sound = [
+            "id,n\n",
+            "\"id\",\"n\"\r\n1,a\n",
+            "\u{feff}\"id\",\"n\"\n1,a\n",
+        ];
+        assert_eq!(sound.map(|text| header(text).unwrap()), ["id|n"; 3]);
     }
 
     #[test]

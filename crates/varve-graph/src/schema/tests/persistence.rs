@@ -180,7 +180,8 @@ fn a_crash_between_storing_and_publishing_keeps_element_and_task() {
             .create_index_label(index("byCity", &["city"]))
             .expect("byCity");
         bench.faults.fail_write(1, fault);
-        let outcome = bench.create_index_label(index("both", &["city", "age"]));
+        let owned = bench.owned_by(Some("ann".to_owned()));
+        let outcome = owned.create_index_label(index("both", &["city", "age"]));
         assert_eq!(outcome.expect_err("io").kind, ErrorKind::Storage);
         assert_eq!(bench.current().index_label_by_name("both"), None);
         bench.reopen();
@@ -200,6 +201,8 @@ fn a_crash_between_storing_and_publishing_keeps_element_and_task() {
                     "INDEX_LABEL:2:both"
                 ]
             );
+            let owners = listed.iter().map(|task| task.owner.as_deref());
+            assert_eq!(owners.collect::<Vec<_>>(), [None, Some("ann"), Some("ann")]);
             bench.start_easy();
             bench.succeeds(listed[2].id);
             assert_eq!(

@@ -156,13 +156,22 @@ impl Followers {
         })
     }
 
-    /// Waits for the turn to read; `None`: it does not come before the deadline.
-    pub(super) async fn turn_to_read(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
+    /// Waits for the turn to read, until `end`. 503 when it does not come.
+    pub(super) async fn turn_to_read(
+        &self,
+        end: Instant,
+    ) -> Result<OwnedSemaphorePermit, ApiError> {
+        let busy = || {
+            ApiError::unavailable(
+                "Too many reads of changes at once (changes.reads_max)",
+                self.retry_after_seconds,
+            )
+        };
         let turn = Arc::clone(&self.reads).acquire_owned();
-        tokio::time::timeout_at(deadline.into(), turn)
-            .await
-            .ok()?
-            .ok()
+        match tokio::time::timeout_at(end.into(), turn).await {
+            Ok(Ok(turn)) => Ok(turn),
+            Ok(Err(_)) | Err(_) => Err(busy()),
+        }
     }
 
     /// Waits until a graph has a version after `since`, or `end`.
@@ -286,8 +295,8 @@ mod tests {
         let late = now + Duration::from_secs(60);
         let first = followers.turn_to_read(late).await.expect("a turn");
         let _second = followers.turn_to_read(late).await.expect("a turn");
-        assert!(followers.turn_to_read(now).await.is_none());
+        assert!(followers.turn_to_read(now).await.is_err());
         drop(first);
-        assert!(followers.turn_to_read(now).await.is_some());
+        assert!(followers.turn_to_read(now).await.is_ok());
     }
 }

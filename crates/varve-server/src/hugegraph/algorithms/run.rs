@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use varve_graph::optimistic::PartCheck;
 use varve_graph::read::View;
 use varve_graph::schema::Schema;
 use varve_graph::tasks::TaskProgress;
@@ -41,6 +42,8 @@ pub(super) struct Job<'a> {
     pub(super) parameters: &'a Parameters,
     pub(super) meter: &'a Meter,
     pub(super) progress: &'a TaskProgress,
+    /// Refuses to write once the task's owner may not run it any more.
+    pub(super) check: Option<&'a PartCheck>,
 }
 
 /// Declares the algorithms.

@@ -55,6 +55,7 @@ impl Job<'_> {
         };
         for (number, chunk) in nodes.chunks(CHUNK).enumerate() {
             self.progress.check()?;
+            self.check.map_or(Ok(()), |check| check())?;
             let mut values = Vec::with_capacity(chunk.len());
             for node in chunk {
                 if let Some(value) = written.value(*node, key.data_type, &id)? {

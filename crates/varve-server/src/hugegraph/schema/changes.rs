@@ -6,8 +6,8 @@ use std::sync::Arc;
 use varve_graph::Graph;
 use varve_graph::schema::{
     Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
-    NewPropertyKey, NewVertexLabel, PropertyKeyChange, SchemaKind, UserData, VertexLabelChange,
-    WithTask,
+    NewPropertyKey, NewVertexLabel, OwnedChanges, PropertyKeyChange, SchemaKind, UserData,
+    VertexLabelChange, WithTask,
 };
 use varve_model::schema::{AggregateType, EdgeLabelType, WriteType};
 use varve_model::value::{Cardinality, DataType};
@@ -43,7 +43,7 @@ fn given_id(id: Option<i64>) -> Option<i64> {
 }
 
 pub(super) fn new_key(
-    graph: &Graph,
+    catalogue: &OwnedChanges<'_>,
     body: PropertyKeyBody,
 ) -> Result<WithTask<PropertyKey>, ApiError> {
     let name = required_name(SchemaKind::PropertyKey, body.name)?;
@@ -52,7 +52,7 @@ pub(super) fn new_key(
             "Not allowed to pass properties when creating property key since it doesn't support meta properties currently",
         ));
     }
-    Ok(graph.catalogue().create_property_key(NewPropertyKey {
+    Ok(catalogue.create_property_key(NewPropertyKey {
         id: given_id(body.id),
         name,
         data_type: wire(body.data_type, DataType::Text),
@@ -193,7 +193,7 @@ fn base(
 }
 
 pub(super) fn new_index_label(
-    graph: &Graph,
+    catalogue: &OwnedChanges<'_>,
     body: IndexLabelBody,
 ) -> Result<WithTask<IndexLabel>, ApiError> {
     let name = required_name(SchemaKind::IndexLabel, body.name)?;
@@ -203,7 +203,7 @@ pub(super) fn new_index_label(
             "The index type of index label '{name}' can't be null"
         )));
     };
-    Ok(graph.catalogue().create_index_label(NewIndexLabel {
+    Ok(catalogue.create_index_label(NewIndexLabel {
         id: given_id(body.id),
         name,
         base_type,

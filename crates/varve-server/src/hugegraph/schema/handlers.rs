@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use varve_graph::Graph;
-use varve_graph::schema::{Action, Schema, SchemaElement, SchemaKind, WithTask};
+use varve_graph::schema::{Action, OwnedChanges, Schema, SchemaElement, SchemaKind, WithTask};
 use varve_graph::tasks::TaskId;
 use varve_model::{EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 
@@ -238,48 +238,39 @@ fn one<T: Show>(graph: &Graph, status: StatusCode, element: &T) -> Response {
 }
 
 /// 202 with an element under its kind's name and the task that completes the change.
-fn with_task<T: Show>(
-    context: &RequestContext,
-    graph: &Graph,
-    (kind, element): (&str, &T),
-    task: TaskId,
-) -> HandlerResult {
-    own(context, graph, task)?;
+fn with_task<T: Show>(graph: &Graph, (kind, element): (&str, &T), task: TaskId) -> Response {
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object().key(kind);
     element.show(&graph.schema(), &mut json);
     json.key("task_id").unsigned(task.0).end_object();
-    Ok(Response::accepted(json.finish()))
+    Response::accepted(json.finish())
 }
 
-/// Notes that a task is the client's.
-fn own(context: &RequestContext, graph: &Graph, task: TaskId) -> Result<(), ApiError> {
-    let owner = context.identity().owner();
-    if let Some(owner) = owner.filter(|_| task != TaskId::NONE) {
-        graph.tasks().set_owner(task, &owner)?;
-    }
-    Ok(())
+/// The catalogue of a graph, as the client changes it.
+fn owned<'g>(context: &RequestContext, graph: &'g Graph) -> OwnedChanges<'g> {
+    graph.catalogue().owned_by(context.identity().owner())
 }
 
-fn only_task(context: &RequestContext, graph: &Graph, task: TaskId) -> HandlerResult {
-    own(context, graph, task)?;
+fn only_task(task: TaskId) -> Response {
     let mut json = JsonWriter::with_capacity(32);
     json.begin_object().key("task_id").unsigned(task.0);
     json.end_object();
-    Ok(Response::accepted(json.finish()))
+    Response::accepted(json.finish())
 }
 
-/// Logs the removal of a schema element, and answers with the task that completes it.
-fn removed(context: &RequestContext, graph: &Graph, kind: &str, task: TaskId) -> HandlerResult {
+/// Removes the schema element that the path names, and answers with the task that completes it.
+fn remove(context: &RequestContext, kind: SchemaKind) -> HandlerResult {
     let name = context.path_parameter("name");
+    let graph = context.graph()?;
+    let task = owned(context, &graph).remove(kind, name)?;
     tracing::info!(
         graph = graph.name(),
-        kind,
+        kind = kind.readable(),
         name,
         task = task.0,
         "schema element removed"
     );
-    only_task(context, graph, task)
+    Ok(only_task(task))
 }
 
 /// Writes a list under its key.
@@ -367,8 +358,9 @@ fn whole(context: &RequestContext) -> HandlerResult {
 
 fn create_key(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let WithTask { element, task } = changes::new_key(&graph, context.json_object()?)?;
-    with_task(context, &graph, ("property_key", &*element), task)
+    let WithTask { element, task } =
+        changes::new_key(&owned(context, &graph), context.json_object()?)?;
+    Ok(with_task(&graph, ("property_key", &*element), task))
 }
 
 fn change_key(context: &RequestContext) -> HandlerResult {
@@ -377,11 +369,11 @@ fn change_key(context: &RequestContext) -> HandlerResult {
     check_name(context, SchemaKind::PropertyKey, body.name.as_deref())?;
     let Some(action) = action(context)? else {
         let name = context.path_parameter("name");
-        let WithTask { element, task } = graph.catalogue().clear_property_key(name)?;
-        return with_task(context, &graph, ("property_key", &*element), task);
+        let WithTask { element, task } = owned(context, &graph).clear_property_key(name)?;
+        return Ok(with_task(&graph, ("property_key", &*element), task));
     };
     let element = changes::change_key(&graph, action, body)?;
-    with_task(context, &graph, ("property_key", &*element), TaskId::NONE)
+    Ok(with_task(&graph, ("property_key", &*element), TaskId::NONE))
 }
 
 fn list_keys(context: &RequestContext) -> HandlerResult {
@@ -395,10 +387,7 @@ fn get_key(context: &RequestContext) -> HandlerResult {
 }
 
 fn remove_key(context: &RequestContext) -> HandlerResult {
-    let name = context.path_parameter("name");
-    let graph = context.graph()?;
-    let task = graph.catalogue().remove_property_key(name)?;
-    removed(context, &graph, "property key", task)
+    remove(context, SchemaKind::PropertyKey)
 }
 
 fn create_vertex_label(context: &RequestContext) -> HandlerResult {
@@ -426,10 +415,7 @@ fn get_vertex_label(context: &RequestContext) -> HandlerResult {
 }
 
 fn remove_vertex_label(context: &RequestContext) -> HandlerResult {
-    let name = context.path_parameter("name");
-    let graph = context.graph()?;
-    let task = graph.catalogue().remove_vertex_label(name)?;
-    removed(context, &graph, "vertex label", task)
+    remove(context, SchemaKind::VertexLabel)
 }
 
 fn create_edge_label(context: &RequestContext) -> HandlerResult {
@@ -457,16 +443,14 @@ fn get_edge_label(context: &RequestContext) -> HandlerResult {
 }
 
 fn remove_edge_label(context: &RequestContext) -> HandlerResult {
-    let name = context.path_parameter("name");
-    let graph = context.graph()?;
-    let task = graph.catalogue().remove_edge_label(name)?;
-    removed(context, &graph, "edge label", task)
+    remove(context, SchemaKind::EdgeLabel)
 }
 
 fn create_index_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let WithTask { element, task } = changes::new_index_label(&graph, context.json_object()?)?;
-    with_task(context, &graph, ("index_label", &*element), task)
+    let WithTask { element, task } =
+        changes::new_index_label(&owned(context, &graph), context.json_object()?)?;
+    Ok(with_task(&graph, ("index_label", &*element), task))
 }
 
 fn change_index_label(context: &RequestContext) -> HandlerResult {
@@ -489,15 +473,12 @@ fn get_index_label(context: &RequestContext) -> HandlerResult {
 }
 
 fn remove_index_label(context: &RequestContext) -> HandlerResult {
-    let name = context.path_parameter("name");
-    let graph = context.graph()?;
-    let task = graph.catalogue().remove_index_label(name)?;
-    removed(context, &graph, "index label", task)
+    remove(context, SchemaKind::IndexLabel)
 }
 
 fn rebuild(context: &RequestContext, kind: SchemaKind) -> HandlerResult {
     let name = context.path_parameter("name");
     let graph = context.graph()?;
-    let task = graph.catalogue().rebuild(kind, name)?;
-    only_task(context, &graph, task)
+    let task = owned(context, &graph).rebuild(kind, name)?;
+    Ok(only_task(task))
 }

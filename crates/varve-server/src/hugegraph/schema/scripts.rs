@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value as Json;
 use varve_graph::Graph;
-use varve_graph::schema::{Action, Schema, SchemaKind, WithTask};
+use varve_graph::schema::{Action, OwnedChanges, Schema, SchemaKind, WithTask};
 use varve_graph::tasks::TaskId;
 use varve_gremlin::execute::{SchemaAction, SchemaKind as Kind};
 
@@ -13,33 +13,25 @@ use crate::errors::ApiError;
 use crate::json::JsonWriter;
 
 /// Does what a script asks of the schema: the answer as JSON, and the task that completes the
-/// change ([`TaskId::NONE`] if there is none).
+/// change ([`TaskId::NONE`] if there is none), which belongs to `owner`.
 pub(crate) fn apply(
-    graph: &Graph,
+    (graph, owner): (&Graph, Option<&str>),
     kind: Kind,
     action: SchemaAction,
     name: &str,
     body: Json,
 ) -> Result<(Json, TaskId), ApiError> {
+    let owned = graph.catalogue().owned_by(owner.map(str::to_owned));
     match action {
         SchemaAction::Get => Ok((one(graph, kind, name)?, TaskId::NONE)),
         SchemaAction::List => Ok((all(graph, kind)?, TaskId::NONE)),
-        SchemaAction::Create => create(graph, kind, body),
+        SchemaAction::Create => create((graph, &owned), kind, body),
         SchemaAction::Append => Ok((change(graph, kind, Action::Append, body)?, TaskId::NONE)),
         SchemaAction::Eliminate => {
             Ok((change(graph, kind, Action::Eliminate, body)?, TaskId::NONE))
         }
-        SchemaAction::Remove => {
-            let catalogue = graph.catalogue();
-            let task = match kind {
-                Kind::PropertyKey => catalogue.remove_property_key(name),
-                Kind::VertexLabel => catalogue.remove_vertex_label(name),
-                Kind::EdgeLabel => catalogue.remove_edge_label(name),
-                Kind::IndexLabel => catalogue.remove_index_label(name),
-            };
-            Ok((Json::Null, task?))
-        }
-        SchemaAction::Rebuild => Ok((Json::Null, graph.catalogue().rebuild(kind_of(kind), name)?)),
+        SchemaAction::Remove => Ok((Json::Null, owned.remove(kind_of(kind), name)?)),
+        SchemaAction::Rebuild => Ok((Json::Null, owned.rebuild(kind_of(kind), name)?)),
     }
 }
 
@@ -66,10 +58,14 @@ fn element<T: Show>(graph: &Graph, element: &T) -> Result<Json, ApiError> {
     shown(|json| element.show(&graph.schema(), json))
 }
 
-fn create(graph: &Graph, kind: Kind, body: Json) -> Result<(Json, TaskId), ApiError> {
+fn create(
+    (graph, owned): (&Graph, &OwnedChanges<'_>),
+    kind: Kind,
+    body: Json,
+) -> Result<(Json, TaskId), ApiError> {
     match kind {
         Kind::PropertyKey => {
-            let made = changes::new_key(graph, read(body)?)?;
+            let made = changes::new_key(owned, read(body)?)?;
             let WithTask { element: key, task } = made;
             Ok((element(graph, &*key)?, task))
         }
@@ -82,7 +78,7 @@ fn create(graph: &Graph, kind: Kind, body: Json) -> Result<(Json, TaskId), ApiEr
             Ok((element(graph, &*label)?, TaskId::NONE))
         }
         Kind::IndexLabel => {
-            let made = changes::new_index_label(graph, read(body)?)?;
+            let made = changes::new_index_label(owned, read(body)?)?;
             let WithTask {
                 element: index,
                 task,

@@ -41,7 +41,7 @@ impl Ground {
         Ok(Self {
             target,
             view,
-            meter: query_memory::meter(context.state(), limits, context.cancel_token()),
+            meter: query_memory::meter(context.client(), limits, context.cancel_token()),
             began,
         })
     }

@@ -7,6 +7,7 @@ use varve_graph::tasks::{NewTask, TaskId, TaskType};
 
 use super::{add_users, grant_resources, send, server, with_open_graph};
 use crate::harness::TestServer;
+use crate::memory::await_that;
 
 /// The ids in the list that a user gets.
 fn listed(server: &TestServer, user: &str, query: &str) -> Vec<u64> {
@@ -121,4 +122,152 @@ fn a_task_of_the_schema_is_its_submitters() {
     graph.tasks().wait_until_done(TaskId(3), wait).unwrap();
     assert_eq!(listed(&server, "ann", ""), [1]);
     assert_eq!(listed(&server, "bob", ""), [2, 3, 4]);
+}
+
+/// Has a user submit a job, and returns the task's id.
+fn submitted(server: &TestServer, user: &str, script: &str) -> u64 {
+    let job = json!({"gremlin": script});
+    let answer = send(server, user, "POST", "/graphs/g/jobs/gremlin", &job);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+    answer["task_id"].as_u64().unwrap()
+}
+
+fn count(server: &TestServer) -> u64 {
+    let body = json!({"gremlin": "g.V().count()", "aliases": {"g": "__g_g"}});
+    let answer = send(server, "admin", "POST", "/gremlin", &body);
+    let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+    answer["result"]["data"][0].as_u64().unwrap()
+}
+
+/// How a task has ended, and why it failed.
+fn ended(server: &TestServer, id: u64) -> (String, String) {
+    let graph = server.state.graphs().get("g").unwrap();
+    let wait = Duration::from_secs(30);
+    graph.tasks().wait_until_done(TaskId(id), wait).unwrap();
+    let detail = graph.tasks().detail(TaskId(id)).unwrap();
+    let status = detail.task.status.name().to_owned();
+    (status, detail.result.unwrap_or_default())
+}
+
+/// Takes all rights from a user.
+fn revoke(server: &TestServer, user: &str) {
+    let path = format!("/auth/targets/-44:{user}_target");
+    let answer = send(server, "admin", "DELETE", &path, &json!({}));
+    assert_eq!(answer.status, 204, "{}", answer.text());
+}
+
+#[test]
+fn a_job_runs_with_the_rights_that_its_submitter_has_then() {
+    let server = with_submitters();
+    let job = submitted(&server, "ann", "g.addV('person').iterate()");
+    revoke(&server, "ann");
+    let graph = server.state.graphs().get("g").unwrap();
+    graph.tasks().set_paused(false);
+    let (status, reason) = ended(&server, job);
+    assert_eq!(status, "FAILED");
+    assert!(reason.contains("Permission denied"), "{reason}");
+    assert_eq!(count(&server), 0);
+    // Also one that ended with its user.
+    graph.tasks().set_paused(true);
+    let job = submitted(&server, "bob", "g.addV('person').iterate()");
+    send(
+        &server,
+        "admin",
+        "DELETE",
+        "/auth/users/-30:bob",
+        &json!({}),
+    );
+    graph.tasks().set_paused(false);
+    let (status, reason) = ended(&server, job);
+    assert_eq!(status, "FAILED");
+    assert!(reason.contains("is removed"), "{reason}");
+    assert_eq!(count(&server), 0);
+}
+
+#[test]
+fn a_job_that_commits_in_parts_ends_when_its_submitter_loses_rights() {
+    let server = with_submitters();
+    let graph = server.state.graphs().get("g").unwrap();
+    graph.tasks().set_paused(false);
+    let parts = [
+        "g = g.with('commit_every', 1); for (i in 0..9999) { g.addV('person').iterate(); sleep(5) }",
+        "for (i in 0..9999) { g.addV('person').iterate(); g.tx().commit(); sleep(5) }",
+    ];
+    for (user, script) in ["ann", "bob"].into_iter().zip(parts) {
+        let before = count(&server);
+        let job = submitted(&server, user, script);
+        await_that("a part is stored", || count(&server) > before);
+        revoke(&server, user);
+        let (status, reason) = ended(&server, job);
+        assert_eq!(status, "FAILED");
+        assert!(
+            reason.contains("is stored") && reason.contains("Permission denied"),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn a_later_user_of_the_same_name_does_not_see_the_tasks_of_the_earlier_one() {
+    let server = with_submitters();
+    let job = submitted(&server, "ann", "g.V().count()");
+    assert_eq!(listed(&server, "ann", ""), [job]);
+    let removed = send(
+        &server,
+        "admin",
+        "DELETE",
+        "/auth/users/-30:ann",
+        &json!({}),
+    );
+    assert_eq!(removed.status, 204);
+    let user = json!({"user_name": "ann", "user_password": super::PASSWORD});
+    let made = send(&server, "admin", "POST", "/auth/users", &user);
+    assert_eq!(made.status, 201, "{}", made.text());
+    let belong = json!({"user": "-30:ann", "group": "-36:bobs"});
+    let made = send(&server, "admin", "POST", "/auth/belongs", &belong);
+    assert_eq!(made.status, 201, "{}", made.text());
+    assert!(listed(&server, "ann", "").is_empty());
+    assert_eq!(listed(&server, "writer", ""), [job]);
+}
+
+#[test]
+fn users_see_and_cancel_their_own_jobs_among_the_queries_that_run() {
+    let server = with_submitters();
+    let graph = server.state.graphs().get("g").unwrap();
+    graph.tasks().set_paused(false);
+    let job = submitted(&server, "ann", "sleep(1000000)");
+    // The request of who logs in with it may be among them.
+    let queries = |user: &str| {
+        let answer = send(&server, user, "GET", "/queries", &json!({}));
+        let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+        let mut jobs = answer["queries"].as_array().unwrap().clone();
+        jobs.retain(|query| query["path"] != "/queries");
+        jobs
+    };
+    await_that("the job runs", || !queries("ann").is_empty());
+    let own = &queries("ann")[0];
+    assert_eq!(own["id"], format!("task:g:{job}"));
+    assert_eq!(
+        (&own["kind"], &own["user"]),
+        (&json!("gremlin"), &json!("ann"))
+    );
+    assert!(queries("bob").is_empty() && queries("reader").is_empty());
+    // Every right on the graph shows all of its users.
+    assert_eq!(queries("writer").len(), 1);
+    let cancel = |user: &str, id: &str| {
+        let path = format!("/queries/{id}");
+        send(&server, user, "DELETE", &path, &json!({})).status
+    };
+    let id = format!("task:g:{job}");
+    for (user, id) in [
+        ("bob", &*id),
+        ("nobody", &id),
+        ("ann", "task:g:99"),
+        ("ann", "task:x:1"),
+    ] {
+        assert_eq!(cancel(user, id), 404, "{user} {id}");
+    }
+    assert_eq!(cancel("ann", &id), 204);
+    assert_eq!(ended(&server, job).0, "CANCELLED");
 }
