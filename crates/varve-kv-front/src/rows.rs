@@ -36,12 +36,15 @@ const HEAD: usize = 5;
 /// The rows of all spaces of an engine.
 #[derive(Debug)]
 pub struct RowCache {
-    chunks: Box<[OnceLock<Box<[Mutex<Set>]>>]>,
+    chunks: Box<[OnceLock<Chunk>]>,
     /// For each set, a bit for each of its rows: most rows that are flushed are not here, and that is seen without a look
     /// at the set. Written under the set's lock only.
     marks: Box<[AtomicU32]>,
     spaces: AtomicU32,
 }
+
+/// Sets that stand side by side.
+type Chunk = Box<[Mutex<Set>]>;
 
 #[derive(Debug, Default)]
 struct Set {
