@@ -65,28 +65,26 @@ impl<'a> View<'a> {
         rows.status().map_err(|error| self.failed(&error))
     }
 
-    /// The rows of a range after the first ones, by an iterator that ends with the range.
+    /// The rows of a range behind the last one that was visited, by an iterator that ends with the range.
     fn scan_rest(
         &self,
         table: TableId,
         one: PartitionRange<'_>,
-        visited: usize,
+        last: Option<&[u8]>,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
+        let mut range = one.range.clone();
+        if let Some(last) = last {
+            // The smallest key after this one.
+            range.from = [last, &[0]].concat();
+        }
         let request = ScanRequest {
             table,
             partition: one.partition,
-            range: one.range,
+            range: &range,
             reverse: false,
         };
-        let mut left = visited;
-        self.scan(request, &mut |clustering, value| {
-            if left > 0 {
-                left -= 1;
-                return Flow::Continue(());
-            }
-            visit(clustering, value)
-        })
+        self.scan(request, visit)
     }
 
     fn scan_backwards(
@@ -322,13 +320,14 @@ impl Reader for View<'_> {
         // One iterator for all: making one costs as much as reading several rows. Its upper bound is fixed when it is
         // made, so each range's end is looked for here.
         let mut rows = RangeIterator::new(self, table, ranges.len());
+        let mut last = Key::new();
         for (at, one) in ranges.iter().copied().enumerate() {
             let PartitionRange { partition, range } = one;
             if range.is_empty() {
                 continue;
             }
             rows.move_to(self, one);
-            let mut visited = 0;
+            let mut visited = false;
             while let Some((key, value)) = rows.inner.item() {
                 let Some(clustering) = key.strip_prefix(partition) else {
                     break;
@@ -338,11 +337,14 @@ impl Reader for View<'_> {
                 {
                     break;
                 }
-                visited += 1;
+                visited = true;
+                last.clear();
+                last.extend_from_slice(clustering);
                 rows.inner.next();
             }
             if rows.gave_up(self)? {
-                self.scan_rest(table, one, visited, &mut |clustering, value| {
+                let last = visited.then_some(&last[..]);
+                self.scan_rest(table, one, last, &mut |clustering, value| {
                     visit(at, clustering, value)
                 })?;
             }

@@ -6,7 +6,9 @@ mod prometheus;
 mod system;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode, Uri, header};
 
 use crate::errors::{ApiError, HandlerResult};
@@ -117,11 +119,14 @@ pub(crate) static ROUTES: &[Route] = &[
 
 /// The versions that are spoken, and Varve's own.
 fn versions(_: &RequestContext) -> HandlerResult {
-    let (varve, commit) = (version::VERSION, version::commit());
-    let body = format!(
-        r#"{{"versions":{{"version":"v1","core":"{CORE_VERSION}","gremlin":"{GREMLIN_VERSION}","api":"{API_VERSION}","varve":"{varve}","commit":"{commit}"}}}}"#
-    );
-    Ok(Response::ok(body))
+    static BODY: LazyLock<Bytes> = LazyLock::new(|| {
+        let (varve, commit) = (version::VERSION, version::commit());
+        let body = format!(
+            r#"{{"versions":{{"version":"v1","core":"{CORE_VERSION}","gremlin":"{GREMLIN_VERSION}","api":"{API_VERSION}","varve":"{varve}","commit":"{commit}"}}}}"#
+        );
+        body.into()
+    });
+    Ok(Response::ok(Bytes::clone(&BODY)))
 }
 
 /// Sends a browser to the explorer; greets others with where the documentation is and which groups

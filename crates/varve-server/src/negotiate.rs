@@ -39,6 +39,9 @@ pub(crate) fn check_types(
             false => Ok(()),
         };
     };
+    if content_type == "application/json" {
+        return Ok(());
+    }
     let media = media_type(content_type);
     let is = |known: &str| media.eq_ignore_ascii_case(known);
     if media.is_empty() {

@@ -8,6 +8,7 @@
 //! and a body must have a type that no page can send elsewhere without asking first (`negotiate`).
 
 use std::net::IpAddr;
+use std::sync::OnceLock;
 
 use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use http::request::Parts;
@@ -19,21 +20,70 @@ use crate::errors::ApiError;
 /// What a browser says of the relation between a page and the server that it asks.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// Whether other sites' pages may send the method: they cannot read the answers, since none allows
+/// it (`Access-Control-Allow-Origin`).
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
 /// Refuses a request that is for another server (421) or comes from a page of another site (403).
-pub(crate) fn check(config: &ServerConfig, parts: &Parts) -> Result<(), ApiError> {
-    let host = own_host(config, parts)?;
-    match parts.method {
-        // Other sites' pages cannot read the answers: none allows it
-        // (`Access-Control-Allow-Origin`).
-        Method::GET | Method::HEAD | Method::OPTIONS => Ok(()),
-        _ => check_page_to(config, host, &parts.headers),
+/// `known`: the host that the connection named first, if it may be this server; requests that name
+/// it again are not checked again.
+pub(crate) fn check(
+    config: &ServerConfig,
+    parts: &Parts,
+    known: &OnceLock<Box<[u8]>>,
+) -> Result<(), ApiError> {
+    let said = Said::of(&parts.headers);
+    let named = said.host.filter(|_| parts.uri.authority().is_none());
+    let is_known = match (named, known.get()) {
+        (Some(named), Some(known)) => !said.more_hosts && *named.as_bytes() == **known,
+        _ => false,
+    };
+    if !is_known {
+        own_host(config, parts)?;
+        named.map(|named| known.set(named.as_bytes().into()));
+    }
+    match said.is_of_page && !is_safe(&parts.method) {
+        true => check_page_to(config, own_host(config, parts)?, &parts.headers),
+        false => Ok(()),
     }
 }
 
-/// Refuses what comes from a page of another site, whatever its method: some calls of the metadata
-/// repository change something by GET.
+/// Refuses what comes from a page of another site by a safe method, which [`check`] lets pass: some
+/// calls of the metadata repository change something by GET.
 pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), ApiError> {
-    check_page_to(config, own_host(config, parts)?, &parts.headers)
+    match is_safe(&parts.method) && Said::of(&parts.headers).is_of_page {
+        true => check_page_to(config, own_host(config, parts)?, &parts.headers),
+        false => Ok(()),
+    }
+}
+
+/// What a head says of its host and of the page that sent it. Found in one pass: every request pays
+/// for it.
+struct Said<'a> {
+    host: Option<&'a HeaderValue>,
+    more_hosts: bool,
+    /// Whether a browser says that a page sent it.
+    is_of_page: bool,
+}
+
+impl<'a> Said<'a> {
+    fn of(headers: &'a HeaderMap) -> Self {
+        let mut said = Self {
+            host: None,
+            more_hosts: false,
+            is_of_page: false,
+        };
+        for (name, value) in headers {
+            if *name == HOST {
+                said.more_hosts |= said.host.replace(value).is_some();
+            } else {
+                said.is_of_page |= *name == ORIGIN || *name == SEC_FETCH_SITE;
+            }
+        }
+        said
+    }
 }
 
 /// Whether a page of this server sent the request, so that its cookies may authenticate it. `None`
@@ -231,7 +281,16 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        check(&config, &parts).map_or_else(|error| error.status().as_u16(), |()| 200)
+        let (first, again) = (OnceLock::new(), OnceLock::new());
+        let status = |known| {
+            let checked = check(&config, &parts, known);
+            checked.map_or_else(|error| error.status().as_u16(), |()| 200)
+        };
+        let answered = status(&first);
+        let _ = again.set(Box::from(*b"localhost"));
+        assert_eq!(status(&again), answered, "on a connection to localhost");
+        assert_eq!(status(&first), answered, "once more");
+        answered
     }
 
     #[test]
@@ -305,7 +364,8 @@ mod tests {
         let parts = |version, uri: &str| {
             let request = Request::builder().uri(uri).version(version);
             let (parts, ()) = request.body(()).unwrap().into_parts();
-            check(&ServerConfig::default(), &parts).map_err(|error| error.status().as_u16())
+            let checked = check(&ServerConfig::default(), &parts, &OnceLock::new());
+            checked.map_err(|error| error.status().as_u16())
         };
         assert_eq!(parts(Version::HTTP_2, "http://localhost:80/"), Ok(()));
         assert_eq!(parts(Version::HTTP_2, "http://evil.example/"), Err(421));

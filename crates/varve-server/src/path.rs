@@ -41,27 +41,35 @@ pub(crate) type Segments = SmallVec<[Segment; 8]>;
 pub(crate) fn split(path: &str) -> Result<Option<Segments>, DecodeError> {
     let mut segments = Segments::new();
     let body = path.strip_prefix('/').unwrap_or(path);
+    let offset = path.len() - body.len();
     let body = body.strip_suffix('/').unwrap_or(body);
     if body.is_empty() {
         return Ok(Some(segments));
     }
-    let mut start = path.len() - path.strip_prefix('/').unwrap_or(path).len();
-    for raw in body.split('/') {
+    let (mut start, mut is_escaped) = (0, false);
+    // Byte by byte: segments are shorter than what a search for a byte costs to begin.
+    let bytes = body.as_bytes();
+    for end in 0..=bytes.len() {
+        match bytes.get(end) {
+            None | Some(b'/') => {}
+            Some(byte) => {
+                is_escaped |= *byte == b'%';
+                continue;
+            }
+        }
         if segments.len() == MAX_SEGMENTS {
             return Ok(None);
         }
-        let end = start + raw.len();
-        let decoded = if raw.contains('%') {
-            Some(decode(raw, false)?)
-        } else {
-            None
+        let decoded = match is_escaped {
+            true => Some(decode(&body[start..end], false)?),
+            false => None,
         };
         segments.push(Segment {
-            start: start as u32,
-            end: end as u32,
+            start: (offset + start) as u32,
+            end: (offset + end) as u32,
             decoded,
         });
-        start = end + 1;
+        (start, is_escaped) = (end + 1, false);
     }
     Ok(Some(segments))
 }

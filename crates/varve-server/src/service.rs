@@ -79,7 +79,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         let mut exchange = Exchange::start(state, &parts, &self.connection);
         self.connection.request_started();
         let has_body = !body.is_end_stream();
-        let found = match origin::check(state.config(), &parts) {
+        let found = match origin::check(state.config(), &parts, &self.connection.host) {
             Ok(()) => exchange.find(&self.worker, &mut parts, has_body),
             Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
@@ -118,6 +118,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             return self.end_inline(exchange, context, result);
         }
         let (worker, connection) = (Arc::clone(&self.worker), Arc::clone(&self.connection));
+        // Futures are moved about with what they hold.
+        let context = Box::new(context);
         ServiceFuture::Waiting(Box::pin(async move {
             let counted = Counted { connection };
             let line = (context.method.clone(), context.uri.clone());
@@ -225,7 +227,7 @@ impl ConnectionService {
                     .end_later(worker, &counted, line, Ok(response))
                     .await;
             }
-            let context = exchange.context(&service, parts, found, identity);
+            let context = Box::new(exchange.context(&service, parts, found, identity));
             let result = work(&worker.state, &counted.connection, route, context, body).await;
             exchange.end_later(worker, &counted, line, result).await
         }))
@@ -265,7 +267,7 @@ async fn work(
     state: &AppState,
     connection: &ConnectionState,
     route: &'static Route,
-    mut context: RequestContext,
+    mut context: Box<RequestContext>,
     body: Incoming,
 ) -> HandlerResult {
     let gate = state.admission().gate(route.class);
@@ -289,7 +291,7 @@ async fn work(
         connection.read_began();
     }
     if let Some(graph) = sharing::graph_of(state, &context) {
-        return sharing::work(state, route, context, graph).await;
+        return Box::pin(sharing::work(state, route, *context, graph)).await;
     }
     // The time limit is for the work; how long a body may take has a limit of its own.
     context.deadline = Instant::now() + state.time_limit(route);

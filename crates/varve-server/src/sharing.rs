@@ -81,13 +81,13 @@ pub(crate) async fn work(
     loop {
         match place {
             Ok(GraphLocation::Here(led)) => {
-                let result = service::run(state, route, context.again(deadline)).await;
+                let result = service::run(state, route, Box::new(context.again(deadline))).await;
                 if let Some(result) = settled(route, &led, result) {
                     return result;
                 }
             }
             Ok(GraphLocation::Unknown) => {
-                return service::run(state, route, context.again(deadline)).await;
+                return service::run(state, route, Box::new(context.again(deadline))).await;
             }
             Ok(GraphLocation::There(leader)) if was_handed_on => {
                 return Err(ApiError::misdirected(format!(

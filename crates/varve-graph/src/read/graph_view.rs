@@ -19,8 +19,8 @@ use varve_view::{
 
 use super::adjacency::Adjacent;
 use super::derived::derived_elements;
-use super::many::RowPlace;
-use super::view::{View, read_element};
+use super::many::{RowPlace, present_elements};
+use super::view::View;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{GIVEN_EDGE_IDS, given_first, tokenizer};
 use crate::query::{self, FoundRow, Resolver, RowKey, pick};
@@ -103,24 +103,14 @@ impl GraphView for View {
                 Err(error) => failed = Some(error),
             }
         };
+        for _ in keys {
+            meter.row()?;
+        }
         if self.scope().is_now() && self.is_one_state() && self.guard.is_none() {
-            let (reader, point) = (self.reader(), self.point());
-            for (at, vertex) in keys.iter().enumerate() {
-                meter.row()?;
-                let mut show = |content: &[u8]| show(at, content);
-                read_element(
-                    reader,
-                    VERTEX,
-                    vertex,
-                    key::VERTEX_CLUSTERING,
-                    point,
-                    &mut show,
-                )?;
-            }
+            let each = keys.iter().map(|key| (*key, key::VERTEX_CLUSTERING));
+            let places: Vec<(&[u8], &[u8])> = each.collect();
+            present_elements(self.reader(), VERTEX, &places, self.point(), &mut show)?;
         } else {
-            for _ in keys {
-                meter.row()?;
-            }
             let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
             let places: Vec<RowPlace> = keys.iter().map(place).collect();
             self.elements(VERTEX, &places, &mut show)?;

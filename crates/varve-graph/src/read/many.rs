@@ -128,6 +128,32 @@ pub(super) struct Undecided {
     is_over: bool,
 }
 
+/// Calls `found` with the position and content of each of the elements at these places of a table that exists now, in no
+/// order.
+pub(crate) fn present_elements(
+    reader: &dyn Reader,
+    table: TableId,
+    places: &[(&[u8], &[u8])],
+    point: Point,
+    found: &mut dyn FnMut(usize, &[u8]),
+) -> Result<(), GraphError> {
+    let (mut undecided, mut damaged) = (Vec::new(), None);
+    reader.get_each(table, places, &mut |at, row| match Header::decode(row) {
+        Ok((header, content)) if point.row_decides(&header) => found(at, content),
+        Ok(_) => undecided.push(at),
+        Err(error) => damaged = Some(error),
+    })?;
+    if let Some(error) = damaged {
+        return Err(error.into());
+    }
+    for at in undecided {
+        let (partition, clustering) = places[at];
+        let mut found = |content: &[u8]| found(at, content);
+        read_element(reader, table, partition, clustering, point, &mut found)?;
+    }
+    Ok(())
+}
+
 /// Calls `found` with the position and content of each of the elements at these places of a table that exists, in no order.
 pub(crate) fn read_elements(
     reader: &dyn Reader,
@@ -137,11 +163,9 @@ pub(crate) fn read_elements(
     found: &mut dyn FnMut(usize, &[u8]),
 ) -> Result<(), GraphError> {
     if point.scope.is_now() {
-        for (at, (partition, clustering)) in places.iter().enumerate() {
-            let mut found = |content: &[u8]| found(at, content);
-            read_element(reader, table, partition, clustering, point, &mut found)?;
-        }
-        return Ok(());
+        let places = places.iter();
+        let places = places.map(|(partition, clustering)| (&**partition, &**clustering));
+        return present_elements(reader, table, &places.collect::<Vec<_>>(), point, found);
     }
     let mut undecided = Vec::new();
     for (at, (partition, clustering)) in places.iter().enumerate() {

@@ -67,6 +67,8 @@ pub(crate) struct ConnectionState {
     cut: AtomicBool,
     /// The peer's address.
     address: OnceLock<IpAddr>,
+    /// The `Host` of its first request, if it may be this server ([`crate::origin::check`]).
+    pub(crate) host: OnceLock<Box<[u8]>>,
     /// The client's certificate, where authentication is on.
     certificate: OnceLock<Arc<ClientCertificate>>,
     /// Whether it has become a WebSocket; the marks of requests are those of its messages then.

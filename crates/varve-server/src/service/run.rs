@@ -34,10 +34,10 @@ const TIME_OVER: &str = "The request's time was over before it was known whether
 pub(crate) async fn run(
     state: &AppState,
     route: &'static Route,
-    mut context: RequestContext,
+    mut context: Box<RequestContext>,
 ) -> HandlerResult {
     let encoding = negotiate::body_encoding(&context.headers)?;
-    let opened = body::open(state, route, encoding, context.body).await?;
+    let opened = body::open(state, route, encoding, std::mem::take(&mut context.body)).await?;
     context.body = opened.bytes;
     context.work_share = opened.share;
     let turn = Turn::until(context.deadline);
@@ -112,7 +112,7 @@ type Running<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 async fn begun(
     state: &AppState,
     route: &'static Route,
-    context: RequestContext,
+    context: Box<RequestContext>,
     turn: &Arc<Turn>,
 ) -> HandlerResult {
     let deadline = context.deadline;
@@ -129,7 +129,7 @@ async fn begun(
             }
             pooled(route, context, turn, full)
         }
-        Handler::Async(handler) => handler(context),
+        Handler::Async(handler) => handler(*context),
         Handler::Inline(handler) | Handler::Pooled(handler) => {
             pooled(route, context, turn, handler)
         }
@@ -140,7 +140,7 @@ async fn begun(
 /// The handler, to run on the pool.
 fn pooled(
     route: &'static Route,
-    context: RequestContext,
+    context: Box<RequestContext>,
     turn: &Arc<Turn>,
     handler: fn(&RequestContext) -> HandlerResult,
 ) -> HandlerFuture {

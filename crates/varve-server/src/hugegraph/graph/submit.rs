@@ -92,12 +92,12 @@ pub(super) type Answer = fn(&Schema, Elements<'_, '_>) -> Result<Response, Graph
 pub(super) type Refusal = fn(&RequestContext, GraphError) -> ApiError;
 
 /// Prepares, writes, waits until it is stored, and answers.
-pub(super) async fn submit(
+pub(super) fn submit(
     context: RequestContext,
     prepare: Prepare,
     answer: Answer,
-) -> HandlerResult {
-    submit_or(context, prepare, answer, |_, error| error.into()).await
+) -> impl Future<Output = HandlerResult> {
+    submit_or(context, prepare, answer, |_, error| error.into())
 }
 
 /// [`submit`] with an own view of failures.
@@ -111,12 +111,16 @@ pub(super) async fn submit_or(
     let state = context.shared_state();
     let large = context.body().len() > INLINE_BODY_BYTES;
     let (route, deadline, turn) = (context.route(), context.deadline(), context.turn());
+    // What waits on the pool is in a box: whatever needs not wait would be moved about with its room.
     let (response, ticket) = if large || state.reads_wait() {
-        let work = move || {
-            let request = request(&context, &target, prepare)?;
-            wait_and_write(&context, &target, &request, answer, refusal)
+        let pooled = {
+            let work = move || {
+                let request = request(&context, &target, prepare)?;
+                wait_and_write(&context, &target, &request, answer, refusal)
+            };
+            Box::pin(state.run_request(route, (deadline, &turn), work))
         };
-        state.run_request(route, (deadline, &turn), work).await??
+        pooled.await??
     } else {
         let request = request(&context, &target, prepare)?;
         if !turn.begin() {
@@ -127,8 +131,11 @@ pub(super) async fn submit_or(
             Some(written) => answered(&target, &request, written, answer)?,
             None => {
                 turn.has_changed_nothing();
-                let work = move || wait_and_write(&context, &target, &request, answer, refusal);
-                state.run_request(route, (deadline, &turn), work).await??
+                let pooled = {
+                    let work = move || wait_and_write(&context, &target, &request, answer, refusal);
+                    Box::pin(state.run_request(route, (deadline, &turn), work))
+                };
+                pooled.await??
             }
         }
     };
