@@ -1,4 +1,5 @@
-//! Finds out which commit is built: `VARVE_COMMIT` if it is set (for builds without the repository), else git's.
+//! Finds out which commit is built: `VARVE_COMMIT` if it is set (for builds without the
+//! repository), else git's.
 
 use std::process::Command;
 
@@ -25,8 +26,8 @@ fn main() {
     println!("cargo:rustc-env=VARVE_BUILT_COMMIT={commit}");
 }
 
-/// Builds anew when the file changes, or where there is none yet, the folder that it will be in: a path that does not
-/// exist would do that with every build.
+/// Builds anew when the file changes, or where there is none yet, the folder that it will be in: a
+/// path that does not exist would do that with every build.
 fn watch(path: &str) {
     let path = std::path::Path::new(path);
     let watched = match path.exists() {

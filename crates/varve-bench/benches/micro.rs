@@ -1,11 +1,13 @@
-//! Instructions of the hot paths, counted by valgrind: a figure that other work on the machine does not change.
+//! Instructions of the hot paths, counted by valgrind: a figure that other work on the machine does
+//! not change.
 //!
-//! `make bench-micro` runs it. Without arguments it runs every case in a process of its own under valgrind, twice, with
-//! different numbers of operations, so that the set-up cancels out; compares with `bench/micro/baseline.json`, and fails
-//! when a case needs over 5 % more. `--update` writes the baseline anew; names run only those cases.
+//! `make bench-micro` runs it. Without arguments it runs every case in a process of its own under
+//! valgrind, twice, with different numbers of operations, so that the set-up cancels out; compares
+//! with `bench/micro/baseline.json`, and fails when a case needs over 5 % more. `--update` writes
+//! the baseline anew; names run only those cases.
 //!
-//! Whole requests go through a server of one thread on the in-memory engine in the same process, so the client, about
-//! a thousand instructions a request, is in their figures.
+//! Whole requests go through a server of one thread on the in-memory engine in the same process, so
+//! the client, about a thousand instructions a request, is in their figures.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -454,15 +456,17 @@ fn gremlin(script: &str, x: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Starts a server with some data and sends it `count` requests, one after the other, on one connection.
+/// Starts a server with some data and sends it `count` requests, one after the other, on one
+/// connection.
 fn requests(count: u64, request: impl Fn(u64) -> Vec<u8>) -> Result<()> {
     let config = ServerConfig {
         port: 0,
         threads: 1,
         ..ServerConfig::default()
     };
-    // Commits are written by the thread that prepared them. With a sync to wait for, another thread does it, and whether the
-    // first has to be woken for the answer depends on what else the machine does: 4,000 instructions more or less.
+    // Commits are written by the thread that prepared them. With a sync to wait for, another thread
+    // does it, and whether the first has to be woken for the answer depends on what else the
+    // machine does: 4,000 instructions more or less.
     let mut options = GraphOptions::new(Arc::new(SystemClock));
     options.durability = DurabilityMode::None;
     let graphs = Registry::open(Arc::new(MemoryEngine::new()), options)?;
@@ -477,8 +481,8 @@ fn requests(count: u64, request: impl Fn(u64) -> Vec<u8>) -> Result<()> {
         let status = client.send(&request(at))?;
         ensure!((status < 300) != refused, "status {status}");
     }
-    // Not stopped: which thread then drops the rows, and whether before the process ends, is a matter of luck, and worth
-    // 2,700 instructions a vertex.
+    // Not stopped: which thread then drops the rows, and whether before the process ends, is a
+    // matter of luck, and worth 2,700 instructions a vertex.
     std::mem::forget(running);
     Ok(())
 }

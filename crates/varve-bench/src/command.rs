@@ -62,13 +62,15 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         markdown: Option<PathBuf>,
     },
-    /// Print the ratios between two servers of the files, or between two files of one server, as Markdown
+    /// Print the ratios between two servers of the files, or between two files of one server, as
+    /// Markdown
     Compare {
         /// JSON files that runs wrote; repeats may lie in further files
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// Run every scenario on the server, on the engine alone and on a bare HTTP server: how far from what is possible
+    /// Run every scenario on the server, on the engine alone and on a bare HTTP server: how far
+    /// from what is possible
     #[cfg(feature = "rocksdb")]
     Limits {
         /// The server's binary [default: this one]

@@ -1,9 +1,10 @@
 //! What must not outlive the tool: the processes that it started, and its temporary folders.
 //!
-//! They end with the values here that own them. When SIGINT or SIGTERM ends the tool, a thread of its own ends them before;
-//! an interrupt a second or more after that ends the tool at once. A tool that is killed, or ends so, can do nothing any more: then the
-//! kernel ends the processes, since each of them asked for that before it became what it is ([`become_tethered`]); temporary
-//! folders stay.
+//! They end with the values here that own them. When SIGINT or SIGTERM ends the tool, a thread of
+//! its own ends them before; an interrupt a second or more after that ends the tool at once. A tool
+//! that is killed, or ends so, can do nothing any more: then the kernel ends the processes, since
+//! each of them asked for that before it became what it is ([`become_tethered`]); temporary folders
+//! stay.
 
 use std::ffi::OsString;
 use std::fs;
@@ -26,12 +27,13 @@ const PATIENCE: Patience = Patience {
     silent: Duration::from_secs(10),
     in_all: Duration::from_secs(600),
 };
-/// How long one that was killed may take to be gone: one that waits for a disk is gone only when that answers.
+/// How long one that was killed may take to be gone: one that waits for a disk is gone only when
+/// that answers.
 const KILLED: Duration = Duration::from_secs(10);
 /// How often a process that stops is looked at.
 const LOOK: Duration = Duration::from_millis(20);
-/// Interrupts this long after the first signal may be of the same Ctrl-C: the terminal sends one, and so may all that the
-/// tool runs in, a little later.
+/// Interrupts this long after the first signal may be of the same Ctrl-C: the terminal sends one,
+/// and so may all that the tool runs in, a little later.
 const ONE_PRESS: Duration = Duration::from_secs(1);
 /// How often a folder is removed again in which something was still written.
 const REMOVALS: u32 = 50;
@@ -111,7 +113,8 @@ fn wait_until(longest: Duration, is_so: &mut impl FnMut() -> bool) -> bool {
 /// The program that runs the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
-    /// It has all commands of the tool below the word `bench`, and can so be started again as what others are tethered by.
+    /// It has all commands of the tool below the word `bench`, and can so be started again as what
+    /// others are tethered by.
     Varve,
     /// Another one, such as a test: processes that it starts may outlive it when it is killed.
     Other,
@@ -196,7 +199,8 @@ fn watch(owned: &mut Owned) -> Result<()> {
     Ok(())
 }
 
-/// Waits for a signal that says once more what the first one said: an interrupt, and not of the same Ctrl-C.
+/// Waits for a signal that says once more what the first one said: an interrupt, and not of the
+/// same Ctrl-C.
 fn repeated(first_at: Instant, mut next: impl FnMut() -> (i32, Instant)) -> i32 {
     loop {
         let (number, at) = next();
@@ -216,7 +220,8 @@ fn exit(number: i32) -> ! {
     std::process::exit(128 + number)
 }
 
-/// Ends all processes, then removes all folders. Who wants to end or remove one of them meanwhile waits, for ever.
+/// Ends all processes, then removes all folders. Who wants to end or remove one of them meanwhile
+/// waits, for ever.
 fn end_all() {
     ENDING.store(true, Ordering::SeqCst);
     let owned = owned();
@@ -288,10 +293,12 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `command`: its program, its arguments, and what `prepare` sets besides.
     ///
-    /// The process ends with the thread that calls this, so that must be one that lives as long as the process is needed.
+    /// The process ends with the thread that calls this, so that must be one that lives as long as
+    /// the process is needed.
     ///
     /// # Errors
-    /// When this program cannot be started again. Whether `command` could be started is seen in what it prints.
+    /// When this program cannot be started again. Whether `command` could be started is seen in
+    /// what it prints.
     pub(crate) fn start(
         command: &Command,
         ending: Ending,
@@ -368,7 +375,8 @@ impl Drop for Process {
     }
 }
 
-/// `command` by way of [`become_tethered`], which is a command of `varve bench`. Other programs have none, and start it as it is.
+/// `command` by way of [`become_tethered`], which is a command of `varve bench`. Other programs
+/// have none, and start it as it is.
 fn tethered(command: &Command, ending: Ending, program: Program) -> Command {
     let mut tethered = match program {
         // This very program, also when its file was replaced meanwhile.
@@ -387,7 +395,8 @@ fn tethered(command: &Command, ending: Ending, program: Program) -> Command {
     tethered
 }
 
-/// Becomes `command`, as a process that the kernel ends, in this manner, when the thread that started it is gone.
+/// Becomes `command`, as a process that the kernel ends, in this manner, when the thread that
+/// started it is gone.
 ///
 /// # Errors
 /// When the parent is gone already, or the command cannot be started.

@@ -1,4 +1,5 @@
-//! Waiting for a server that is about to start: whoever starts a load test beside its server cannot know how long that takes.
+//! Waiting for a server that is about to start: whoever starts a load test beside its server cannot
+//! know how long that takes.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

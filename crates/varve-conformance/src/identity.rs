@@ -40,7 +40,8 @@ impl Identities {
     /// Notes that the server's `actual` stands for the recording's `recorded`, or checks it.
     ///
     /// # Errors
-    /// When the recorded one already stands for another or, unless it is an opaque token, the actual one does.
+    /// When the recorded one already stands for another or, unless it is an opaque token, the
+    /// actual one does.
     pub fn pair(&mut self, kind: IdKind, recorded: &str, actual: &str) -> Result<(), String> {
         let pairs = self.pairs.entry(kind).or_default();
         if let Some(known) = pairs.actual_by_recorded.get(recorded) {
@@ -52,7 +53,8 @@ impl Identities {
                 ))
             };
         }
-        // A token of ours may stand for several recorded ones: two questions may go on at the same place.
+        // A token of ours may stand for several recorded ones: two questions may go on at the same
+        // place.
         let opaque = matches!(kind, IdKind::Page | IdKind::Shard);
         if let Some(known) = pairs.recorded_by_actual.get(actual).filter(|_| !opaque) {
             return Err(format!(

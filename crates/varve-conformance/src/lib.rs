@@ -3,15 +3,15 @@
 //!
 //! The recording (`tests/conformance/hugegraph/transcript.jsonl`) holds exchanges in the order in
 //! which they were made; each depends on the ones before. [`replay`] sends them in that order to a
-//! server whose graph `hugegraph` is empty, [`rules`] says when an answer counts as equal, and three
-//! tables beside the recording hold what is not in it ([`tables`]).
+//! server whose graph `hugegraph` is empty, [`rules`] says when an answer counts as equal, and
+//! three tables beside the recording hold what is not in it ([`tables`]).
 //!
 //! The key decision: a difference is never silent. An exchange is equal, or it is listed with a
 //! reason, or the run fails; a listed one that has become equal is reported as stale. The price is
 //! that the list must be kept up as the server grows.
 //!
-//! This crate speaks HTTP only: it knows no other crate of this workspace, so that it can be pointed
-//! at any server that claims to be compatible, the original included.
+//! This crate speaks HTTP only: it knows no other crate of this workspace, so that it can be
+//! pointed at any server that claims to be compatible, the original included.
 
 pub mod http;
 pub mod identity;

@@ -215,9 +215,9 @@ fn await_task(
     }
 }
 
-/// Waits until the tasks in the recorded answer are as far as it shows them: ended, or begun where it
-/// shows a running one cancelled. How far a job is by the next request depends on the machine. An
-/// error shows in the answer that follows.
+/// Waits until the tasks in the recorded answer are as far as it shows them: ended, or begun where
+/// it shows a running one cancelled. How far a job is by the next request depends on the machine.
+/// An error shows in the answer that follows.
 fn await_shown_tasks(server: &Server, plan: &Plan, exchange: &Exchange, ids: &Identities) {
     let shown = &exchange.response;
     let tasks = match shown.get("tasks").and_then(Json::as_array) {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::replay::{Outcome, Verdict};
 use crate::tables::DifferenceKind;
 
-/// The share of in-scope exchanges of [`crate::TRANSCRIPT`] that must be equal, in percent. Seven of
-/// the listed ones show the same defect: filters of k-out and k-neighbor that are ignored.
+/// The share of in-scope exchanges of [`crate::TRANSCRIPT`] that must be equal, in percent. Seven
+/// of the listed ones show the same defect: filters of k-out and k-neighbor that are ignored.
 pub const EQUAL_PERCENT_MIN: f64 = 95.0;
 /// The same of [`crate::TRAVERSERS`], which was made to show defects: each is told in its list.
 pub const TRAVERSERS_EQUAL_PERCENT_MIN: f64 = 75.0;

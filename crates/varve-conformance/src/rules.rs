@@ -121,7 +121,8 @@ impl Exchange {
 #[derive(Debug, Default)]
 pub struct Corpus {
     forms: HashMap<String, Vec<Json>>,
-    /// The storage engine below the server may list elements in an order of its own, as a hashed one does.
+    /// The storage engine below the server may list elements in an order of its own, as a hashed
+    /// one does.
     pub any_order: bool,
 }
 
@@ -166,7 +167,8 @@ impl Corpus {
         };
         match self.forms.get(&id) {
             Some(forms) => shown(forms),
-            // Listed in another order, a cut list may begin with elements whose generated ids have not been met yet.
+            // Listed in another order, a cut list may begin with elements whose generated ids have
+            // not been met yet.
             None => self.any_order && self.forms.values().any(shown),
         }
     }

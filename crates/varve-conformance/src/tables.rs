@@ -11,8 +11,8 @@ use serde::Deserialize;
 pub enum DifferenceKind {
     /// A defect of the original that is mended: in scope, counted as different.
     Mended,
-    /// What the original itself answers since the version that the server names: a recording of an older version cannot
-    /// judge it. Out of scope.
+    /// What the original itself answers since the version that the server names: a recording of an
+    /// older version cannot judge it. Out of scope.
     Newer,
     /// Asks about what an earlier listed exchange left different. Out of scope.
     Follows,
@@ -61,8 +61,8 @@ pub struct RequestDetail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// Before the exchange: it takes away what would make a mended defect show in an answer that is about something
-    /// else.
+    /// Before the exchange: it takes away what would make a mended defect show in an answer that is
+    /// about something else.
     Before,
     /// When the server did not give the recorded status: it does not serve the resource.
     #[default]

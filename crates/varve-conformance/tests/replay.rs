@@ -145,8 +145,8 @@ fn the_recording_is_equal_to_itself() {
 
 #[test]
 fn each_changed_answer_is_found_and_no_other() {
-    // A value, a missing property, the order of ids, a class, a status, a content type, a body where
-    // none belongs, an element too few, a task's outcome, a double that lost its point.
+    // A value, a missing property, the order of ids, a class, a status, a content type, a body
+    // where none belongs, an element too few, a task's outcome, a double that lost its point.
     let outcomes = replay_with(|number, answer| match number {
         81 => answer.content_type = Some("application/json".to_owned()),
         142 => answer.body = answer.body.replace("Beijing", "Peking"),

@@ -1,6 +1,7 @@
-//! Two servers on one Apache Cassandra node: what one makes the other has at once, races between them, and what becomes of a
-//! graph when its leader is killed or frozen. `VARVE_BIN` is a server with that engine and `VARVE_TEST_CASSANDRA` the node;
-//! without them there is nothing to test. `VARVE_SERVERS_TRIES` is how often the races are run (default 200).
+//! Two servers on one Apache Cassandra node: what one makes the other has at once, races between
+//! them, and what becomes of a graph when its leader is killed or frozen. `VARVE_BIN` is a server
+//! with that engine and `VARVE_TEST_CASSANDRA` the node; without them there is nothing to test.
+//! `VARVE_SERVERS_TRIES` is how often the races are run (default 200).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,8 +17,9 @@ use std::time::{Duration, Instant};
 
 use varve_conformance::http::{Request, Response, Server};
 
-/// What each writer writes during one change of the schema. Each index is built over everything written before, so the
-/// load is a number of writes: with a rate, a slow machine would build over more than a fast one.
+/// What each writer writes during one change of the schema. Each index is built over everything
+/// written before, so the load is a number of writes: with a rate, a slow machine would build over
+/// more than a fast one.
 const WRITES_PER_CHANGE: usize = 25;
 /// Between two writes of one writer while the schema is changed.
 const LOAD_STEP: Duration = Duration::from_millis(20);
@@ -284,7 +286,8 @@ fn no_edge_dangles(a: &Process, b: &Process, tries: usize) {
     }
 }
 
-/// One server changes a label that is being written to, and the other uses each change at once: a property, then an index.
+/// One server changes a label that is being written to, and the other uses each change at once: a
+/// property, then an index.
 fn schema_changes_under_load(a: &Process, b: &Process, tries: usize) {
     let stop = AtomicBool::new(false);
     // How much each writer may have written by now.
@@ -329,7 +332,8 @@ fn schema_changes_under_load(a: &Process, b: &Process, tries: usize) {
     }
 }
 
-/// A new property of the label, used at once through the other server, and an index on it, which finds it.
+/// A new property of the label, used at once through the other server, and an index on it, which
+/// finds it.
 fn change_schema(one: &Process, other: &Process, number: usize) {
     let key = format!("extra{number}");
     let body = format!(r#"{{"name":"{key}","data_type":"TEXT","cardinality":"SINGLE"}}"#);

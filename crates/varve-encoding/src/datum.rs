@@ -1,7 +1,9 @@
-//! Nested values ([`Datum`]) as self-describing bytes: schema records, tasks, variables, OBJECT properties.
+//! Nested values ([`Datum`]) as self-describing bytes: schema records, tasks, variables, OBJECT
+//! properties.
 //!
-//! One tag byte, then: nothing (null, false, true), 8 bytes big endian (integer, IEEE double), or a length in 4 bytes
-//! big endian and the content (text, list, map). New readers read old records: members are found by name.
+//! One tag byte, then: nothing (null, false, true), 8 bytes big endian (integer, IEEE double), or a
+//! length in 4 bytes big endian and the content (text, list, map). New readers read old records:
+//! members are found by name.
 
 mod stream;
 

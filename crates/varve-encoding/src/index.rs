@@ -1,13 +1,14 @@
 //! Index entries: values as bytes that sort as the values do, and the keys made of them.
 //!
-//! **Ordered values**: a tag, then: booleans 1 byte; whole numbers and dates 8 bytes with the sign bit flipped;
-//! floating-point numbers 8 bytes in IEEE total order; UUIDs 16 bytes; texts and blobs escaped and ended by `00`
-//! (see [`crate::key`]). Of a text or blob over 64 bytes only the first 64 are kept, ended by `00 FE` and 16 bytes of
-//! hash (XXH3-128 of the whole): order between such values is lost beyond the prefix, so readers check the element.
-//! A missing value has a tag of its own that sorts first.
+//! **Ordered values**: a tag, then: booleans 1 byte; whole numbers and dates 8 bytes with the sign
+//! bit flipped; floating-point numbers 8 bytes in IEEE total order; UUIDs 16 bytes; texts and blobs
+//! escaped and ended by `00` (see [`crate::key`]). Of a text or blob over 64 bytes only the first
+//! 64 are kept, ended by `00 FE` and 16 bytes of hash (XXH3-128 of the whole): order between such
+//! values is lost beyond the prefix, so readers check the element. A missing value has a tag of its
+//! own that sorts first.
 //!
-//! **Partition**: kind, id (4 bytes), bucket, length of the first value, first value. **Clustering**: further values,
-//! then the element key.
+//! **Partition**: kind, id (4 bytes), bucket, length of the first value, first value.
+//! **Clustering**: further values, then the element key.
 
 use varve_model::{EdgeLabelId, IndexLabelId, Value, VertexLabelId};
 
@@ -32,7 +33,8 @@ pub enum IndexId {
     VertexLabel(VertexLabelId),
     /// The source vertices that have, or had, an edge of an edge label.
     EdgeLabel(EdgeLabelId),
-    /// An index whose entries are made by the program that opens the graph, under a number of its own.
+    /// An index whose entries are made by the program that opens the graph, under a number of its
+    /// own.
     Derived(u32),
 }
 
@@ -50,8 +52,8 @@ impl IndexId {
     }
 }
 
-/// Partition key of the entries of `index` in `bucket` whose first value is `first` (ordered bytes; empty for range
-/// and label indexes).
+/// Partition key of the entries of `index` in `bucket` whose first value is `first` (ordered bytes;
+/// empty for range and label indexes).
 #[must_use]
 pub fn partition(index: IndexId, bucket: u8, first: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(7 + first.len());
@@ -73,7 +75,8 @@ pub fn put_partition(index: IndexId, bucket: u8, first: &[u8], out: &mut Vec<u8>
     out.extend_from_slice(first);
 }
 
-/// Partition key of the entries of an index without a first value, in its only bucket: what [`partition`] gives.
+/// Partition key of the entries of an index without a first value, in its only bucket: what
+/// [`partition`] gives.
 #[must_use]
 pub fn plain_partition(index: IndexId) -> [u8; 7] {
     let [kind, a, b, c, d] = partition_prefix(index);
@@ -88,8 +91,8 @@ pub fn partition_prefix(index: IndexId) -> [u8; 5] {
     [kind, id[0], id[1], id[2], id[3]]
 }
 
-/// Appends a value's ordered bytes; `None` is a missing value. Collections and objects have no order: their members
-/// are indexed one by one.
+/// Appends a value's ordered bytes; `None` is a missing value. Collections and objects have no
+/// order: their members are indexed one by one.
 pub fn put_ordered(value: Option<&Value>, out: &mut Vec<u8>) {
     match value {
         None | Some(Value::Object(_) | Value::List(_) | Value::Set(_)) => out.push(MISSING),
@@ -150,8 +153,8 @@ pub fn put_ordered_real(number: f64, out: &mut Vec<u8>) {
     put_real(number, out);
 }
 
-/// Appends what the ordered bytes of all texts begin with that begin with `prefix`: of a long one, with its first
-/// [`INDEXED_BYTES_MAX`] bytes.
+/// Appends what the ordered bytes of all texts begin with that begin with `prefix`: of a long one,
+/// with its first [`INDEXED_BYTES_MAX`] bytes.
 pub fn put_text_prefix(prefix: &str, out: &mut Vec<u8>) {
     let bytes = prefix.as_bytes();
     out.push(TEXT);
@@ -185,8 +188,8 @@ pub fn unique_tuple(values: &[&Value]) -> Vec<u8> {
     out
 }
 
-/// The start that an index keeps of a text or blob that is too long for it, if such a one begins `bytes`: those with the same
-/// start stand in no order.
+/// The start that an index keeps of a text or blob that is too long for it, if such a one begins
+/// `bytes`: those with the same start stand in no order.
 #[must_use]
 pub fn known_start(bytes: &[u8]) -> Option<&[u8]> {
     let (TEXT | BLOB) = *bytes.first()? else {

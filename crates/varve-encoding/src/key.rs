@@ -1,17 +1,20 @@
 //! Keys of vertices, edges, events and pending boundaries.
 //!
-//! A **vertex id** is self-delimiting and sorts as HugeGraph stores ids: `10` and 8 bytes (number, sign bit flipped),
-//! `20` and 16 bytes (UUID), or a text: one byte `80 + length` for up to 95 bytes, else `E0` and the length in 2 bytes;
-//! then the bytes. So texts sort by length, then by bytes, and nothing needs escaping.
+//! A **vertex id** is self-delimiting and sorts as HugeGraph stores ids: `10` and 8 bytes (number,
+//! sign bit flipped), `20` and 16 bytes (UUID), or a text: one byte `80 + length` for up to 95
+//! bytes, else `E0` and the length in 2 bytes; then the bytes. So texts sort by length, then by
+//! bytes, and nothing needs escaping.
 //!
-//! An **edge clustering key** is: direction (`01` out, `02` in), parent label id, own label id (`00` when it is the
-//! same), sort values with `00` written as `00 FF` and ended by `00`, other vertex id. The byte after the end mark is
-//! a vertex id's first one and never `FF`, so the end is unambiguous and a text sorts before its extensions.
+//! An **edge clustering key** is: direction (`01` out, `02` in), parent label id, own label id
+//! (`00` when it is the same), sort values with `00` written as `00 FF` and ended by `00`, other
+//! vertex id. The byte after the end mark is a vertex id's first one and never `FF`, so the end is
+//! unambiguous and a text sorts before its extensions.
 //!
-//! **Label ids** take 1 byte below `F0`, else `F0` and 2 bytes, else `F1` and 4 bytes: order is kept.
+//! **Label ids** take 1 byte below `F0`, else `F0` and 2 bytes, else `F1` and 4 bytes: order is
+//! kept.
 //!
-//! An **element key** is `01` and a vertex id, or `02`, the source's id and the edge's out clustering key without the
-//! direction.
+//! An **element key** is `01` and a vertex id, or `02`, the source's id and the edge's out
+//! clustering key without the direction.
 
 use std::borrow::Cow;
 
@@ -144,7 +147,8 @@ pub fn put_schema_id(id: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads an id written by [`put_schema_id`]; also returns what follows. A longer form than needed is damage.
+/// Reads an id written by [`put_schema_id`]; also returns what follows. A longer form than needed
+/// is damage.
 #[must_use]
 pub fn take_schema_id(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (first, rest) = bytes.split_first()?;
@@ -204,7 +208,8 @@ fn put_edge_body(id: &EdgeId, other: &VertexId, out: &mut Vec<u8>) {
     put_vertex_id(other, out);
 }
 
-/// An edge's clustering key on the side of `direction`; its partition is the id of [`EdgeId::owner`].
+/// An edge's clustering key on the side of `direction`; its partition is the id of
+/// [`EdgeId::owner`].
 #[must_use]
 pub fn edge_clustering(id: &EdgeId, direction: Direction) -> Vec<u8> {
     let mut out = Vec::with_capacity(32);
@@ -218,8 +223,8 @@ pub fn put_edge_clustering(id: &EdgeId, direction: Direction, out: &mut Vec<u8>)
     put_edge_body(id, id.other(direction), out);
 }
 
-/// Length of the edge's clustering key at the front of `bytes`, or `None` if they hold no whole one. No such key is the start
-/// of another.
+/// Length of the edge's clustering key at the front of `bytes`, or `None` if they hold no whole
+/// one. No such key is the start of another.
 #[must_use]
 pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
     let (&(OUT | IN), body) = bytes.split_first()? else {
@@ -231,8 +236,8 @@ pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - other.len() + vertex_id_len(other)?)
 }
 
-/// The direction, label and other vertex (its id as bytes) of an edge's clustering key, or `None` if
-/// it is none. Copies nothing.
+/// The direction, label and other vertex (its id as bytes) of an edge's clustering key, or `None`
+/// if it is none. Copies nothing.
 #[must_use]
 pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> {
     let (direction, body) = match clustering.split_first()? {
@@ -270,8 +275,8 @@ pub fn direction_prefix(direction: Direction) -> Vec<u8> {
     vec![direction_byte(direction)]
 }
 
-/// Start of the clustering keys of all edges of one direction and label: of a parent label with all its sub labels
-/// when `label` is `None`.
+/// Start of the clustering keys of all edges of one direction and label: of a parent label with all
+/// its sub labels when `label` is `None`.
 #[must_use]
 pub fn edge_label_prefix(
     direction: Direction,
@@ -286,7 +291,8 @@ pub fn edge_label_prefix(
     out
 }
 
-/// Start of the clustering keys of edges whose sort values start with `sort_prefix` (bytes of the joined text).
+/// Start of the clustering keys of edges whose sort values start with `sort_prefix` (bytes of the
+/// joined text).
 #[must_use]
 pub fn edge_sort_prefix(
     direction: Direction,
@@ -300,7 +306,8 @@ pub fn edge_sort_prefix(
     out
 }
 
-/// Reads an edge id from the owner's partition key and the clustering key; also tells the side it was read from.
+/// Reads an edge id from the owner's partition key and the clustering key; also tells the side it
+/// was read from.
 ///
 /// # Errors
 /// When the bytes are not an edge's keys.
@@ -414,8 +421,8 @@ pub fn is_vertex_element(bytes: &[u8]) -> bool {
 
 const ORDERED_TEXT_VERTEX: u8 = 0x03;
 
-/// Appends an element key as the entries of derived indexes end with one: texts by their bytes, whatever their length, and
-/// edges by their sort values first.
+/// Appends an element key as the entries of derived indexes end with one: texts by their bytes,
+/// whatever their length, and edges by their sort values first.
 pub fn put_ordered_element(id: &ElementId, out: &mut Vec<u8>) {
     match id {
         ElementId::Vertex(VertexId::Text(text)) => {
@@ -494,7 +501,8 @@ pub fn current(id: &ElementId) -> (Vec<u8>, Vec<u8>) {
     }
 }
 
-/// An event's clustering key: the current row's, then the commit version inverted so that the newest comes first.
+/// An event's clustering key: the current row's, then the commit version inverted so that the
+/// newest comes first.
 #[must_use]
 pub fn event_clustering(current: &[u8], version: CommitVersion) -> Vec<u8> {
     let mut out = Vec::with_capacity(current.len() + EVENT_SUFFIX);
@@ -538,7 +546,8 @@ pub fn decode_pending(clustering: &[u8]) -> Result<(Instant, ElementId), DecodeE
     ))
 }
 
-/// Length of the partition key at the front of an index entry: kind, id (4), bucket, length of the first value, value.
+/// Length of the partition key at the front of an index entry: kind, id (4), bucket, length of the
+/// first value, value.
 #[must_use]
 pub fn index_partition_len(bytes: &[u8]) -> Option<usize> {
     let length = 7 + usize::from(*bytes.get(6)?);

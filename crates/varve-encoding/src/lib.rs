@@ -1,6 +1,7 @@
 //! Every key and value of Varve as bytes that sort in the promised order, and back.
 //!
-//! The only crate that knows byte positions. `docs/storage-format.md` describes the same layouts for readers.
+//! The only crate that knows byte positions. `docs/storage-format.md` describes the same layouts
+//! for readers.
 
 pub mod change;
 pub mod datum;

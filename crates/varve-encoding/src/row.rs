@@ -9,8 +9,9 @@
 //! | 0 or 8 | the instant at which this row stops deciding now, if earlier than that end |
 //! | rest | content; absent for deletes and markers |
 //!
-//! Content of a vertex: label id, properties. Of an edge: source label id, target label id, properties. Properties:
-//! their number, then for each the key's id and a value ([`crate::value`]); ascending by key id.
+//! Content of a vertex: label id, properties. Of an edge: source label id, target label id,
+//! properties. Properties: their number, then for each the key's id and a value ([`crate::value`]);
+//! ascending by key id.
 
 use varve_model::{
     CommitVersion, Edge, EdgeId, EdgeLabelId, Instant, Period, Properties, PropertyKeyId, Vertex,
@@ -167,7 +168,8 @@ impl Header {
     }
 }
 
-/// Whether a current row decides now at any time, without looking at the clock: the usual case, told from one byte.
+/// Whether a current row decides now at any time, without looking at the clock: the usual case,
+/// told from one byte.
 #[must_use]
 pub fn decides_always(row: &[u8]) -> bool {
     row.first()
@@ -236,7 +238,8 @@ pub fn decode_edge(id: EdgeId, content: &[u8]) -> Result<Edge, DecodeError> {
     })
 }
 
-/// The labels of an edge's two ends, and the bytes of its properties, as they follow in its content.
+/// The labels of an edge's two ends, and the bytes of its properties, as they follow in its
+/// content.
 ///
 /// # Errors
 /// When the bytes are not an edge's.
@@ -271,7 +274,8 @@ pub fn vertex_parts(content: &[u8]) -> Result<(VertexLabelId, PropertyReader<'_>
     Ok((VertexLabelId(label), properties))
 }
 
-/// Reads properties one by one from a row, borrowing texts: for writers of answers that need no owned element.
+/// Reads properties one by one from a row, borrowing texts: for writers of answers that need no
+/// owned element.
 #[derive(Debug, Clone)]
 pub struct PropertyReader<'a> {
     left: u32,
@@ -343,7 +347,8 @@ fn take_properties(bytes: &[u8]) -> Option<Properties> {
     rest.is_empty().then(|| properties.into_iter().collect())
 }
 
-/// Reads only the label ids of an edge's parent and self from its clustering key: for filters on scans.
+/// Reads only the label ids of an edge's parent and self from its clustering key: for filters on
+/// scans.
 #[must_use]
 pub fn edge_labels_of_clustering(clustering: &[u8]) -> Option<(EdgeLabelId, EdgeLabelId)> {
     let (parent, rest) = take_schema_id(clustering.get(1..)?)?;

@@ -82,7 +82,8 @@ pub static TABLES: &[TableSpec] = &[
 /// What of a clustering key says which thing a row belongs to.
 pub type Together = fn(&[u8]) -> Option<&[u8]>;
 
-/// What [`Together`] says of all clustering keys that start with some bytes; `None` if these do not tell.
+/// What [`Together`] says of all clustering keys that start with some bytes; `None` if these do not
+/// tell.
 pub type OfPrefix = fn(&[u8]) -> Option<Option<&[u8]>>;
 
 /// A table whose partitions may be very large.
@@ -92,13 +93,15 @@ pub struct Large {
     pub table: &'static str,
     /// What belongs together.
     pub together: Together,
-    /// The same of many rows: where all rows of a scan belong together, only their place has to be read.
+    /// The same of many rows: where all rows of a scan belong together, only their place has to be
+    /// read.
     pub of_prefix: OfPrefix,
 }
 
-/// The tables whose partitions may be very large. An engine may keep such a partition in parts if rows of one thing stay together,
-/// also those of several tables with the same partition key: an edge's row and its events, an entry now and as it was. Rows that belong to
-/// nothing of the kind stay with the vertex.
+/// The tables whose partitions may be very large. An engine may keep such a partition in parts if
+/// rows of one thing stay together, also those of several tables with the same partition key: an
+/// edge's row and its events, an entry now and as it was. Rows that belong to nothing of the kind
+/// stay with the vertex.
 pub static LARGE: &[Large] = &[
     large("edge", whole, edge_of_prefix),
     large("index", whole, unknown),
@@ -134,7 +137,8 @@ fn edge_of_prefix(prefix: &[u8]) -> Option<Option<&[u8]>> {
     Some(Some(&prefix[..length]))
 }
 
-/// The clustering key of the row that all events were whose keys start with `prefix`; those of the vertex are no edge's.
+/// The clustering key of the row that all events were whose keys start with `prefix`; those of the
+/// vertex are no edge's.
 fn edge_of_events(prefix: &[u8]) -> Option<Option<&[u8]>> {
     match prefix.starts_with(key::VERTEX_CLUSTERING) {
         true => Some(None),

@@ -14,7 +14,8 @@ use varve_model::{
 
 use crate::row::{Header, RowKind};
 
-/// Texts that are short and alike, so that prefixes, zero bytes and equal lengths come up often; sometimes any text.
+/// Texts that are short and alike, so that prefixes, zero bytes and equal lengths come up often;
+/// sometimes any text.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[\u{0}\u{1}aAz~!>`\u{7f}]{0,4}",

@@ -1,7 +1,8 @@
-//! Property values in rows: a tag byte and a payload. Not ordered; [`crate::index`] has the ordered form.
+//! Property values in rows: a tag byte and a payload. Not ordered; [`crate::index`] has the ordered
+//! form.
 //!
-//! Whole numbers and dates are zigzag variable-length integers; texts, blobs and objects have a variable-length
-//! length; collections a variable-length count and tagged members.
+//! Whole numbers and dates are zigzag variable-length integers; texts, blobs and objects have a
+//! variable-length length; collections a variable-length count and tagged members.
 
 mod open;
 
@@ -110,7 +111,8 @@ pub fn put_text(text: &str, out: &mut Vec<u8>) {
     put_bytes(TEXT, text.as_bytes(), out);
 }
 
-/// Appends what [`put_value`] appends for a [`Value::Object`] whose nested value is encoded already ([`crate::datum`]).
+/// Appends what [`put_value`] appends for a [`Value::Object`] whose nested value is encoded already
+/// ([`crate::datum`]).
 pub fn put_object(datum: &[u8], out: &mut Vec<u8>) {
     put_bytes(OBJECT, datum, out);
 }
@@ -189,8 +191,8 @@ fn owned(value: ValueRef<'_>) -> Option<Value> {
     })
 }
 
-/// As [`take_value_ref`], but without looking into an OBJECT: for who reads what is nested there piece by piece anyway, and
-/// so comes upon what is wrong with it.
+/// As [`take_value_ref`], but without looking into an OBJECT: for who reads what is nested there
+/// piece by piece anyway, and so comes upon what is wrong with it.
 #[must_use]
 pub fn take_value_ref_shallow(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
     let (tag, rest) = bytes.split_first()?;

@@ -1,7 +1,8 @@
-//! Seeded fuzzing of every decoder: arbitrary bytes, and own bytes with a few changes. No decoder panics, and what a key
-//! decodes to encodes back to the same bytes.
+//! Seeded fuzzing of every decoder: arbitrary bytes, and own bytes with a few changes. No decoder
+//! panics, and what a key decodes to encodes back to the same bytes.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when it fails.
+//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
+//! it fails.
 
 use bigdecimal::BigDecimal;
 use compact_str::CompactString;

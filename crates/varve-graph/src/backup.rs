@@ -1,8 +1,9 @@
 //! Backups: a copy of every graph as of one moment each, with a checksum of every file.
 //!
-//! A backup is a folder: `graphs/<graph>/` holds what the engine can open as a space, `MANIFEST` names every file with its
-//! length and its checksum. The manifest is written last and made durable, so a folder without one is a backup that was
-//! cut short. The engine keeps serving meanwhile. Graphs are independent, so each is copied as of a moment of its own.
+//! A backup is a folder: `graphs/<graph>/` holds what the engine can open as a space, `MANIFEST`
+//! names every file with its length and its checksum. The manifest is written last and made
+//! durable, so a folder without one is a backup that was cut short. The engine keeps serving
+//! meanwhile. Graphs are independent, so each is copied as of a moment of its own.
 //!
 //! The manifest is text, one item a line:
 //!
@@ -13,7 +14,8 @@
 //! file 8a1f… 1048576 graphs/hugegraph/000012.sst
 //! end 1
 //! ```
-//! `created` is in microseconds since 1970; checksums are XXH3, 64 bits, in hexadecimal; `end` counts the files.
+//! `created` is in microseconds since 1970; checksums are XXH3, 64 bits, in hexadecimal; `end`
+//! counts the files.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -124,8 +126,8 @@ impl BackupManifest {
 /// that cannot be opened ([`Registry::unopened`]) are left out.
 ///
 /// # Errors
-/// [`ErrorKind::Existed`] when there is something at `target`; else when a graph cannot be copied or a file not written.
-/// What was written is left there, without a manifest.
+/// [`ErrorKind::Existed`] when there is something at `target`; else when a graph cannot be copied
+/// or a file not written. What was written is left there, without a manifest.
 pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest, GraphError> {
     if target.exists() {
         let message = format!(
@@ -211,13 +213,13 @@ pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
     Ok(manifest)
 }
 
-/// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then open, and checks every
-/// byte on the way. Until all is there and on stable storage the folder has the mark
-/// [`RESTORE_INCOMPLETE`]; then it gets a number of its own ([`restored`]).
+/// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then
+/// open, and checks every byte on the way. Until all is there and on stable storage the folder has
+/// the mark [`RESTORE_INCOMPLETE`]; then it gets a number of its own ([`restored`]).
 ///
 /// # Errors
-/// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file cannot be written. After
-/// an error `graphs` holds a part of the backup and must be removed.
+/// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file
+/// cannot be written. After an error `graphs` holds a part of the backup and must be removed.
 pub fn restore_backup(source: &Path, graphs: &Path) -> Result<BackupManifest, GraphError> {
     let manifest = read_manifest(source)?;
     create_folders(graphs)?;

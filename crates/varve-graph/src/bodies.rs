@@ -1,8 +1,8 @@
 //! What schema tasks do to elements: removing those of a label, and building or removing index
 //! entries. What jobs do is brought by the program that opens the graph.
 //!
-//! Every body works in chunks of ordinary commits, so readers and writers go on meanwhile, history is kept, and a task
-//! that was interrupted simply runs again.
+//! Every body works in chunks of ordinary commits, so readers and writers go on meanwhile, history
+//! is kept, and a task that was interrupted simply runs again.
 
 mod olap;
 

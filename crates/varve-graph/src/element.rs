@@ -1,8 +1,9 @@
 //! The rules for vertices and edges: from what a writer sends to elements that the schema allows.
 //!
-//! Input ([`VertexInput`], [`EdgeInput`]) holds names and unconverted values; [`Rules`] turns it into elements or, for
-//! updates, into [`crate::write::Mutation`]s that look at the stored state under the write's latches. The sentences of
-//! errors are those of HugeGraph 1.5.0, since clients compare them. Everything here is pure: no store, no wire format.
+//! Input ([`VertexInput`], [`EdgeInput`]) holds names and unconverted values; [`Rules`] turns it
+//! into elements or, for updates, into [`crate::write::Mutation`]s that look at the stored state
+//! under the write's latches. The sentences of errors are those of HugeGraph 1.5.0, since clients
+//! compare them. Everything here is pure: no store, no wire format.
 
 mod convert;
 mod direct;

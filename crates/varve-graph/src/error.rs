@@ -3,8 +3,8 @@
 use varve_encoding::DecodeError;
 use varve_kv::KvError;
 
-/// What kind of failure it is. Each kind has a stable code and maps to one status and exception name of the REST API
-/// (the mapping is `varve-server`'s).
+/// What kind of failure it is. Each kind has a stable code and maps to one status and exception
+/// name of the REST API (the mapping is `varve-server`'s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// A value, name or combination that is not accepted; nothing changed.
@@ -31,8 +31,8 @@ pub enum ErrorKind {
     Busy,
     /// Another commit has changed what this one depends on; nothing happened.
     Conflict,
-    /// The time for a write was over before it was known whether it is stored, or this server cannot finish it: it may be stored,
-    /// now or later.
+    /// The time for a write was over before it was known whether it is stored, or this server
+    /// cannot finish it: it may be stored, now or later.
     OutcomeUnknown,
     /// The disk is full or cannot be written; reads go on.
     Unwritable,
@@ -127,8 +127,9 @@ impl GraphError {
         Self::new(ErrorKind::NotFound, message)
     }
 
-    /// The same failure of an operation that takes several commits, of which some are stored: `part` says what they have
-    /// done. A kind that promises that nothing happened becomes [`ErrorKind::OutcomeUnknown`].
+    /// The same failure of an operation that takes several commits, of which some are stored:
+    /// `part` says what they have done. A kind that promises that nothing happened becomes
+    /// [`ErrorKind::OutcomeUnknown`].
     #[must_use]
     pub fn after_part(self, part: &str) -> Self {
         match self.kind {

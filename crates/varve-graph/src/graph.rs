@@ -102,7 +102,8 @@ impl Graph {
     /// Opens the graph that `space` holds; a new space is an empty graph.
     ///
     /// # Errors
-    /// When the store fails or is damaged, or is further ahead of the clock than [`GraphOptions::clock_ahead_max`].
+    /// When the store fails or is damaged, or is further ahead of the clock than
+    /// [`GraphOptions::clock_ahead_max`].
     pub fn open(
         name: &str,
         space: Arc<dyn Space>,

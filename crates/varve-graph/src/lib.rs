@@ -1,7 +1,8 @@
-//! The property graph on the storage seam: schema, transactions, uniqueness, indexes, history, retention, tasks.
+//! The property graph on the storage seam: schema, transactions, uniqueness, indexes, history,
+//! retention, tasks.
 //!
-//! Knows no HTTP, no JSON and no storage engine's name. [`Graph`] is one graph; [`write`] says how it is changed, [`read`]
-//! how it is read at a point of both times.
+//! Knows no HTTP, no JSON and no storage engine's name. [`Graph`] is one graph; [`write`] says how
+//! it is changed, [`read`] how it is read at a point of both times.
 
 pub mod backup;
 pub mod changes;

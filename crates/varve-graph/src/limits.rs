@@ -5,22 +5,26 @@ use varve_model::CommitVersion;
 
 use crate::error::{ErrorKind, GraphError};
 
-/// The most that [`Limits::vertex_delete_bytes_max`] may be: 1 GiB. With it, the places of all keys of a request fit 32 bits.
+/// The most that [`Limits::vertex_delete_bytes_max`] may be: 1 GiB. With it, the places of all keys
+/// of a request fit 32 bits.
 pub const VERTEX_DELETE_BYTES_MAX: usize = 1 << 30;
 
-/// The most states that a sequenced update may change: each gets a commit version of its own within one microsecond.
+/// The most states that a sequenced update may change: each gets a commit version of its own within
+/// one microsecond.
 pub const STATES_PER_UPDATE_MAX: usize = CommitVersion::PER_MICROSECOND;
 
 /// Bounds on what one request, or all that wait, may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Graphs of one server; one more is not created. Those that are there are opened, however many. Default 256.
+    /// Graphs of one server; one more is not created. Those that are there are opened, however
+    /// many. Default 256.
     pub graphs_max: usize,
-    /// Edges that the deletion of one vertex may take with it in one commit (count); with more, its edges go before it
-    /// in steps. Default 200,000.
+    /// Edges that the deletion of one vertex may take with it in one commit (count); with more, its
+    /// edges go before it in steps. Default 200,000.
     pub vertex_delete_edges_max: usize,
-    /// Bytes of the keys and contents of the edges that the deletion of all vertices of one commit may take with it, at most
-    /// [`VERTEX_DELETE_BYTES_MAX`]. With more, a single vertex's edges go before it in steps. Default 256 MiB.
+    /// Bytes of the keys and contents of the edges that the deletion of all vertices of one commit
+    /// may take with it, at most [`VERTEX_DELETE_BYTES_MAX`]. With more, a single vertex's edges go
+    /// before it in steps. Default 256 MiB.
     pub vertex_delete_bytes_max: usize,
     /// Bytes of commits put into one engine write. Default 4 MiB.
     pub commit_group_bytes_max: usize,

@@ -1,4 +1,5 @@
-//! Work that no request waits for: tidying past boundaries, forgetting by retention, purging on demand.
+//! Work that no request waits for: tidying past boundaries, forgetting by retention, purging on
+//! demand.
 
 mod purge;
 mod retention;

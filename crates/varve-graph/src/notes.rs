@@ -1,4 +1,5 @@
-//! Notes: values by name that the program which a graph serves keeps with it. Clients do not see them.
+//! Notes: values by name that the program which a graph serves keeps with it. Clients do not see
+//! them.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Until when a thread may wait for the commits of others.
 //!
-//! A read of the past waits for the commits that it has met, a write for the latches that others hold and until it is stored; where
-//! the store is a cluster, a commit may stay open for as long as the cluster is away. They wait as long as [`varve_kv::patience`] says; so does the
-//! store below.
+//! A read of the past waits for the commits that it has met, a write for the latches that others
+//! hold and until it is stored; where the store is a cluster, a commit may stay open for as long as
+//! the cluster is away. They wait as long as [`varve_kv::patience`] says; so does the store below.
 
 use std::time::Instant;
 
@@ -12,7 +12,8 @@ pub(crate) use varve_kv::patience::without_end;
 
 use crate::error::{ErrorKind, GraphError};
 
-/// Runs `work`, whose waits for commits of others on this thread end at `deadline`, as failures of kind [`ErrorKind::Busy`].
+/// Runs `work`, whose waits for commits of others on this thread end at `deadline`, as failures of
+/// kind [`ErrorKind::Busy`].
 pub fn until<T>(deadline: Instant, work: impl FnOnce() -> T) -> T {
     varve_kv::patience::until(deadline, work)
 }

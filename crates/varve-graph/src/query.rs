@@ -1,11 +1,14 @@
-//! Queries: listing vertices and edges by label, properties and adjacency, at one point of both times.
+//! Queries: listing vertices and edges by label, properties and adjacency, at one point of both
+//! times.
 //!
-//! A query is planned ([`planner`]) into legs that are walked one after the other: ids, index entries, the edges of a
-//! vertex, or everything. Index entries are hints, so each candidate is read at the asked point of both times and all
-//! conditions are checked on what is found. Nothing is collected: elements are handed out as they are met, limits end
-//! the walk, and a page token says where it goes on. So a query costs what it touches.
+//! A query is planned ([`planner`]) into legs that are walked one after the other: ids, index
+//! entries, the edges of a vertex, or everything. Index entries are hints, so each candidate is
+//! read at the asked point of both times and all conditions are checked on what is found. Nothing
+//! is collected: elements are handed out as they are met, limits end the walk, and a page token
+//! says where it goes on. So a query costs what it touches.
 //!
-//! Results come in the order of the walk: ids as listed, index entries by value and element, edges by their keys.
+//! Results come in the order of the walk: ids as listed, index entries by value and element, edges
+//! by their keys.
 
 mod alternatives;
 mod delivery;
@@ -66,7 +69,8 @@ pub struct VertexQuery {
 pub struct EdgeQuery {
     /// Only edges of this vertex, in one direction or both.
     pub vertex: Option<(VertexId, Option<Direction>)>,
-    /// Only edges of one of these labels; a PARENT label stands for its SUB labels. None for any label.
+    /// Only edges of one of these labels; a PARENT label stands for its SUB labels. None for any
+    /// label.
     pub labels: Vec<EdgeLabelId>,
     /// What their properties must satisfy, all of it.
     pub conditions: Vec<Condition>,
@@ -89,10 +93,11 @@ pub type NextPage = Option<String>;
 /// Hands the vertices of `query` to `visit` as id and content (see [`Resolver`]), until it breaks.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] for ranges that make no sense, [`crate::ErrorKind::NoIndex`] when only a scan
-/// of a whole label could answer, [`crate::ErrorKind::BadPage`] for a token of another query,
-/// [`crate::ErrorKind::LimitExceeded`] when there are more than [`QUERY_CAPACITY`] and all were asked for (what was
-/// handed out until then is no answer), and failures of the engine.
+/// [`crate::ErrorKind::InvalidArgument`] for ranges that make no sense,
+/// [`crate::ErrorKind::NoIndex`] when only a scan of a whole label could answer,
+/// [`crate::ErrorKind::BadPage`] for a token of another query, [`crate::ErrorKind::LimitExceeded`]
+/// when there are more than [`QUERY_CAPACITY`] and all were asked for (what was handed out until
+/// then is no answer), and failures of the engine.
 pub fn vertices(
     resolver: &dyn Resolver,
     schema: &Schema,
@@ -111,8 +116,8 @@ pub fn vertices(
     })
 }
 
-/// Hands the edges of `query` to `visit` as id and content (see [`Resolver`]), until it breaks. Ids are the OUT form,
-/// whichever side an edge was read from.
+/// Hands the edges of `query` to `visit` as id and content (see [`Resolver`]), until it breaks. Ids
+/// are the OUT form, whichever side an edge was read from.
 ///
 /// # Errors
 /// As [`vertices`].

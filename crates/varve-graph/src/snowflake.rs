@@ -1,7 +1,7 @@
 //! Generated vertex ids: 64-bit numbers that grow with time.
 //!
-//! 41 bits of milliseconds since 2017-01-01, 10 bits of server slot, 12 bits of sequence within a millisecond, as
-//! HugeGraph's ids have them.
+//! 41 bits of milliseconds since 2017-01-01, 10 bits of server slot, 12 bits of sequence within a
+//! millisecond, as HugeGraph's ids have them.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -22,9 +22,9 @@ pub(crate) struct Snowflake {
 }
 
 impl Snowflake {
-    /// Begins in the millisecond after `last`, the instant of the last commit. No commit is numbered before the last id that was
-    /// given ([`Snowflake::reached`]), so no stored id is given again: whatever the clock did, and whichever server
-    /// gave it.
+    /// Begins in the millisecond after `last`, the instant of the last commit. No commit is
+    /// numbered before the last id that was given ([`Snowflake::reached`]), so no stored id is
+    /// given again: whatever the clock did, and whichever server gave it.
     pub(crate) fn after(last: Instant) -> Self {
         let millis = (last.millis() - EPOCH_MILLIS + 1).max(0);
         Self {
@@ -32,8 +32,8 @@ impl Snowflake {
         }
     }
 
-    /// An id greater than every one given before; when the clock stands still or goes back, the sequence runs ahead of
-    /// it.
+    /// An id greater than every one given before; when the clock stands still or goes back, the
+    /// sequence runs ahead of it.
     pub(crate) fn next(&self, now: Instant) -> i64 {
         let millis = (now.millis() - EPOCH_MILLIS).max(0);
         let first = millis << LOW_BITS;
@@ -50,7 +50,8 @@ impl Snowflake {
         }
     }
 
-    /// The millisecond of the last id, which may be ahead of the clock: what has it must not be committed as of before.
+    /// The millisecond of the last id, which may be ahead of the clock: what has it must not be
+    /// committed as of before.
     pub(crate) fn reached(&self) -> Instant {
         match self.last.load(Ordering::Relaxed) >> LOW_BITS {
             // No id was given, or the clock shows a time before the first.

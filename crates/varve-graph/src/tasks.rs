@@ -1,15 +1,18 @@
-//! Tasks: work that goes on after the request that asked for it was answered. Persisted, run one after the other by a
-//! bounded worker, cancellable, and taken up again after a restart.
+//! Tasks: work that goes on after the request that asked for it was answered. Persisted, run one
+//! after the other by a bounded worker, cancellable, and taken up again after a restart.
 //!
-//! Two lanes run beside each other, each with one thread that is started when it is first needed: **schema** (index
-//! building, removal) and **job** (scripts, algorithms), so that a long script does not hold up an index. Tasks of a
-//! lane run in the order of their ids, which is why a task may rely on earlier ones of its lane having ended.
+//! Two lanes run beside each other, each with one thread that is started when it is first needed:
+//! **schema** (index building, removal) and **job** (scripts, algorithms), so that a long script
+//! does not hold up an index. Tasks of a lane run in the order of their ids, which is why a task
+//! may rely on earlier ones of its lane having ended.
 //!
 //! After a crash, schema tasks that were running run again (their bodies are idempotent), at most
-//! [`TASK_RETRIES_MAX`] times; jobs that were running are failed, since a script may have had effects already.
+//! [`TASK_RETRIES_MAX`] times; jobs that were running are failed, since a script may have had
+//! effects already.
 //!
-//! Layout: in the `meta` table, partition `t`; clustering `o` ++ id marks an unfinished task, `t` ++ id is the record,
-//! `i` ++ id the input, `r` ++ id the result (ids as 8 bytes big endian). The last id given is in the `counter` table.
+//! Layout: in the `meta` table, partition `t`; clustering `o` ++ id marks an unfinished task, `t`
+//! ++ id is the record, `i` ++ id the input, `r` ++ id the result (ids as 8 bytes big endian). The
+//! last id given is in the `counter` table.
 
 mod listing;
 mod record;
@@ -444,16 +447,16 @@ impl TaskProgress {
 ///
 /// Bodies of the schema lane must be idempotent: after a crash they run again from the start.
 pub trait TaskBodies: Send + Sync {
-    /// Does the task's work and returns its result, a text (JSON where there is something to say, empty where there is not).
-    /// Between slices it
-    /// should ask [`TaskProgress::check`].
+    /// Does the task's work and returns its result, a text (JSON where there is something to say,
+    /// empty where there is not). Between slices it should ask [`TaskProgress::check`].
     ///
     /// # Errors
-    /// The task then counts as failed, with the error's text as its result; or as cancelled, if that was asked for.
+    /// The task then counts as failed, with the error's text as its result; or as cancelled, if
+    /// that was asked for.
     fn run(&self, task: &TaskSpec, progress: &TaskProgress) -> Result<String, GraphError>;
 
-    /// Told once when a task ends without its body having run to the end: cancelled while it waited, deleted by force, or
-    /// given up after a restart.
+    /// Told once when a task ends without its body having run to the end: cancelled while it
+    /// waited, deleted by force, or given up after a restart.
     fn abandoned(&self, task: &TaskSpec) {
         let _ = task;
     }

@@ -10,7 +10,8 @@ use crate::GraphError;
 /// Partition of variables in the `meta` table.
 pub(crate) const PARTITION: &[u8] = b"v";
 
-/// The variables of one graph, in the `meta` table: partition `v`, clustering the name, value a record.
+/// The variables of one graph, in the `meta` table: partition `v`, clustering the name, value a
+/// record.
 #[derive(Clone)]
 pub struct Variables {
     space: Arc<dyn Space>,

@@ -9,10 +9,11 @@
 //! - every key, row and record of every table decodes, and no version is newer than the last
 //!   commit;
 //! - each event is in exactly one place, and a row with newer events says so (B1);
-//! - a current row is what resolution gives, from now until it says it may not be (B2), and where there is no row
-//!   nothing exists now or later;
+//! - a current row is what resolution gives, from now until it says it may not be (B2), and where
+//!   there is no row nothing exists now or later;
 //! - the two sides of an edge hold the same rows and the same events;
-//! - what is now or later has its entries in `index`, what was has them there or in `event_index` (B4);
+//! - what is now or later has its entries in `index`, what was has them there or in `event_index`
+//!   (B4);
 //! - no two elements hold the values of a unique index now;
 //! - the instant at which a row stops deciding is waited for.
 

@@ -1,7 +1,8 @@
 //! Writes: a request of mutations becomes one commit, all or nothing.
 //!
-//! The order of work is: take the latches, read the current rows, compute the new states, build the batch, hand it to
-//! the committer. Everything up to there may be repeated after a conflict, so it has no effect outside.
+//! The order of work is: take the latches, read the current rows, compute the new states, build the
+//! batch, hand it to the committer. Everything up to there may be repeated after a conflict, so it
+//! has no effect outside.
 
 mod emit;
 mod held;
@@ -75,8 +76,8 @@ pub enum Gaps {
     Fill,
 }
 
-/// Computes an element's new state from its state; with a period from each state that it has in it. May be called again after a
-/// conflict.
+/// Computes an element's new state from its state; with a period from each state that it has in it.
+/// May be called again after a conflict.
 pub type Modifier = Box<dyn Fn(Option<Element>) -> Result<Element, GraphError> + Send + Sync>;
 
 /// An element's label and properties, encoded as its rows hold them.
@@ -132,8 +133,8 @@ pub enum Mutation {
         /// What must hold for its ends.
         ends: EndCheck,
     },
-    /// Reads an element and writes what the modifier makes of it. With a period every state that it has in the period is read and
-    /// written (a sequenced update).
+    /// Reads an element and writes what the modifier makes of it. With a period every state that it
+    /// has in the period is read and written (a sequenced update).
     Modify {
         /// Which element.
         id: ElementId,
@@ -151,7 +152,8 @@ pub enum Mutation {
         /// What if it is not there.
         missing: Missing,
     },
-    /// Deletes edges of a vertex, from now on, and not the vertex: as many as one step of the deletion of a vertex takes.
+    /// Deletes edges of a vertex, from now on, and not the vertex: as many as one step of the
+    /// deletion of a vertex takes.
     DeleteEdges {
         /// Which vertex.
         vertex: VertexId,
@@ -169,9 +171,11 @@ pub struct WriteRequest {
     pub mutations: Vec<Mutation>,
     /// The valid period of all of them.
     pub period: WritePeriod,
-    /// The valid period of each change, where they differ; empty when all have [`WriteRequest::period`].
+    /// The valid period of each change, where they differ; empty when all have
+    /// [`WriteRequest::period`].
     pub periods: Vec<WritePeriod>,
-    /// Whether an element that has the new state already, for the whole of the period, is left as it is: it gets no version.
+    /// Whether an element that has the new state already, for the whole of the period, is left as
+    /// it is: it gets no version.
     pub skip_unchanged: bool,
     /// What the request depends on.
     pub expected: Expectations,
@@ -182,8 +186,8 @@ pub struct WriteRequest {
 /// What must still hold when a request is written, under its latches.
 #[derive(Default)]
 pub struct Expectations {
-    /// For each mutation, the version of its element's row, `None` = it has none; the outer `None` =
-    /// whatever it is. Empty: whatever all are.
+    /// For each mutation, the version of its element's row, `None` = it has none; the outer `None`
+    /// = whatever it is. Empty: whatever all are.
     pub rows: Vec<Option<Option<CommitVersion>>>,
     /// Searches that must find nothing.
     pub absent: Vec<Absent>,
@@ -285,8 +289,8 @@ enum StateAfter {
 }
 
 impl Written {
-    /// The content, as [`crate::content`] reads it, that the element of each mutation of `request` has after it; `None`
-    /// for deletions. `request` is the one that was written.
+    /// The content, as [`crate::content`] reads it, that the element of each mutation of `request`
+    /// has after it; `None` for deletions. `request` is the one that was written.
     pub fn contents<'a>(
         &'a self,
         request: &'a WriteRequest,

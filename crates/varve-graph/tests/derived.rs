@@ -1,5 +1,5 @@
-//! Derived indexes: walks show what a look at every element shows, at every point of both times; entries are purged,
-//! verified and made anew.
+//! Derived indexes: walks show what a look at every element shows, at every point of both times;
+//! entries are purged, verified and made anew.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -342,7 +342,8 @@ fn missing_entries_are_found_and_made_anew() {
     world.compare(TemporalScope::NOW);
 }
 
-/// What was planned may be due when its commit is numbered: then no row tells that it was ever ahead of its time.
+/// What was planned may be due when its commit is numbered: then no row tells that it was ever
+/// ahead of its time.
 #[test]
 fn what_was_due_before_its_commit_is_purged_too() {
     let world = World::new(1);

@@ -1,5 +1,5 @@
-//! The listing of everything that has a history: each once, whatever the pages, and no page looks at more than its share. And
-//! whether a label ever had anything.
+//! The listing of everything that has a history: each once, whatever the pages, and no page looks
+//! at more than its share. And whether a label ever had anything.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -177,8 +177,8 @@ fn a_label_tells_whether_it_ever_had_elements() {
     assert!(!view.may_have_had_edges(id).expect("an answer"));
 }
 
-/// The ids of all pages of at most `limit` ids, each page from a view of its own, with what is written between the first
-/// page and the second.
+/// The ids of all pages of at most `limit` ids, each page from a view of its own, with what is
+/// written between the first page and the second.
 fn all_around(graph: &Arc<Graph>, limit: usize, between: &WriteRequest) -> Vec<ElementId> {
     let page = |after: Option<&[u8]>| {
         let view = graph.view(TemporalScope::NOW).expect("a view");

@@ -108,7 +108,8 @@ fn the_past_of_an_edge_is_asked_of_one_part_of_each_epoch() {
     reads.forget();
     let ticket = purge(&graph, &id).expect("purged");
     ticket.wait().expect("stored");
-    // Its events are listed twice on the one side and once on the other, which may be in parts, too.
+    // Its events are listed twice on the one side and once on the other, which may be in parts,
+    // too.
     let read = reads.counted();
     assert!(read.scans <= 3 * EPOCHS, "{read:?}");
     let history = graph.history(&id, TemporalScope::NOW, page);

@@ -33,7 +33,8 @@ fn rows(graph: &Graph, table: TableId) -> Vec<(Vec<u8>, Vec<u8>)> {
     rows
 }
 
-/// As after a retention sweep that was stopped between the two, of a label that was told later to keep all.
+/// As after a retention sweep that was stopped between the two, of a label that was told later to
+/// keep all.
 #[test]
 fn what_only_one_side_of_an_edge_remembers_is_purged() {
     for direction in [Direction::Out, Direction::In] {
@@ -74,7 +75,8 @@ fn what_only_one_side_of_an_edge_remembers_is_purged() {
     }
 }
 
-/// The events that a transaction keeps of the vertices which it purges are bounded: it reads others again.
+/// The events that a transaction keeps of the vertices which it purges are bounded: it reads others
+/// again.
 #[test]
 fn a_transaction_purges_vertices_however_long_their_events_are() {
     const EVENTS: usize = 9;

@@ -1,4 +1,5 @@
-//! What a change of the schema costs when the schema is large. Memory is counted, as time is not the same twice.
+//! What a change of the schema costs when the schema is large. Memory is counted, as time is not
+//! the same twice.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;

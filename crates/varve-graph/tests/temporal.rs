@@ -607,7 +607,8 @@ fn many_writers_lose_no_update() {
     assert_eq!(story.now(), Some(800));
 }
 
-/// However often an end was found before: what counts is whether it exists when the edge is written.
+/// However often an end was found before: what counts is whether it exists when the edge is
+/// written.
 #[test]
 fn an_end_is_looked_at_again_after_it_has_changed() {
     let story = Story::new();

@@ -1,4 +1,5 @@
-//! What holds while commits wait, to be stored (the committer is stopped at its look at the clock) or to be prepared.
+//! What holds while commits wait, to be stored (the committer is stopped at its look at the clock)
+//! or to be prepared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -103,7 +104,8 @@ fn an_edge_that_one_vertex_takes_along_does_not_come_back_with_the_other() {
     gate.set(true);
     let at_once = delete_vertex("b", None);
     let first = graph.write(&at_once, Contention::Refuse).expect("taken");
-    // Prepared while the first waits, this one would store the edge again as it was, until its own start.
+    // Prepared while the first waits, this one would store the edge again as it was, until its own
+    // start.
     let planned = delete_vertex("a", Some(NOW + 5_000_000));
     let second = graph.write(&planned, Contention::Refuse).expect("taken");
     gate.set(false);
@@ -156,7 +158,8 @@ fn what_was_read_with_an_older_schema_is_not_stored_under_a_removed_label() {
     assert_eq!(error.message, "Undefined vertex label: 'v'");
 }
 
-/// Puts vertex a while the committer waits, until the clock has gone on by `wait` microseconds; what becomes of it.
+/// Puts vertex a while the committer waits, until the clock has gone on by `wait` microseconds;
+/// what becomes of it.
 fn put_and_wait(
     graph: &Arc<Graph>,
     gate: &Gate,

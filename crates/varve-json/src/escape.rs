@@ -46,8 +46,8 @@ pub const fn must_escape(byte: u8) -> bool {
     ESCAPES[byte as usize] != 0
 }
 
-/// Whether one of eight bytes must be escaped. May be wrong the other way for what follows such a byte, which does not
-/// matter.
+/// Whether one of eight bytes must be escaped. May be wrong the other way for what follows such a
+/// byte, which does not matter.
 const fn any_must_escape(eight: u64) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
@@ -82,7 +82,8 @@ pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Writes the inside of a string. The usual one, in which nothing must be escaped, is copied at once.
+/// Writes the inside of a string. The usual one, in which nothing must be escaped, is copied at
+/// once.
 pub fn escape(text: &str, out: &mut Vec<u8>) {
     if is_plain(text.as_bytes()) {
         out.extend_from_slice(text.as_bytes());

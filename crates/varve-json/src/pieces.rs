@@ -1,4 +1,5 @@
-//! JSON in pieces that stand one after the other, so that what is long and stands in many places is held once.
+//! JSON in pieces that stand one after the other, so that what is long and stands in many places is
+//! held once.
 
 use bytes::Bytes;
 

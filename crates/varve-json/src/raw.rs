@@ -2,7 +2,8 @@
 
 use crate::{Decode, Encode, JsonError, Reader, Writer};
 
-/// One JSON value that is handed on without being understood, such as a value of `mappingProperties`.
+/// One JSON value that is handed on without being understood, such as a value of
+/// `mappingProperties`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawJson(Box<str>);
 

@@ -23,7 +23,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What requests are read with, unless configured otherwise: 16 MiB, 128 levels, a million values, strings of 4 MiB.
+    /// What requests are read with, unless configured otherwise: 16 MiB, 128 levels, a million
+    /// values, strings of 4 MiB.
     pub const DEFAULT: Self = Self {
         bytes: 16 << 20,
         depth: 128,
@@ -31,8 +32,8 @@ impl Limits {
         string_bytes: 4 << 20,
     };
 
-    /// What is read with that a store keeps: whatever once was taken, with other limits perhaps. The depth, which bounds the
-    /// stack, is the greatest that a server can be told to take.
+    /// What is read with that a store keeps: whatever once was taken, with other limits perhaps.
+    /// The depth, which bounds the stack, is the greatest that a server can be told to take.
     pub const KEPT: Self = Self {
         bytes: usize::MAX,
         depth: 1024,
@@ -47,9 +48,9 @@ impl Default for Limits {
     }
 }
 
-/// How many times its own length a document may make the reader look ahead for `class` properties that do not come
-/// first. Writers put them first, which costs nothing; without a bound, nested objects that put them last would cost the
-/// square of the document's depth.
+/// How many times its own length a document may make the reader look ahead for `class` properties
+/// that do not come first. Writers put them first, which costs nothing; without a bound, nested
+/// objects that put them last would cost the square of the document's depth.
 const LOOK_AHEAD_FACTOR: usize = 8;
 
 /// A place in a document, and what is left of its limits.
@@ -196,8 +197,8 @@ impl<'a> Reader<'a> {
         Ok(name)
     }
 
-    /// Reads an object. `member` is called for each property whose value is not `null`, and must read or
-    /// [skip](Self::skip) that value.
+    /// Reads an object. `member` is called for each property whose value is not `null`, and must
+    /// read or [skip](Self::skip) that value.
     ///
     /// # Errors
     /// When there is no object here, it is malformed or over the limits, or `member` fails.
@@ -243,11 +244,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The value of the property `class` of the object that begins here, without reading the object.
+    /// The value of the property `class` of the object that begins here, without reading the
+    /// object.
     ///
     /// # Errors
-    /// When there is no object here, it is malformed, or the document puts `class` so late so often that finding it would
-    /// cost many times the document's length.
+    /// When there is no object here, it is malformed, or the document puts `class` so late so often
+    /// that finding it would cost many times the document's length.
     pub fn class(&mut self) -> Result<Option<Cow<'a, str>>, JsonError> {
         self.expect_kind(b'{', "an object")?;
         let mut ahead = self.clone();

@@ -1,5 +1,5 @@
-//! Passing over JSON without reading it: eight bytes of a string at a time, and whole values in one loop that builds
-//! nothing.
+//! Passing over JSON without reading it: eight bytes of a string at a time, and whole values in one
+//! loop that builds nothing.
 
 /// What a value that is passed over may have at most.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +30,8 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of each byte.
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// Marks with its highest bit the first byte of `word` that ends a run of plain characters: a quote, a backslash or a
-/// control character. Bytes after the first one may be marked wrongly.
+/// Marks with its highest bit the first byte of `word` that ends a run of plain characters: a
+/// quote, a backslash or a control character. Bytes after the first one may be marked wrongly.
 const fn ends_of_plain(word: u64) -> u64 {
     let quote = word ^ (EACH * b'"' as u64);
     let backslash = word ^ (EACH * b'\\' as u64);
@@ -74,8 +74,8 @@ pub(crate) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
     })
 }
 
-/// The end of the value that begins at `at` or after white space there. `None` when it is malformed or over a bound, or
-/// nests deeper than is told apart here.
+/// The end of the value that begins at `at` or after white space there. `None` when it is malformed
+/// or over a bound, or nests deeper than is told apart here.
 pub(crate) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed> {
     let (mut values, mut depth, mut levels) = (0, 0, 0);
     // A bit for each open level, the innermost lowest: whether it is an object.
@@ -230,7 +230,8 @@ mod tests {
             for before in 0..9 {
                 for end in [b'"', b'\\', 0, 0x1F] {
                     let mut text = vec![b'x'; before];
-                    // Characters whose bytes are near those that end a run, and such as are not ASCII.
+                    // Characters whose bytes are near those that end a run, and such as are not
+                    // ASCII.
                     let plain = "!#[] \u{7f}é\u{10ffff}".bytes().cycle();
                     text.extend(plain.take(length));
                     let whole = text.clone();

@@ -1,4 +1,5 @@
-//! Writing JSON into a byte buffer, and beside it: what is long and written already is not copied into it.
+//! Writing JSON into a byte buffer, and beside it: what is long and written already is not copied
+//! into it.
 
 use bytes::Bytes;
 
@@ -6,11 +7,12 @@ use crate::{Pieces, write_string};
 
 /// The most bytes that room is made for at once, if there are not as many already.
 const EXPECTED_BYTES_MAX: usize = 1 << 20;
-/// From so many bytes on, what is written already is handed over instead of copied: a piece of its own costs about as much as
-/// copying so many bytes, until it is sent.
+/// From so many bytes on, what is written already is handed over instead of copied: a piece of its
+/// own costs about as much as copying so many bytes, until it is sent.
 const HANDED_OVER_MIN: usize = 1024;
 
-/// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right (checked in debug builds).
+/// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right
+/// (checked in debug builds).
 #[derive(Debug)]
 pub struct Writer {
     /// All that was copied.
@@ -49,8 +51,8 @@ impl Writer {
         }
     }
 
-    /// An empty buffer for at most so many bytes. What comes once there are more is left out, but for what is left of one
-    /// object or list.
+    /// An empty buffer for at most so many bytes. What comes once there are more is left out, but
+    /// for what is left of one object or list.
     #[must_use]
     pub fn within(most: usize) -> Self {
         Self {
@@ -103,7 +105,8 @@ impl Writer {
         self.is_over || self.len() > self.most
     }
 
-    /// What `write` writes, by itself. None when it is more than there is room for, which makes this one be over too.
+    /// What `write` writes, by itself. None when it is more than there is room for, which makes
+    /// this one be over too.
     pub fn apart(&mut self, write: impl FnOnce(&mut Self)) -> Option<Pieces> {
         let mut apart = Self::within(self.most.saturating_sub(self.len()));
         write(&mut apart);
@@ -119,7 +122,8 @@ impl Writer {
         self.buffer.len() + self.handed_over_bytes
     }
 
-    /// Makes room for so many bytes that are about to come, as is guessed: not for more than is bearable if they do not.
+    /// Makes room for so many bytes that are about to come, as is guessed: not for more than is
+    /// bearable if they do not.
     pub(crate) fn expect(&mut self, bytes: usize) {
         let room = self.most.saturating_sub(self.len());
         let bearable = EXPECTED_BYTES_MAX.max(self.buffer.len());
@@ -171,14 +175,16 @@ impl Writer {
         self.comma = false;
     }
 
-    /// The name of a property in quotes and with the colon behind, which needs no escapes; its value must follow.
+    /// The name of a property in quotes and with the colon behind, which needs no escapes; its
+    /// value must follow.
     pub fn known_key(&mut self, key: &'static str) {
         self.separate();
         self.buffer.extend_from_slice(key.as_bytes());
         self.comma = false;
     }
 
-    /// A property whose value is an object of which the JSON is known but for what stands last in it, which `last` writes.
+    /// A property whose value is an object of which the JSON is known but for what stands last in
+    /// it, which `last` writes.
     pub fn known_start(&mut self, start: &str, last: impl FnOnce(&mut Self)) {
         self.separate();
         self.buffer.extend_from_slice(start.as_bytes());
@@ -218,7 +224,8 @@ impl Writer {
         self.buffer.extend_from_slice(json.as_bytes());
     }
 
-    /// A value, or members of an object, that is JSON already, and which several documents may hold.
+    /// A value, or members of an object, that is JSON already, and which several documents may
+    /// hold.
     pub fn pieces(&mut self, json: &Pieces) {
         self.separate();
         if json.len() > self.most.saturating_sub(self.len()) {

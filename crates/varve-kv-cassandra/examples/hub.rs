@@ -1,8 +1,9 @@
-//! A vertex with very many edges on a cluster, as the graph stores them: each edge a row of its own size on either side, 500 in
-//! a batch. Prints how many a second are taken while it grows, how long the first 100 take to be read, a point read of an edge,
-//! and in how many partitions they are.
+//! A vertex with very many edges on a cluster, as the graph stores them: each edge a row of its own
+//! size on either side, 500 in a batch. Prints how many a second are taken while it grows, how long
+//! the first 100 take to be read, a point read of an edge, and in how many partitions they are.
 //!
-//! `hub HOST:PORT EDGES PARTITION_MIB`; `scripts/cassandra/hub.sh` starts a node for it and says how large its partitions are then.
+//! `hub HOST:PORT EDGES PARTITION_MIB`; `scripts/cassandra/hub.sh` starts a node for it and says
+//! how large its partitions are then.
 
 use std::error::Error;
 use std::sync::Arc;

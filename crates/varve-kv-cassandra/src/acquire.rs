@@ -58,7 +58,8 @@ pub(crate) fn now() -> i64 {
     })
 }
 
-/// How far ahead of the clock timestamps are allowed, in microseconds: twice the lease, so that renewals may be late.
+/// How far ahead of the clock timestamps are allowed, in microseconds: twice the lease, so that
+/// renewals may be late.
 pub(crate) fn lead(cluster: &Cluster) -> i64 {
     let lease = cluster.config.lease.as_micros();
     i64::try_from(2 * lease).unwrap_or(i64::MAX / 2)
@@ -68,8 +69,9 @@ impl Opening<'_> {
     /// Takes the lease, makes the tables that are missing, and settles what was left.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when another process has it and goes on renewing it ([`KvError::Led`], at once, where that is to be
-    /// expected), or when the cluster refuses for good to finish what was begun; [`KvError::Away`] when it cannot be asked,
+    /// [`KvError::Unavailable`] when another process has it and goes on renewing it
+    /// ([`KvError::Led`], at once, where that is to be expected), or when the cluster refuses for
+    /// good to finish what was begun; [`KvError::Away`] when it cannot be asked,
     /// [`KvError::Corruption`] when the log cannot be read.
     pub(crate) async fn run(self) -> Result<(Lease, Settled), KvError> {
         let (before, lease) = self.claim().await?;
@@ -93,7 +95,8 @@ impl Opening<'_> {
         agreed.map_err(|failure| failure.opening(self.space))?;
         let stamps = Stamps::after(before.bound);
         let (store, slices) = self.settle_under(lease, before).await?;
-        // Only now is everything of before settled. The term must still be ours, however long that took.
+        // Only now is everything of before settled. The term must still be ours, however long that
+        // took.
         let asked = Moment::now();
         let row = LeaseRow {
             bound: stamps
@@ -159,8 +162,8 @@ impl Opening<'_> {
                 tokio::time::sleep(LOOK_EVERY).await;
                 continue;
             }
-            // Who asks other nodes than the others do would take what it finds free there. A change from here on ends the term that
-            // was read.
+            // Who asks other nodes than the others do would take what it finds free there. A change
+            // from here on ends the term that was read.
             let agreed = self.scopes.check(self.cluster).await;
             agreed.map_err(|failure| failure.opening(self.space))?;
             let asked = Moment::now();
@@ -193,7 +196,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Settles, and renews the lease as long as that takes: else whoever waits for it would take it, and so on.
+    /// Settles, and renews the lease as long as that takes: else whoever waits for it would take
+    /// it, and so on.
     async fn settle_under(
         &self,
         lease: &Lease,
@@ -217,7 +221,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Carries out again what the log has beyond what is settled, in order. Returns the slices that are there.
+    /// Carries out again what the log has beyond what is settled, in order. Returns the slices that
+    /// are there.
     async fn settle(
         &self,
         before: &LeaseRow,
@@ -235,8 +240,8 @@ impl Opening<'_> {
         Ok((store, slices))
     }
 
-    /// The statements of all tables; makes those that are missing. Under the lease: a server of an earlier version that still has it
-    /// would not know them.
+    /// The statements of all tables; makes those that are missing. Under the lease: a server of an
+    /// earlier version that still has it would not know them.
     async fn store(&self) -> Result<Store, Failure> {
         let present = |spec: &TableSpec| self.present.iter().any(|name| name == spec.name);
         if !self.specs.iter().all(present) {

@@ -23,8 +23,9 @@ impl Bridge {
         })
     }
 
-    /// Runs `work` there and waits for its end. The caller may itself be a thread of another runtime, so this parks the
-    /// thread instead of entering a runtime. `None` if the work panicked.
+    /// Runs `work` there and waits for its end. The caller may itself be a thread of another
+    /// runtime, so this parks the thread instead of entering a runtime. `None` if the work
+    /// panicked.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,

@@ -1,12 +1,14 @@
 //! Changing on purpose which nodes' answers count, while no process has a space open.
 //!
-//! First the row of `scope.rs` says that it is being changed; then the lease of every space is taken, as those ask that had it, and
-//! given back; then the row says the new. A process takes a lease before it reads the row: so either it reads that there is a change, and
-//! opens nothing, or its lease is met here, as the spaces are listed when the row says it. And whoever had a lease and could not
-//! renew it finds another term, among the nodes that it asks, when it comes back.
+//! First the row of `scope.rs` says that it is being changed; then the lease of every space is
+//! taken, as those ask that had it, and given back; then the row says the new. A process takes a
+//! lease before it reads the row: so either it reads that there is a change, and opens nothing, or
+//! its lease is met here, as the spaces are listed when the row says it. And whoever had a lease
+//! and could not renew it finds another term, among the nodes that it asks, when it comes back.
 //!
-//! What is written to leases here most nodes of each datacenter have, so whoever asks for the new finds it. Of all other rows that is
-//! not so: they have to be repaired before the first process opens a space.
+//! What is written to leases here most nodes of each datacenter have, so whoever asks for the new
+//! finds it. Of all other rows that is not so: they have to be repaired before the first process
+//! opens a space.
 
 use varve_kv::KvError;
 
@@ -52,8 +54,9 @@ async fn change_to(config: CassandraConfig) -> Result<ConsistencyChange, Failure
     };
     let before = row.scope.to_string();
     if row.scope == to {
-        // Of a change that was broken off: nobody has opened a space with what it was to be. One that ended without its answer may be
-        // with too few nodes of a datacenter, so it is sent again also where it is found.
+        // Of a change that was broken off: nobody has opened a space with what it was to be. One
+        // that ended without its answer may be with too few nodes of a datacenter, so it is sent
+        // again also where it is found.
         table.turn(&cluster, &row, &Agreed::settled(&to)).await?;
     } else {
         passable(&row.scope, &to, &cluster.config.datacenter)?;
@@ -65,7 +68,8 @@ async fn change_to(config: CassandraConfig) -> Result<ConsistencyChange, Failure
     })
 }
 
-/// Whether a change can be made by a process that asks `datacenter`: it must find the leases as those do that had them.
+/// Whether a change can be made by a process that asks `datacenter`: it must find the leases as
+/// those do that had them.
 fn passable(from: &Scope, to: &Scope, datacenter: &str) -> Result<(), Failure> {
     let why = match (from, to) {
         (Scope::Datacenter(from), Scope::Datacenter(_)) => {
@@ -140,7 +144,8 @@ impl Attempt {
             return Ok(());
         };
         let back = Agreed::settled(&self.row.scope);
-        // If that fails, too, or is not needed, this is done again: until then nobody opens a space, or all do with what is said.
+        // If that fails, too, or is not needed, this is done again: until then nobody opens a
+        // space, or all do with what is said.
         let _ = self.table.turn(&self.cluster, &self.moving, &back).await;
         Err(failure)
     }
@@ -150,8 +155,8 @@ impl Attempt {
         table.turn(cluster, &self.row, &self.moving).await
     }
 
-    /// Ends whatever term the lease of each space has. Those are listed when the row says that it is being changed: who makes one later
-    /// reads that when it has the lease.
+    /// Ends whatever term the lease of each space has. Those are listed when the row says that it
+    /// is being changed: who makes one later reads that when it has the lease.
     async fn end_terms(&self) -> Result<(), Failure> {
         for (space, lease) in leases(&self.before).await? {
             self.end_term(&space, &lease).await?;
@@ -164,7 +169,8 @@ impl Attempt {
         for _ in 0..CLAIMS {
             let row = lease.read(cluster).await?;
             free(space, &row)?;
-            // Looked at after the lease: who opens the space once this attempt was overtaken raises the term that was read.
+            // Looked at after the lease: who opens the space once this attempt was overtaken raises
+            // the term that was read.
             self.stands().await?;
             let ours = LeaseRow {
                 owner: Some(owner()),

@@ -1,13 +1,14 @@
 //! The time that a lease is counted by.
 //!
-//! Two clocks bear witness, as each may stand still while time goes on. The time since the machine was started goes on while it is
-//! suspended, other than the monotonic clock that `Instant` reads; but not while a hypervisor has stopped the machine. The
-//! wall clock is put right after such a stop, at once or a while later; and it may be put right for other reasons, also backwards.
+//! Two clocks bear witness, as each may stand still while time goes on. The time since the machine
+//! was started goes on while it is suspended, other than the monotonic clock that `Instant` reads;
+//! but not while a hypervisor has stopped the machine. The wall clock is put right after such a
+//! stop, at once or a while later; and it may be put right for other reasons, also backwards.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// By how much the wall clock may have gone further than the other one before something must have stood still. Corrections of
-/// running clocks are far smaller.
+/// By how much the wall clock may have gone further than the other one before something must have
+/// stood still. Corrections of running clocks are far smaller.
 const STEP: Duration = Duration::from_secs(1);
 
 /// What both clocks say.
@@ -29,7 +30,8 @@ impl Moment {
         }
     }
 
-    /// How long ago `earlier` was; `None` if one of the clocks stood still since, so that nobody knows.
+    /// How long ago `earlier` was; `None` if one of the clocks stood still since, so that nobody
+    /// knows.
     pub(crate) fn since(self, earlier: Self) -> Option<Duration> {
         let running = self.running.saturating_sub(earlier.running);
         let wall = self.wall.saturating_sub(earlier.wall);
@@ -53,7 +55,8 @@ fn running() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Elsewhere the monotonic clock, which may stand still while the machine is suspended: then the wall clock tells.
+/// Elsewhere the monotonic clock, which may stand still while the machine is suspended: then the
+/// wall clock tells.
 #[cfg(not(target_os = "linux"))]
 fn running() -> Duration {
     use std::sync::OnceLock;

@@ -34,19 +34,23 @@ const DEFINITION_TIMEOUT: Duration = Duration::from_secs(60);
 const AGREEMENT_INTERVAL: Duration = Duration::from_millis(50);
 /// How long it is waited for where others may be making tables.
 const AGREEMENT_PATIENCE: Duration = Duration::from_secs(10);
-/// After how long without an answer a request is sent once more, perhaps to another node: the first may be on a node that
-/// hangs.
+/// After how long without an answer a request is sent once more, perhaps to another node: the first
+/// may be on a node that hangs.
 const COPY_AFTER: Duration = Duration::from_secs(2);
-/// After how long without an answer its node is in doubt, if that has answered nothing else in that time either.
+/// After how long without an answer its node is in doubt, if that has answered nothing else in that
+/// time either.
 const DOUBT_AFTER: Duration = Duration::from_millis(500);
 /// Copies of one request that may be under way, the first one too.
 const COPIES_MAX: usize = 3;
-/// Requests of which there may be copies at once: a cluster that is slow under too much must not get three times as much.
+/// Requests of which there may be copies at once: a cluster that is slow under too much must not
+/// get three times as much.
 const COPIED_MAX: usize = 32;
-/// How often an idle connection is asked for a sign of life, and how long that may take: then a node that hangs is left alone.
+/// How often an idle connection is asked for a sign of life, and how long that may take: then a
+/// node that hangs is left alone.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
-/// How often it is looked whether there are as many nodes as rows are to be kept by, and the wait before each further look.
+/// How often it is looked whether there are as many nodes as rows are to be kept by, and the wait
+/// before each further look.
 const NODES_LOOKS: usize = 20;
 const NODES_WAIT: Duration = Duration::from_millis(500);
 
@@ -77,7 +81,8 @@ pub(crate) enum Use {
     Read,
     /// Writes with a timestamp of their own; repeated here, where it is known what a failure means.
     Write,
-    /// Conditional changes, and reads in one order with them: not repeated, as a repeated one would find itself in its way.
+    /// Conditional changes, and reads in one order with them: not repeated, as a repeated one would
+    /// find itself in its way.
     Conditional,
 }
 
@@ -91,7 +96,8 @@ impl Cluster {
         Self::connect_at(config, consistency).await
     }
 
-    /// Connects; reads and writes wait for most nodes of each datacenter, conditional changes are decided where they are else.
+    /// Connects; reads and writes wait for most nodes of each datacenter, conditional changes are
+    /// decided where they are else.
     ///
     /// # Errors
     /// As [`Cluster::connect`].
@@ -123,7 +129,8 @@ impl Cluster {
             .connection_timeout(config.request_timeout)
             .keepalive_interval(KEEPALIVE_INTERVAL)
             .keepalive_timeout(KEEPALIVE_TIMEOUT)
-            // What routing needs, and no more: fetched anew when keyspaces were made, not after each table.
+            // What routing needs, and no more: fetched anew when keyspaces were made, not after
+            // each table.
             .fetch_full_schema_metadata(false)
             .refresh_metadata_on_auto_schema_agreement(false)
             .schema_agreement_interval(AGREEMENT_INTERVAL)
@@ -190,8 +197,8 @@ impl Cluster {
             .collect()
     }
 
-    /// How many nodes a datacenter has, looked at again for a while if that is fewer than `wanted`: the node that was asked may
-    /// not know yet of one that has just been started.
+    /// How many nodes a datacenter has, looked at again for a while if that is fewer than `wanted`:
+    /// the node that was asked may not know yet of one that has just been started.
     pub(crate) async fn node_count_settled(&self, datacenter: &str, wanted: usize) -> usize {
         for _ in 0..NODES_LOOKS {
             if self.node_count_in(datacenter) >= wanted {
@@ -212,7 +219,8 @@ impl Cluster {
         }
     }
 
-    /// The node that keeps a partition and comes first in the ring, as a number; 0 if that is not known.
+    /// The node that keeps a partition and comes first in the ring, as a number; 0 if that is not
+    /// known.
     pub(crate) fn home(&self, statement: &PreparedStatement, partition: &[u8]) -> u128 {
         let Some(table) = statement.get_table_spec() else {
             return 0;
@@ -289,8 +297,8 @@ impl Cluster {
         self.answered(batch.get_is_idempotent(), request).await
     }
 
-    /// The same for a request that may be repeated and on which much depends: it has copies whatever else is under way, each one
-    /// `copy_after` the one before it.
+    /// The same for a request that may be repeated and on which much depends: it has copies
+    /// whatever else is under way, each one `copy_after` the one before it.
     pub(crate) async fn run_urgent(
         &self,
         batch: &Batch,
@@ -330,7 +338,8 @@ impl Cluster {
         Ok(Page { rows, next })
     }
 
-    /// Runs a statement that defines or removes tables or keyspaces, and waits until all nodes know.
+    /// Runs a statement that defines or removes tables or keyspaces, and waits until all nodes
+    /// know.
     pub(crate) async fn define(&self, cql: String) -> Result<(), Failure> {
         let mut statement = Statement::new(cql);
         statement.set_request_timeout(Some(DEFINITION_TIMEOUT));
@@ -338,22 +347,24 @@ impl Cluster {
         Ok(())
     }
 
-    /// Waits a while for all nodes that can be reached to know the same tables. To be called where others may be making them: what is
-    /// there already for the node that is asked need not be for the next.
+    /// Waits a while for all nodes that can be reached to know the same tables. To be called where
+    /// others may be making them: what is there already for the node that is asked need not be for
+    /// the next.
     pub(crate) async fn agree(&self) {
         let agreed = self.session.await_schema_agreement();
         // Without an agreement the next request tells what is missing.
         let _ = tokio::time::timeout(AGREEMENT_PATIENCE, agreed).await;
     }
 
-    /// Learns of keyspaces and tables that were made, so that requests go to the nodes that keep their rows.
+    /// Learns of keyspaces and tables that were made, so that requests go to the nodes that keep
+    /// their rows.
     pub(crate) async fn learn(&self) -> Result<(), Failure> {
         let learnt = self.session.refresh_metadata().await;
         learnt.map_err(|error| Failure::NotDone(error.to_string()))
     }
 
-    /// The answer to a request. One that may be repeated is, while it is not answered: then the first answer of success counts,
-    /// and without one the failure that leaves most open.
+    /// The answer to a request. One that may be repeated is, while it is not answered: then the
+    /// first answer of success counts, and without one the failure that leaves most open.
     async fn answered<T, F>(&self, repeatable: bool, request: impl Fn() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, ExecutionError>>,
@@ -418,7 +429,8 @@ fn plain(of: config::Consistency) -> Consistency {
     }
 }
 
-/// That of conditional changes: among the same nodes, or two datacenters would each decide by themselves.
+/// That of conditional changes: among the same nodes, or two datacenters would each decide by
+/// themselves.
 fn serial(of: config::Consistency) -> SerialConsistency {
     match of {
         config::Consistency::LocalQuorum => SerialConsistency::LocalSerial,
@@ -426,7 +438,8 @@ fn serial(of: config::Consistency) -> SerialConsistency {
     }
 }
 
-/// Waits for a request, and for copies of it that are sent one after the other while nothing succeeds.
+/// Waits for a request, and for copies of it that are sent one after the other while nothing
+/// succeeds.
 async fn first_success<T, E, F>(
     mut first: Pin<&mut impl Future<Output = Result<T, E>>>,
     request: impl Fn() -> F,

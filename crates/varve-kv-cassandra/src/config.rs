@@ -40,11 +40,13 @@ pub struct Identity {
     pub key: PathBuf,
 }
 
-/// How many nodes must have answered before a request counts. It holds for reads, for writes, and for what is changed only if
-/// nobody else has changed it, as claims are: of two such answers always one node gave both.
+/// How many nodes must have answered before a request counts. It holds for reads, for writes, and
+/// for what is changed only if nobody else has changed it, as claims are: of two such answers
+/// always one node gave both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consistency {
-    /// Most of those of the datacenter that keep what it is about. All processes must ask the same datacenter.
+    /// Most of those of the datacenter that keep what it is about. All processes must ask the same
+    /// datacenter.
     #[default]
     LocalQuorum,
     /// Most of those of all datacenters: for processes in several.
@@ -64,7 +66,8 @@ pub struct CassandraConfig {
     pub further_datacenters: Vec<String>,
     /// How many of them must have answered.
     pub consistency: Consistency,
-    /// Name of the keyspace that lists the spaces, and the start of the names of theirs: lower-case letters, digits and `_`.
+    /// Name of the keyspace that lists the spaces, and the start of the names of theirs: lower-case
+    /// letters, digits and `_`.
     pub keyspace: String,
     /// For clusters that ask for a password.
     pub credentials: Option<Credentials>,
@@ -78,17 +81,19 @@ pub struct CassandraConfig {
     pub room_wait: Duration,
     /// How long one request may take.
     pub request_timeout: Duration,
-    /// How long a process keeps a space without renewing its claim; so long another waits after a crash. It is relied on for 4
-    /// seconds less, as clocks differ, so it must be longer than that.
+    /// How long a process keeps a space without renewing its claim; so long another waits after a
+    /// crash. It is relied on for 4 seconds less, as clocks differ, so it must be longer than that.
     pub lease: Duration,
     /// Threads that speak with the cluster.
     pub io_threads: usize,
-    /// Memory in bytes that the keys of the rows of all spaces may take together, so that inserts need not ask whether a row is there.
-    /// The spaces for whose keys there is no room ask.
+    /// Memory in bytes that the keys of the rows of all spaces may take together, so that inserts
+    /// need not ask whether a row is there. The spaces for whose keys there is no room ask.
     pub known_bytes_max: usize,
-    /// What the lease says of this process: where the other processes, or the person who asks, reach whoever has a space open.
+    /// What the lease says of this process: where the other processes, or the person who asks,
+    /// reach whoever has a space open.
     pub address: String,
-    /// Whether other processes are to have the same spaces open in turn. Then opening does not wait for a lease that another has.
+    /// Whether other processes are to have the same spaces open in turn. Then opening does not wait
+    /// for a lease that another has.
     pub shared: bool,
 }
 

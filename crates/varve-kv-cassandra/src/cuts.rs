@@ -1,7 +1,7 @@
 //! Where partitions, and tables, are read in parts: what reads around removed rows have found out.
 //!
-//! Each part costs a request with every read, so that is forgotten again: what nobody uses, what the removed rows may
-//! have gone from meanwhile, and what there is no room for.
+//! Each part costs a request with every read, so that is forgotten again: what nobody uses, what
+//! the removed rows may have gone from meanwhile, and what there is no room for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +22,8 @@ const CUTS_MAX: usize = 4_096;
 /// What a place takes beside its key, and a cut, about.
 const PLACE_BYTES: usize = 160;
 const CUT_BYTES: usize = 40;
-/// Parts that were read go together while they took less than this share of a read that failed: then their tombstones are
-/// fewer than that one's.
+/// Parts that were read go together while they took less than this share of a read that failed:
+/// then their tombstones are fewer than that one's.
 const TOGETHER: u32 = 4;
 
 /// A part that was read, and how long its requests took.
@@ -139,8 +139,8 @@ impl Cuts {
         }
     }
 
-    /// Remembers the cuts between parts that were read, instead of what was known of the range that they make up.
-    /// A read that failed took `failed`.
+    /// Remembers the cuts between parts that were read, instead of what was known of the range that
+    /// they make up. A read that failed took `failed`.
     pub(crate) fn learn(&self, place: CutTarget, done: Vec<Done>, failed: Duration) {
         self.learn_at(place, done, failed, Instant::now());
     }
@@ -169,7 +169,8 @@ impl Cuts {
         all.sort();
         let room = room(&all);
         if room < all.len() {
-            // Of too many those of before, which were found to be of use; or the first ones, if there were none.
+            // Of too many those of before, which were found to be of use; or the first ones, if
+            // there were none.
             match before.is_empty() {
                 true => all.truncate(room),
                 false => all = before,

@@ -1,12 +1,12 @@
 //! Which spaces there are, and which keyspace is whose.
 //!
-//! A keyspace of the engine's own lists them, in rows that are changed conditionally only. A space is there from the moment
-//! that its row says `ready` until it says `dropping`; what a crash leaves between is removed when the name is used next, or
-//! asked for.
+//! A keyspace of the engine's own lists them, in rows that are changed conditionally only. A space
+//! is there from the moment that its row says `ready` until it says `dropping`; what a crash leaves
+//! between is removed when the name is used next, or asked for.
 //!
-//! A keyspace's name ends in digits that nobody else has, and it is removed only if a row of this list names it and that row
-//! can no longer become `ready`: so nothing that has data, or is another installation's, is removed for having a name that
-//! was guessed.
+//! A keyspace's name ends in digits that nobody else has, and it is removed only if a row of this
+//! list names it and that row can no longer become `ready`: so nothing that has data, or is another
+//! installation's, is removed for having a name that was guessed.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -23,8 +23,8 @@ use crate::statements::quoted;
 
 /// Characters of a space's name that its keyspace's name has, so that people know whose it is.
 const NAME_CHARS: usize = 16;
-/// Hexadecimal digits at the end of a keyspace's name. With the engine's name, the space's and two `_` it has at most the 48
-/// bytes that Cassandra takes.
+/// Hexadecimal digits at the end of a keyspace's name. With the engine's name, the space's and two
+/// `_` it has at most the 48 bytes that Cassandra takes.
 const DIGITS: usize = 12;
 
 /// Name of the list's table.
@@ -63,7 +63,8 @@ impl Entry {
 }
 
 impl Directory {
-    /// As [`Directory::open`], but of a list that is there: for who would make an empty one by a mistake in its name.
+    /// As [`Directory::open`], but of a list that is there: for who would make an empty one by a
+    /// mistake in its name.
     ///
     /// # Errors
     /// [`Failure::NoList`] if there is none.
@@ -183,7 +184,8 @@ impl Directory {
             let listed = self.find(cluster, space).await?;
             return Err(match listed {
                 Some(row) if row.keyspace == keyspace && row.state == CREATING => failure,
-                // It is not surprising that definitions fail where another has removed what they need.
+                // It is not surprising that definitions fail where another has removed what they
+                // need.
                 _ => in_another_process(space),
             });
         }
@@ -200,7 +202,8 @@ impl Directory {
         Ok(entry)
     }
 
-    /// Removes a space with its keyspace; nothing happens if the list has changed since `entry` was read.
+    /// Removes a space with its keyspace; nothing happens if the list has changed since `entry` was
+    /// read.
     pub(crate) async fn remove(&self, cluster: &Cluster, entry: &Entry) -> Result<(), Failure> {
         let mut entry = entry.clone();
         if entry.state != DROPPING && !self.turn(cluster, &mut entry, DROPPING).await? {
@@ -320,11 +323,12 @@ pub(crate) async fn add_tables(
     Ok(())
 }
 
-/// A table's id as its definition has it. Of two servers that make a table at once, through nodes that do not know of one another's
-/// yet, each would else draw an id: one id goes, with what was written under it. The same id makes it the same table.
+/// A table's id as its definition has it. Of two servers that make a table at once, through nodes
+/// that do not know of one another's yet, each would else draw an id: one id goes, with what was
+/// written under it. The same id makes it the same table.
 ///
-/// A table that is dropped and made anew should have another id, and does where the keyspace's name never comes again, as
-/// that of a space.
+/// A table that is dropped and made anew should have another id, and does where the keyspace's name
+/// never comes again, as that of a space.
 pub(crate) fn id(keyspace: &str, table: &str) -> String {
     let hash = xxhash_rust::xxh3::xxh3_128(quoted(keyspace, table).as_bytes());
     // Version 8 of the UUIDs, "of one's own making".

@@ -44,7 +44,8 @@ struct Shared {
     looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
     /// For what is known of the rows of all spaces.
     known_memory: Arc<KnownMemory>,
-    /// Held by whoever makes or removes keyspaces: two changes of definitions at a time are asking for trouble.
+    /// Held by whoever makes or removes keyspaces: two changes of definitions at a time are asking
+    /// for trouble.
     definitions: tokio::sync::Mutex<()>,
 }
 
@@ -56,8 +57,8 @@ pub(crate) struct OpenSpace {
 }
 
 impl OpenSpace {
-    /// Takes a name that no space has which is open here. One that was lost, and that somebody has not let
-    /// go yet, is in nobody's way: it can neither be written nor be led again.
+    /// Takes a name that no space has which is open here. One that was lost, and that somebody has
+    /// not let go yet, is in nobody's way: it can neither be written nor be led again.
     fn begin(name: &str, open: &Arc<Mutex<OpenSpaces>>) -> Option<Self> {
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
         let mut spaces = open.lock();
@@ -115,8 +116,9 @@ impl CassandraEngine {
     /// Connects to a cluster, and makes the list of spaces in it if there is none.
     ///
     /// # Errors
-    /// [`KvError::Away`] when no contact point answers, or the cluster does not accept what it is asked;
-    /// [`KvError::Unavailable`] when the configuration does not fit it, or other processes on these spaces have another consistency.
+    /// [`KvError::Away`] when no contact point answers, or the cluster does not accept what it is
+    /// asked; [`KvError::Unavailable`] when the configuration does not fit it, or other processes
+    /// on these spaces have another consistency.
     pub fn connect(config: CassandraConfig) -> Result<Self, KvError> {
         Self::connect_to(config, false)
     }
@@ -161,12 +163,14 @@ impl CassandraEngine {
         })
     }
 
-    /// Has all processes on the spaces of a cluster ask what `config` says, while none has a space open. All rows must be repaired
-    /// before one opens a space. What is broken off half way is done again, with the new or the old.
+    /// Has all processes on the spaces of a cluster ask what `config` says, while none has a space
+    /// open. All rows must be repaired before one opens a space. What is broken off half way is
+    /// done again, with the new or the old.
     ///
     /// # Errors
-    /// [`KvError::InUse`] when a process has a space open; [`KvError::Unavailable`] when this process cannot make that change;
-    /// [`KvError::Away`] when the cluster, or most nodes of one of its datacenters, cannot be reached.
+    /// [`KvError::InUse`] when a process has a space open; [`KvError::Unavailable`] when this
+    /// process cannot make that change; [`KvError::Away`] when the cluster, or most nodes of one of
+    /// its datacenters, cannot be reached.
     pub fn change_consistency(config: CassandraConfig) -> Result<ConsistencyChange, KvError> {
         let name = config.keyspace.clone();
         let bridge = Bridge::start(config.io_threads)
@@ -448,7 +452,8 @@ impl Shared {
         })
     }
 
-    /// The space's keyspace, and the tables that it has. Some of `specs` may be missing if an earlier version has made it.
+    /// The space's keyspace, and the tables that it has. Some of `specs` may be missing if an
+    /// earlier version has made it.
     async fn keyspace(
         &self,
         space: &str,
@@ -484,8 +489,8 @@ impl Shared {
         Ok((keyspace, present))
     }
 
-    /// Removes the space of that name; only if its keyspace is `keyspace`, if one is given. From here on all that is done is
-    /// done to the keyspace that is found first.
+    /// Removes the space of that name; only if its keyspace is `keyspace`, if one is given. From
+    /// here on all that is done is done to the keyspace that is found first.
     async fn remove(&self, space: &str, keyspace: Option<&str>) -> Result<(), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
@@ -510,8 +515,8 @@ impl Shared {
         removed.map_err(|failure| failure.opening(&entry.space))
     }
 
-    /// Takes the lease of a space that is to be removed, so that nobody opens it meanwhile. If removing it fails, the lease
-    /// runs out.
+    /// Takes the lease of a space that is to be removed, so that nobody opens it meanwhile. If
+    /// removing it fails, the lease runs out.
     async fn take_for_good(&self, space: &str, entry: &Entry) -> Result<(), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;

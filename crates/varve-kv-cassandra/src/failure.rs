@@ -9,10 +9,11 @@ use varve_kv::KvError;
 
 use crate::tls;
 
-/// How a node's words begin when it could not read the roles, so that it does not know whether a password is right.
+/// How a node's words begin when it could not read the roles, so that it does not know whether a
+/// password is right.
 const ROLES_AWAY: &str = "Unable to perform authentication";
-/// How they begin when it could not read what a role may do: too few of the nodes that keep that are up. It looks before it carries
-/// out anything, every two seconds unless told otherwise.
+/// How they begin when it could not read what a role may do: too few of the nodes that keep that
+/// are up. It looks before it carries out anything, every two seconds unless told otherwise.
 const RIGHTS_AWAY: &str = "Unable to perform authorization";
 /// What a node says of a table or keyspace that it does not have, by version.
 const NOT_HERE: [&str; 2] = ["does not exist", "unconfigured table"];
@@ -40,7 +41,8 @@ pub(crate) enum Failure {
     Refused(String),
     /// It was not carried out: there is no list of spaces in the cluster, and none was to be made.
     NoList(String),
-    /// It was not carried out: the node that was asked does not have the table. Others may, if that one was away when it was made.
+    /// It was not carried out: the node that was asked does not have the table. Others may, if that
+    /// one was away when it was made.
     NotHere(String),
     /// It was not carried out: another is making or removing what it is about.
     InUse(String),
@@ -100,7 +102,8 @@ impl Failure {
         }
     }
 
-    /// What it is to a write of which nothing is stored: later ones may be taken, once whoever can has mended what is refused.
+    /// What it is to a write of which nothing is stored: later ones may be taken, once whoever can
+    /// has mended what is refused.
     pub(crate) fn unwritten(self, space: &str) -> KvError {
         match self {
             Self::Refused(detail) => KvError::ReadOnly {

@@ -1,7 +1,8 @@
 //! Full scans. They go by tokens, and within one by partition keys.
 //!
-//! Where a node gives up for the removed rows that it meets, the range of tokens is cut until one is left; which partitions have that
-//! is asked of smaller ranges of clustering keys, and then they are read like any other.
+//! Where a node gives up for the removed rows that it meets, the range of tokens is cut until one
+//! is left; which partitions have that is asked of smaller ranges of clustering keys, and then they
+//! are read like any other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -175,7 +176,8 @@ impl FullScan<'_> {
         found
     }
 
-    /// [`FullScan::keys_at`], where so many removed rows lie that they are asked for by ranges of clustering keys.
+    /// [`FullScan::keys_at`], where so many removed rows lie that they are asked for by ranges of
+    /// clustering keys.
     fn keys_searched(
         &self,
         token: i64,
@@ -319,7 +321,8 @@ impl FullScan<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Goes on where too many removed rows lie behind the row that was shown last of a range of tokens.
+    /// Goes on where too many removed rows lie behind the row that was shown last of a range of
+    /// tokens.
     fn beside(
         &self,
         (from, to): (i64, i64),

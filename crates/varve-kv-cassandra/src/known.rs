@@ -1,18 +1,22 @@
-//! Which rows there may be: a filter in memory over the keys of a space that this process alone writes.
+//! Which rows there may be: a filter in memory over the keys of a space that this process alone
+//! writes.
 //!
-//! Every insert asks for a row that is not there yet, and asking the cluster costs it as much as writing the row. Only rows are
-//! kept that their table says are [probed](varve_kv::TableSpec::probed). **Never a false "absent":** a key is added before
-//! anything of its batch is sent, and none is ever removed. The filter speaks when it has all keys: from the beginning in a space
-//! in whose probed tables there was no row when it was opened, after what the log had was carried out; in others once the keys of
-//! before were read ([`crate::learn`]), which the first insert begins. Whatever comes to be there since, this process has written,
-//! as long as it has the lease.
+//! Every insert asks for a row that is not there yet, and asking the cluster costs it as much as
+//! writing the row. Only rows are kept that their table says are
+//! [probed](varve_kv::TableSpec::probed). **Never a false "absent":** a key is added before
+//! anything of its batch is sent, and none is ever removed. The filter speaks when it has all keys:
+//! from the beginning in a space in whose probed tables there was no row when it was opened, after
+//! what the log had was carried out; in others once the keys of before were read
+//! ([`crate::learn`]), which the first insert begins. Whatever comes to be there since, this
+//! process has written, as long as it has the lease.
 //!
-//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit in
-//! each of the eight words of one cache line. It grows by segments; the last one goes on filling, and says "absent"
-//! ever more seldom.
+//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
+//! Filters, 2007): one bit in each of the eight words of one cache line. It grows by segments; the
+//! last one goes on filling, and says "absent" ever more seldom.
 //!
-//! All filters of an engine share one memory. One that needs a segment for which there is no room gives up: it frees what it
-//! has, and the space works without it. Half a filter would be worth less the more it is asked.
+//! All filters of an engine share one memory. One that needs a segment for which there is no room
+//! gives up: it frees what it has, and the space works without it. Half a filter would be worth
+//! less the more it is asked.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -34,7 +38,8 @@ use crate::statements::Cell;
 const LANES: usize = 8;
 /// Blocks of the segments: 64 KiB, 1 MiB, 16 MiB and 256 MiB, some 180 million rows in all.
 const SEGMENT_BLOCKS: [usize; 4] = [1 << 10, 1 << 14, 1 << 18, 1 << 22];
-/// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
+/// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for
+/// present ones.
 const BITS_PER_KEY: usize = 12;
 /// How long it is looked whether a space has rows.
 const LOOK_TIME_MAX: Duration = Duration::from_secs(3);
@@ -139,8 +144,9 @@ fn bits(hash: u64) -> impl Iterator<Item = u64> {
     (0..LANES).map(move |lane| 1 << ((mixed >> (16 + 6 * lane)) & 63))
 }
 
-/// Whether the probed tables of a space are known to have no row. The lease is not renewed meanwhile, and what was removed may lie
-/// thick before the first row: where there is no answer soon, it is not known.
+/// Whether the probed tables of a space are known to have no row. The lease is not renewed
+/// meanwhile, and what was removed may lie thick before the first row: where there is no answer
+/// soon, it is not known.
 pub(crate) async fn is_empty(cluster: &Cluster, store: &Store, specs: &[TableSpec]) -> bool {
     let looked = tokio::time::timeout(LOOK_TIME_MAX, lacks_rows(cluster, store, specs)).await;
     matches!(looked, Ok(Ok(true)))
@@ -270,7 +276,8 @@ impl Known {
                 .is_some_and(|hash| !has(&segments, hash))
     }
 
-    /// Adds the rows that a batch puts, before anything of it is sent. `batch` is laid out as [`varve_kv::batch`] says.
+    /// Adds the rows that a batch puts, before anything of it is sent. `batch` is laid out as
+    /// [`varve_kv::batch`] says.
     pub(crate) fn add(&self, batch: &[u8]) {
         let mut at = 0;
         while let Some(op) = RawOp::read(batch, at) {
@@ -306,7 +313,8 @@ impl Known {
         self.give_up();
     }
 
-    /// The segment that takes keys: the first that is not full, or the last. `None` when there is no room for it.
+    /// The segment that takes keys: the first that is not full, or the last. `None` when there is
+    /// no room for it.
     fn room<'a>(&self, segments: &'a Segments) -> Option<&'a Segment> {
         let is_open = |segment: &&Segment| !segment.is_full();
         let last = segments.last().and_then(OnceLock::get);

@@ -1,7 +1,8 @@
-//! Learning which rows a space has that was not empty when it was opened: all keys are read once, beside everything else.
+//! Learning which rows a space has that was not empty when it was opened: all keys are read once,
+//! beside everything else.
 //!
-//! The first insert begins it, so a server that only reads spares the cluster that. Rows that are put meanwhile are added by their
-//! writers, so it does not matter whether a page has them.
+//! The first insert begins it, so a server that only reads spares the cluster that. Rows that are
+//! put meanwhile are added by their writers, so it does not matter whether a page has them.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -32,7 +33,8 @@ struct LearnPosition {
 }
 
 impl Core {
-    /// Reads the keys of all probed tables, a page after the other with pauses, once somebody inserts.
+    /// Reads the keys of all probed tables, a page after the other with pauses, once somebody
+    /// inserts.
     pub(crate) async fn learn(core: Weak<Self>) {
         let Some(wanted) = core.upgrade().map(|this| Arc::clone(&this.known.wanted)) else {
             return;

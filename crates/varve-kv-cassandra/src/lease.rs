@@ -1,8 +1,9 @@
 //! The lease: one row that says which process has a space open.
 //!
-//! Its name runs out unless it is renewed; every change of it is a lightweight transaction. Each opening raises the *term*.
-//! A process that could not renew in time stops writing, and goes on only if the term is still its own: then nobody else has
-//! written meanwhile. The row also keeps the timestamps' *bound*, and up to which one all batches are *settled*.
+//! Its name runs out unless it is renewed; every change of it is a lightweight transaction. Each
+//! opening raises the *term*. A process that could not renew in time stops writing, and goes on
+//! only if the term is still its own: then nobody else has written meanwhile. The row also keeps
+//! the timestamps' *bound*, and up to which one all batches are *settled*.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +25,8 @@ use crate::statements::quoted;
 pub(crate) const TABLE: &str = "varve_lease";
 /// The one row. Several would be the slots of several servers.
 const SLOT: i32 = 0;
-/// By how much the nodes' clocks may differ: the node that takes a lease says when it ends, and the one that is asked by the
-/// next server, whether it has.
+/// By how much the nodes' clocks may differ: the node that takes a lease says when it ends, and the
+/// one that is asked by the next server, whether it has.
 const SKEW: Duration = Duration::from_secs(3);
 /// How long before its end a lease is no longer relied on: the nodes count in whole seconds.
 const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
@@ -75,7 +76,8 @@ impl LeaseTable {
             "SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"
         ))
         .await?;
-        // What is decided by it is decided by a condition later on; so a plain read, which costs a fraction, is enough to look.
+        // What is decided by it is decided by a condition later on; so a plain read, which costs a
+        // fraction, is enough to look.
         let look = cluster
             .prepare(
                 &format!("SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"),
@@ -86,8 +88,9 @@ impl LeaseTable {
         let create = format!(
             "INSERT INTO {table} (slot, term, bound, settled) VALUES (?, 0, 0, 0) IF NOT EXISTS"
         );
-        // It may come long after the row was read that it goes by: the server that had the lease may have renewed it since, and
-        // have stored batches above the old bound. Then the numbers are others, and whoever claims has to read them first.
+        // It may come long after the row was read that it goes by: the server that had the lease
+        // may have renewed it since, and have stored batches above the old bound. Then the numbers
+        // are others, and whoever claims has to read them first.
         let claim = format!(
             "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ? AND bound = ? \
              AND settled = ?"
@@ -97,9 +100,10 @@ impl LeaseTable {
              AND settled <= ?"
         );
         let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
-        // It may be sent again while a node hangs, which a claim may not. The copy that a node carries out when it goes on
-        // comes after later ones: the bound and what is settled, which do not shrink within a term, and the term, which giving
-        // back ends, keep it out. One of equal numbers passes: it may name the owner for a lease more.
+        // It may be sent again while a node hangs, which a claim may not. The copy that a node
+        // carries out when it goes on comes after later ones: the bound and what is settled, which
+        // do not shrink within a term, and the term, which giving back ends, keep it out. One of
+        // equal numbers passes: it may name the owner for a lease more.
         let mut extend = prepare(extend).await?;
         extend.set_is_idempotent(true);
         let release = format!(
@@ -149,7 +153,8 @@ impl LeaseTable {
         let Some((owner, address, term, bound, settled)) = row else {
             return Ok(None);
         };
-        // Every change writes all three. Taken for zeros, new timestamps could lie below those of before.
+        // Every change writes all three. Taken for zeros, new timestamps could lie below those of
+        // before.
         let (Some(term), Some(bound), Some(settled)) = (term, bound, settled) else {
             let lacks = "the lease has lost its numbers: restore the table from a copy";
             return Err(Failure::Refused(lacks.to_owned()));
@@ -163,7 +168,8 @@ impl LeaseTable {
         }))
     }
 
-    /// Takes a lease that nobody has, with a new term, if nothing of it has changed since `before` was read; `false` otherwise.
+    /// Takes a lease that nobody has, with a new term, if nothing of it has changed since `before`
+    /// was read; `false` otherwise.
     pub(crate) async fn claim(
         &self,
         cluster: &Cluster,
@@ -175,7 +181,8 @@ impl LeaseTable {
         applied(cluster.run_batch(&batch, values).await?)
     }
 
-    /// Renews a lease, whose term must be what `row` says, and whose bound and settled no later; `false` if it is not so.
+    /// Renews a lease, whose term must be what `row` says, and whose bound and settled no later;
+    /// `false` if it is not so.
     pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
         let conditions = [row.term, row.bound, row.settled];
         let (mut batch, values) = self.change(cluster, &self.extend, &conditions, row);
@@ -434,7 +441,8 @@ mod tests {
         assert_eq!(lease.stands_at(at(57, 57)), Leadership::Suspended);
         assert_eq!(lease.stands_at(at(56, 0)), Leadership::Suspended);
         assert_eq!(lease.stands_at(at(10, 13)), Leadership::Suspended);
-        // Who finds that has it renewed, and from then on both clocks are compared with what they said then.
+        // Who finds that has it renewed, and from then on both clocks are compared with what they
+        // said then.
         lease.renewed(at(10, 13), length);
         assert_eq!(lease.stands_at(at(20, 23)), Leadership::Held);
         let runtime = tokio::runtime::Builder::new_current_thread().build();

@@ -1,11 +1,11 @@
 //! The log: batches are stored here before they are carried out.
 //!
-//! Its partitions are slices of time, so that what is done with is removed as a whole and leaves one tombstone. What is in
-//! a slice that should be gone does no harm: the lease says up to which timestamp all batches are settled, and nobody
-//! looks at those.
+//! Its partitions are slices of time, so that what is done with is removed as a whole and leaves
+//! one tombstone. What is in a slice that should be gone does no harm: the lease says up to which
+//! timestamp all batches are settled, and nobody looks at those.
 //!
-//! While the timestamps lie ahead of the clock they hardly grow, and all batches go to one slice. Of that one what is settled is
-//! removed by range.
+//! While the timestamps lie ahead of the clock they hardly grow, and all batches go to one slice.
+//! Of that one what is settled is removed by range.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,9 +51,10 @@ impl Stored {
         Self(record.chunks().map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Carries out those of `requests`, one for each chunk, that have not succeeded, and waits for all of them: what is under
-    /// way when another fails may still be stored. A chunk that is stored is not asked for again, so that one of which
-    /// each request was not carried out is certainly missing.
+    /// Carries out those of `requests`, one for each chunk, that have not succeeded, and waits for
+    /// all of them: what is under way when another fails may still be stored. A chunk that is
+    /// stored is not asked for again, so that one of which each request was not carried out is
+    /// certainly missing.
     async fn add<F>(&self, requests: impl Iterator<Item = F>) -> Result<(), Failure>
     where
         F: Future<Output = Result<(), Failure>>,
@@ -105,9 +106,10 @@ impl Log {
         })
     }
 
-    /// Stores the record of the batch of `stamp`; may be repeated, with the same `stored`, which says what has been. Once it has
-    /// succeeded, the batch is decided. While no failure was [`Failure::Unknown`], a part of the record is certainly
-    /// missing, and the batch may be given up.
+    /// Stores the record of the batch of `stamp`; may be repeated, with the same `stored`, which
+    /// says what has been. Once it has succeeded, the batch is decided. While no failure was
+    /// [`Failure::Unknown`], a part of the record is certainly missing, and the batch may be given
+    /// up.
     pub(crate) async fn put(
         &self,
         cluster: &Cluster,
@@ -143,7 +145,8 @@ impl Log {
         Ok(slices)
     }
 
-    /// A page of a slice's rows, in order: those of batches after `settled`, from `from` on. A slice may be larger than memory.
+    /// A page of a slice's rows, in order: those of batches after `settled`, from `from` on. A
+    /// slice may be larger than memory.
     pub(crate) async fn page(
         &self,
         cluster: &Cluster,

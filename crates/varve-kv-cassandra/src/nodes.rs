@@ -1,10 +1,11 @@
 //! Nodes that have fallen silent, and requests that go past them.
 //!
-//! A node that hangs keeps its connections, so the driver goes on asking it until they have missed their signs of life. A request that
-//! may be repeated is sent to another one meanwhile, but each finds out anew, and a write takes several. So a node is in
-//! doubt that has left a request without an answer for a while and has answered nothing else since that was sent. It is asked a question
-//! then that is no work; without an answer to that either, soon, it counts as silent. From then on it is asked only where
-//! there is no other, but for the question, for whose answer nobody waits.
+//! A node that hangs keeps its connections, so the driver goes on asking it until they have missed
+//! their signs of life. A request that may be repeated is sent to another one meanwhile, but each
+//! finds out anew, and a write takes several. So a node is in doubt that has left a request without
+//! an answer for a while and has answered nothing else since that was sent. It is asked a question
+//! then that is no work; without an answer to that either, soon, it counts as silent. From then on
+//! it is asked only where there is no other, but for the question, for whose answer nobody waits.
 //!
 //! A cluster that is slow under too much has no silent node: its nodes answer something.
 
@@ -68,7 +69,8 @@ impl Nodes {
         self.silence.is_silent(node.host_id.as_u128())
     }
 
-    /// Waits until the node that a request was sent to is silent, and another of `nodes` is not, as far as is known.
+    /// Waits until the node that a request was sent to is silent, and another of `nodes` is not, as
+    /// far as is known.
     pub(crate) async fn passable(&self, asked: &Asked, nodes: impl Fn() -> Vec<u128>) {
         let Some(node) = asked.node.get() else {
             return std::future::pending().await;
@@ -92,7 +94,8 @@ pub(crate) fn asking<F: Future>(request: F) -> (Arc<Asked>, impl Future<Output =
     (asked, request)
 }
 
-/// Says that a request has no answer yet. If its node has answered nothing else since, that is asked until it does.
+/// Says that a request has no answer yet. If its node has answered nothing else since, that is
+/// asked until it does.
 pub(crate) fn unanswered(nodes: &Arc<Nodes>, session: &Arc<Session>, asked: &Asked) {
     let Some(node) = asked.node.get() else {
         return;
@@ -235,7 +238,8 @@ impl Silence {
         }
     }
 
-    /// A node has not answered what it was asked at `since`. If it is in doubt only now: from when on.
+    /// A node has not answered what it was asked at `since`. If it is in doubt only now: from when
+    /// on.
     fn unanswered(&self, node: u128, since: Instant) -> Option<Instant> {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
@@ -248,8 +252,8 @@ impl Silence {
         Some(now)
     }
 
-    /// A node has not answered the question either. Returns whether it has answered nothing else since it was in doubt: then it is
-    /// silent.
+    /// A node has not answered the question either. Returns whether it has answered nothing else
+    /// since it was in doubt: then it is silent.
     fn confirmed(&self, node: u128, doubt: Instant) -> bool {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
@@ -273,8 +277,8 @@ impl Silence {
             .is_some_and(|heard| heard.state == Liveness::Silent)
     }
 
-    /// Whether a node is silent and one of these is neither silent nor in doubt. Where all are, it may be this process that was
-    /// stopped, or the line that is cut.
+    /// Whether a node is silent and one of these is neither silent nor in doubt. Where all are, it
+    /// may be this process that was stopped, or the line that is cut.
     fn is_alone(&self, node: u128, all: &[u128]) -> bool {
         if !self.is_silent(node) {
             return false;

@@ -1,9 +1,12 @@
-//! What a batch does to each partition: the last operation on each row, and the ranges that are removed before.
+//! What a batch does to each partition: the last operation on each row, and the ranges that are
+//! removed before.
 //!
-//! Cassandra knows no order among the writes of one timestamp, so the order within a batch is resolved here.
+//! Cassandra knows no order among the writes of one timestamp, so the order within a batch is
+//! resolved here.
 //!
-//! A row that is removed leaves a tombstone for days, over which every read of its neighbourhood has to step. So where a batch says that
-//! it removes all that is stored ([`varve_kv::Batch::sweep`]), rows that are removed one after the other, and none put between
+//! A row that is removed leaves a tombstone for days, over which every read of its neighbourhood
+//! has to step. So where a batch says that it removes all that is stored
+//! ([`varve_kv::Batch::sweep`]), rows that are removed one after the other, and none put between
 //! them, become one range: one tombstone.
 
 use std::collections::HashMap;
@@ -14,7 +17,8 @@ use varve_kv::{ClusteringRange, OpKind, RawOp, Sweep, TableId};
 
 /// The most bytes that a key may have; Cassandra's own limit.
 pub(crate) const KEY_BYTES_MAX: usize = 65_535;
-/// The most bytes of one row. A mutation may have half a segment of the commit log: 16 MiB by default.
+/// The most bytes of one row. A mutation may have half a segment of the commit log: 16 MiB by
+/// default.
 pub(crate) const ROW_BYTES_MAX: usize = 8 << 20;
 /// The most bytes of a batch.
 pub(crate) const BATCH_BYTES_MAX: usize = 512 << 20;
@@ -22,11 +26,12 @@ pub(crate) const BATCH_BYTES_MAX: usize = 512 << 20;
 const PIECE_BYTES: usize = 1 << 20;
 const PIECE_CHANGES: usize = 4_000;
 
-/// Rows that are removed as a range, at least: a range has two ends, each of which counts when it is read.
+/// Rows that are removed as a range, at least: a range has two ends, each of which counts when it
+/// is read.
 const SWEPT_ROWS_MIN: usize = 3;
 
-/// What stands for the empty partition key, which Cassandra does not take. In a table that has the empty key it is the only
-/// one, as no partition key is the start of another.
+/// What stands for the empty partition key, which Cassandra does not take. In a table that has the
+/// empty key it is the only one, as no partition key is the start of another.
 const EMPTY_PARTITION: &[u8] = &[0];
 
 /// A place in the plan's bytes.
@@ -45,7 +50,8 @@ pub(crate) enum ChangeKind {
     Delete,
     /// Removes the rows whose clustering keys start with a prefix.
     DeletePrefix,
-    /// Removes the rows from the clustering key to the one that stands for the value, both included.
+    /// Removes the rows from the clustering key to the one that stands for the value, both
+    /// included.
     DeleteRange,
 }
 
@@ -93,8 +99,9 @@ pub(crate) fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
 }
 
 impl Plan {
-    /// The plan of the operations that `bytes` holds from `start` on, in the layout of [`varve_kv::batch`], of which `sweeps` is
-    /// said. Without them it comes to the same: the log does not keep them.
+    /// The plan of the operations that `bytes` holds from `start` on, in the layout of
+    /// [`varve_kv::batch`], of which `sweeps` is said. Without them it comes to the same: the log
+    /// does not keep them.
     ///
     /// # Errors
     /// What is larger than Cassandra takes.
@@ -168,7 +175,8 @@ impl Plan {
         stored_partition(self.at(piece.partition))
     }
 
-    /// The clustering key of a change, the prefix of the keys that it removes, or the first of them.
+    /// The clustering key of a change, the prefix of the keys that it removes, or the first of
+    /// them.
     pub(crate) fn clustering(&self, change: &Change) -> &[u8] {
         self.at(change.clustering)
     }
@@ -204,7 +212,8 @@ fn check(op: &RawOp<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The changes that are left when later ones have taken the place of earlier ones: removals of ranges first, then rows.
+/// The changes that are left when later ones have taken the place of earlier ones: removals of
+/// ranges first, then rows.
 fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
     if changes.len() == 1 {
         return changes;
@@ -234,8 +243,9 @@ fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
     kept
 }
 
-/// The changes of one partition, resolved, with ranges in the place of rows that are removed one after the other, where nothing
-/// else is left between them. Ranges come first, as they have the earlier timestamp.
+/// The changes of one partition, resolved, with ranges in the place of rows that are removed one
+/// after the other, where nothing else is left between them. Ranges come first, as they have the
+/// earlier timestamp.
 fn in_ranges(bytes: &[u8], changes: Vec<Change>, sweeps: &[&Sweep]) -> Vec<Change> {
     let key = |change: &Change| &bytes[change.clustering.at..][..change.clustering.len];
     let swept = |change: &Change, range: &ClusteringRange, table| {

@@ -140,7 +140,8 @@ impl Slice {
         (self.table, Whole::Partition(self.partition.clone()))
     }
 
-    /// What is left of it behind the row with this key, which was shown; `None` if no key can be there.
+    /// What is left of it behind the row with this key, which was shown; `None` if no key can be
+    /// there.
     fn after(&self, shown: Option<Vec<u8>>) -> Option<Self> {
         let mut rest = self.clone();
         match (shown, self.reverse) {
@@ -205,7 +206,8 @@ pub(crate) async fn page(
     }
 }
 
-/// What is behind a page that was shown: the key of its last row, if it has one, and where the next page begins.
+/// What is behind a page that was shown: the key of its last row, if it has one, and where the next
+/// page begins.
 type Behind = (Option<Vec<u8>>, Option<PagingState>);
 
 /// Hands the rows of a page to `visit`; returns what is behind it, if more are wanted.
@@ -259,7 +261,8 @@ pub(crate) fn read_partition(
     read_slice(core, bridge, slice, None, visit)
 }
 
-/// Reads a slice; its first page may have been read. Where too many removed rows lie, in smaller slices.
+/// Reads a slice; its first page may have been read. Where too many removed rows lie, in smaller
+/// slices.
 fn read_slice(
     core: &Arc<Core>,
     bridge: &Bridge,

@@ -1,8 +1,9 @@
 //! A batch as the log keeps it: with the names of its tables, in chunks.
 //!
-//! A record is one byte of form, the CRC-32C of what follows in 4 bytes, the number of names in 1, each name with its length
-//! in 1, and the batch as [`varve_kv::batch`] lays it out. A chunk is a row of the log; its clustering key is the batch's
-//! timestamp in 8 bytes, the chunk's number in 4 and the number of chunks in 4, all big endian.
+//! A record is one byte of form, the CRC-32C of what follows in 4 bytes, the number of names in 1,
+//! each name with its length in 1, and the batch as [`varve_kv::batch`] lays it out. A chunk is a
+//! row of the log; its clustering key is the batch's timestamp in 8 bytes, the chunk's number in 4
+//! and the number of chunks in 4, all big endian.
 
 use std::sync::Arc;
 
@@ -80,8 +81,8 @@ pub(crate) struct Chunk {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Puts records together of chunks that come in the order of their keys. One of which a chunk is missing was never
-/// acknowledged, and is left out.
+/// Puts records together of chunks that come in the order of their keys. One of which a chunk is
+/// missing was never acknowledged, and is left out.
 #[derive(Default)]
 pub(crate) struct Assembly {
     bytes: Vec<u8>,

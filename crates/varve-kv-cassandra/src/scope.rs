@@ -1,12 +1,13 @@
 //! Which nodes' answers count, as one agreement of all processes on a list of spaces.
 //!
-//! Two processes of which one asks most nodes of a datacenter and the other most of all nodes, or most of another datacenter, may
-//! each be told that nobody has a space open. So a row beside the list says what all of them ask, and who asks something else opens
-//! nothing.
+//! Two processes of which one asks most nodes of a datacenter and the other most of all nodes, or
+//! most of another datacenter, may each be told that nobody has a space open. So a row beside the
+//! list says what all of them ask, and who asks something else opens nothing.
 //!
-//! The row is written conditionally, in one order for the nodes of all datacenters whatever a process asks else; and whoever
-//! changes it waits for most nodes of *each* datacenter. So a read at what a process asks in any case meets every change that
-//! has ended; and who finds nothing has to write it, and finds out there. A process reads it each time that it has taken a lease: see
+//! The row is written conditionally, in one order for the nodes of all datacenters whatever a
+//! process asks else; and whoever changes it waits for most nodes of *each* datacenter. So a read
+//! at what a process asks in any case meets every change that has ended; and who finds nothing has
+//! to write it, and finds out there. A process reads it each time that it has taken a lease: see
 //! `change.rs` for what that is good for.
 
 use scylla::statement::prepared::PreparedStatement;
@@ -85,7 +86,8 @@ pub(crate) struct Agreed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Next {
     pub(crate) scope: Scope,
-    /// A name for the attempt that no other has: who was overtaken by another cannot end that one's change.
+    /// A name for the attempt that no other has: who was overtaken by another cannot end that one's
+    /// change.
     pub(crate) by: String,
 }
 

@@ -1,8 +1,8 @@
 //! Carrying out a plan: its pieces as requests.
 //!
-//! What a batch over partitions writes is in the log by then, so a request need not be atomic: small pieces go together,
-//! up to what a cluster with default settings takes without a word. A request costs the cluster and this process more than a
-//! row does.
+//! What a batch over partitions writes is in the log by then, so a request need not be atomic:
+//! small pieces go together, up to what a cluster with default settings takes without a word. A
+//! request costs the cluster and this process more than a row does.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,9 +22,11 @@ use crate::statements::Cell;
 
 /// Requests of one batch that are under way at once.
 const REQUESTS_AT_ONCE: usize = 64;
-/// Partitions that one request writes to: a node warns of more (`unlogged_batch_across_partitions_warn_threshold`).
+/// Partitions that one request writes to: a node warns of more
+/// (`unlogged_batch_across_partitions_warn_threshold`).
 const PARTITIONS_MAX: usize = 10;
-/// Bytes that a request over several partitions has; a node warns of 5 KiB (`batch_size_warn_threshold`).
+/// Bytes that a request over several partitions has; a node warns of 5 KiB
+/// (`batch_size_warn_threshold`).
 const SHARED_BYTES_MAX: usize = 4 << 10;
 /// Bytes that a node counts for a change beside its keys and value, at most.
 const CHANGE_BYTES: usize = 40;
@@ -95,8 +97,8 @@ fn home(cluster: &Cluster, store: &Store, plan: &Plan, piece: &Piece) -> u128 {
     cluster.home(&store[table].get, plan.partition(piece))
 }
 
-/// Sends some pieces as one request, and returns those that failed. What is refused together is sent by itself: a cluster
-/// may be told to take less.
+/// Sends some pieces as one request, and returns those that failed. What is refused together is
+/// sent by itself: a cluster may be told to take less.
 async fn send(
     cluster: &Cluster,
     store: &Store,
@@ -184,7 +186,8 @@ fn range_end(plan: &Plan, change: &Change) -> Option<Vec<u8>> {
     }
 }
 
-/// The statement of a change with its values. A range has the batch's first timestamp, rows the second.
+/// The statement of a change with its values. A range has the batch's first timestamp, rows the
+/// second.
 fn bound<'a>(
     store: &'a Store,
     plan: &'a Plan,

@@ -138,9 +138,10 @@ impl Core {
         }
     }
 
-    /// The record decides: up to it the batch may be given up, after it never. A batch of one partition has one too, though its
-    /// request would be atomic by itself: a request that a node holds back, and carries out when another server has the space
-    /// and has read what it changes, could not be told from that one's own writes. A record that comes late nobody looks at.
+    /// The record decides: up to it the batch may be given up, after it never. A batch of one
+    /// partition has one too, though its request would be atomic by itself: a request that a node
+    /// holds back, and carries out when another server has the space and has read what it changes,
+    /// could not be told from that one's own writes. A record that comes late nobody looks at.
     async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
         self.slices.lock().insert(slice_of(stamp));
         let stored = Stored::nothing_of(record);
@@ -166,9 +167,10 @@ impl Core {
         Ok(())
     }
 
-    /// Makes sure that the record that was just stored counts: whoever opens the space next reads the log after it has ended this
-    /// term, so a record that was stored while the term was this opening's is found. No clock is asked: a machine that was
-    /// stopped may not know. Nothing of the batch is carried out before, as the next server may not know of the record.
+    /// Makes sure that the record that was just stored counts: whoever opens the space next reads
+    /// the log after it has ended this term, so a record that was stored while the term was this
+    /// opening's is found. No clock is asked: a machine that was stopped may not know. Nothing of
+    /// the batch is carried out before, as the next server may not know of the record.
     async fn confirm_term(&self) -> Result<(), NotStored> {
         let mut backoff = Backoff::new();
         loop {
@@ -191,8 +193,9 @@ impl Core {
         }
     }
 
-    /// Ends this opening, as a batch that was begun is refused. Whoever opens the space next carries it out before anything
-    /// else, with its own timestamp: a later write of this opening could then lose to it where it should not.
+    /// Ends this opening, as a batch that was begun is refused. Whoever opens the space next
+    /// carries it out before anything else, with its own timestamp: a later write of this opening
+    /// could then lose to it where it should not.
     fn give_up(&self, refused: &str) {
         tracing::error!(space = %self.name, refused, "a batch that was begun is refused: no writes until the space is opened anew");
         self.given_up.store(true, Ordering::Release);
@@ -218,8 +221,8 @@ impl Core {
         self.lease.held(self.cluster.closing()).await
     }
 
-    /// Sends the request that decides a batch until it is known to be carried out. While it cannot have been, it is given up
-    /// after some tries.
+    /// Sends the request that decides a batch until it is known to be carried out. While it cannot
+    /// have been, it is given up after some tries.
     async fn decide<F>(&self, request: impl Fn() -> F) -> Result<(), NotStored>
     where
         F: Future<Output = Result<(), Failure>>,
@@ -242,7 +245,8 @@ impl Core {
                     }
                     tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
                     match self.wait_again(&mut backoff).await {
-                        // What cannot have been carried out will not be any more, as nobody sends it again.
+                        // What cannot have been carried out will not be any more, as nobody sends
+                        // it again.
                         Err(_) if sure => return Err(NotStored::NotBegun(failure)),
                         waited => waited?,
                     }
@@ -271,14 +275,16 @@ impl Core {
             tracing::error!(space = %self.name, holder, "another server has opened the space: no writes any more");
             self.lease.lost(holder);
         } else {
-            // An attempt whose answer was lost had been carried out, with a clock that was ahead of today's.
+            // An attempt whose answer was lost had been carried out, with a clock that was ahead of
+            // today's.
             self.stamps.grant(now.bound);
         }
         Ok(())
     }
 
-    /// Removes the slices of the log that only have what is settled. The last one may go on for long, if the clock was put back:
-    /// of that one what is settled, if that is more than `removed`; up to there it then is.
+    /// Removes the slices of the log that only have what is settled. The last one may go on for
+    /// long, if the clock was put back: of that one what is settled, if that is more than
+    /// `removed`; up to there it then is.
     async fn tidy(&self, removed: &mut i64) -> Result<(), Failure> {
         let settled = self.settled.load(Ordering::Acquire);
         let last = slice_of(settled);
@@ -322,7 +328,8 @@ impl Core {
         }
     }
 
-    /// Removes what the log no longer needs, until the space is closed. Beside [`Core::keep`], which must not wait for it.
+    /// Removes what the log no longer needs, until the space is closed. Beside [`Core::keep`],
+    /// which must not wait for it.
     pub(crate) async fn keep_tidy(core: Weak<Self>) {
         let mut removed = 0;
         loop {

@@ -1,9 +1,11 @@
 //! Smaller ranges of keys, for reads that removed rows stand in the way of.
 //!
-//! A node gives a read up that has stepped over many tombstones without a page of rows (`tombstone_failure_threshold`), and a page
-//! of fewer rows does not help where they lie one after the other. Of a smaller range of keys it does. Where in a partition the tombstones
-//! are nobody tells, so a range that fails is cut by the bytes of its keys, again and again; parts of it without anything cost
-//! little. What was found to be read in one go is remembered for a while, so that only the first read of a partition has to search.
+//! A node gives a read up that has stepped over many tombstones without a page of rows
+//! (`tombstone_failure_threshold`), and a page of fewer rows does not help where they lie one after
+//! the other. Of a smaller range of keys it does. Where in a partition the tombstones are nobody
+//! tells, so a range that fails is cut by the bytes of its keys, again and again; parts of it
+//! without anything cost little. What was found to be read in one go is remembered for a while, so
+//! that only the first read of a partition has to search.
 
 use std::time::{Duration, Instant};
 
@@ -12,15 +14,17 @@ use varve_kv::{KvError, patience};
 use crate::cuts::{CutTarget, Cuts, Done};
 use crate::failure::Failure;
 
-/// Parts into which a range is cut. Of many, most have nothing; of few, the range that fails has to be read more often.
+/// Parts into which a range is cut. Of many, most have nothing; of few, the range that fails has to
+/// be read more often.
 const WAYS: u128 = 16;
 /// Bytes of keys that are reckoned with as a number.
 const DIGITS: usize = 8;
-/// Reads of one search that may fail without a row between them, also where nobody waits for its end.
+/// Reads of one search that may fail without a row between them, also where nobody waits for its
+/// end.
 const FAILURES_MAX: usize = 300;
 
-/// How long a search may go on: as long as its caller may wait, and for some failures at most. What it holds, a latch say, others wait
-/// for.
+/// How long a search may go on: as long as its caller may wait, and for some failures at most. What
+/// it holds, a latch say, others wait for.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     until: Option<Instant>,
@@ -56,7 +60,8 @@ impl Bounds {
         }
     }
 
-    /// To be asked before each read of a search: an error if it could not be over in time. The caller hears of it while it waits.
+    /// To be asked before each read of a search: an error if it could not be over in time. The
+    /// caller hears of it while it waits.
     pub(crate) fn in_time(&self, space: &str) -> Result<(), KvError> {
         let ends = Instant::now() + self.longest;
         if self.until.is_none_or(|until| ends < until) {
@@ -90,8 +95,8 @@ fn digits(key: &[u8], at: usize) -> u128 {
     (at..at + DIGITS).fold(0, |number, at| number << 8 | u128::from(byte(at)))
 }
 
-/// Keys that cut the range from `from` up to `to` (without it; `None`: to the end), ascending; none if there is nothing to
-/// cut.
+/// Keys that cut the range from `from` up to `to` (without it; `None`: to the end), ascending; none
+/// if there is nothing to cut.
 pub(crate) fn cuts(from: &[u8], to: Option<&[u8]>) -> Vec<Vec<u8>> {
     let longest = from.len().max(to.map_or(0, <[u8]>::len));
     let key = |at: usize, number: u128| {
@@ -177,14 +182,16 @@ impl Search {
         }
     }
 
-    /// It ends before all was read: whoever searches next finds the part that is being read, and these, as they are.
+    /// It ends before all was read: whoever searches next finds the part that is being read, and
+    /// these, as they are.
     pub(crate) fn broken_off(&mut self, left: impl IntoIterator<Item = Vec<u8>>) {
         let left = self.at.take().into_iter().chain(left);
         let took = Duration::MAX;
         self.done.extend(left.map(|from| Done { from, took }));
     }
 
-    /// The parts, for cuts of something else that has the same rows; what was known already counts as it is.
+    /// The parts, for cuts of something else that has the same rows; what was known already counts
+    /// as it is.
     pub(crate) fn parts(&self) -> (Vec<Done>, Duration) {
         let failed = self.bounds.shortest().unwrap_or(Duration::ZERO);
         (self.done.clone(), failed)

@@ -1,8 +1,10 @@
-//! Timestamps: one for each batch, strictly growing, whatever the clock does and whoever had the space open before.
+//! Timestamps: one for each batch, strictly growing, whatever the clock does and whoever had the
+//! space open before.
 //!
-//! A batch takes two microseconds: what it removes by range has the first, its rows the second, so that rows that a batch
-//! puts into a range that it has emptied stay. No timestamp exceeds a *bound* that is stored with the lease before it is
-//! used; whoever opens the space next begins above it.
+//! A batch takes two microseconds: what it removes by range has the first, its rows the second, so
+//! that rows that a batch puts into a range that it has emptied stay. No timestamp exceeds a
+//! *bound* that is stored with the lease before it is used; whoever opens the space next begins
+//! above it.
 
 use std::collections::BTreeSet;
 
@@ -37,8 +39,8 @@ impl Stamps {
         }
     }
 
-    /// A timestamp for a batch that begins `now` (microseconds since 1970): it and the next one are the batch's. `None`
-    /// when the bound does not allow it.
+    /// A timestamp for a batch that begins `now` (microseconds since 1970): it and the next one are
+    /// the batch's. `None` when the bound does not allow it.
     pub(crate) fn take(&self, now: i64) -> Option<i64> {
         let mut state = self.state.lock();
         let stamp = now.max(state.last + 1);

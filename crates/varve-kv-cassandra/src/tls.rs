@@ -1,4 +1,5 @@
-//! The encrypted way to the cluster: whose certificates are trusted, and what this process shows of itself.
+//! The encrypted way to the cluster: whose certificates are trusted, and what this process shows of
+//! itself.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -20,7 +21,8 @@ use crate::failure::Failure;
 /// What the driver is given.
 ///
 /// # Errors
-/// [`Failure::Refused`], as it does not get better by itself: a file cannot be read, or has not what it should have.
+/// [`Failure::Refused`], as it does not get better by itself: a file cannot be read, or has not
+/// what it should have.
 pub(crate) fn client(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
     let mut trusted = RootCertStore::empty();
     for certificate in certificates(&tls.trusted)? {

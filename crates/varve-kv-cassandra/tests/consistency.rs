@@ -1,5 +1,6 @@
-//! That all processes on a list of spaces ask the same nodes is seen to, and can be changed while none of them has a space open. There
-//! is one node here, of one datacenter: what is shown is who is let in and who is not.
+//! That all processes on a list of spaces ask the same nodes is seen to, and can be changed while
+//! none of them has a space open. There is one node here, of one datacenter: what is shown is who
+//! is let in and who is not.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

@@ -1,5 +1,5 @@
-//! A process that writes batches over partitions is killed at each step of a commit; whoever opens the space next finds each
-//! batch whole or not at all, and everything that was acknowledged.
+//! A process that writes batches over partitions is killed at each step of a commit; whoever opens
+//! the space next finds each batch whole or not at all, and everything that was acknowledged.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -46,7 +46,8 @@ fn is_child(batch_of: impl Fn(u64) -> Batch) -> bool {
     true
 }
 
-/// Runs this binary's `test` as the process that is killed at `place`; returns the last batch that was acknowledged.
+/// Runs this binary's `test` as the process that is killed at `place`; returns the last batch that
+/// was acknowledged.
 fn killed_at(engine: &Scratch, test: &str, place: &str) -> u64 {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
@@ -116,8 +117,8 @@ fn a_crash_leaves_no_half_of_a_batch() {
     assert!(least > 0);
 }
 
-/// What a batch writes to one partition comes from its record alone: a request that a node has held back until another server has
-/// the space would else be taken for one of that server's.
+/// What a batch writes to one partition comes from its record alone: a request that a node has held
+/// back until another server has the space would else be taken for one of that server's.
 #[test]
 fn a_batch_of_one_partition_is_carried_out_by_whoever_opens_the_space_next() {
     let batch_of = |number| {

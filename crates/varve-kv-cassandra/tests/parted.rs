@@ -1,5 +1,6 @@
-//! Partitions in parts ([`varve_kv_parted`]) over a real node: a full scan by tokens shows each where it would be. The suite's case of
-//! scans that resume after any row takes minutes over a node, so it runs over partitions in memory only.
+//! Partitions in parts ([`varve_kv_parted`]) over a real node: a full scan by tokens shows each
+//! where it would be. The suite's case of scans that resume after any row takes minutes over a
+//! node, so it runs over partitions in memory only.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

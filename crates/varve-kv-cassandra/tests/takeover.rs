@@ -11,8 +11,8 @@ use node::{Scratch, asked};
 use varve_kv::{Batch, Durability, Engine, KvError, Leadership, Space};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, all_rows, point};
 
-/// Far longer than a test takes, so no clock of the leader says that its lease has run out, and it renews none meanwhile:
-/// as when a hypervisor has stopped its machine and both clocks with it.
+/// Far longer than a test takes, so no clock of the leader says that its lease has run out, and it
+/// renews none meanwhile: as when a hypervisor has stopped its machine and both clocks with it.
 const LEASE: Duration = Duration::from_secs(3_600);
 
 /// Every batch replaces the rows of the one before it.
@@ -70,7 +70,8 @@ fn a_leader_whose_clocks_stood_still_acknowledges_nothing_once_another_has_its_s
     assert_eq!(shown(&*next), [3]);
 }
 
-/// The lease may run out meanwhile: as long as nobody has taken it, whoever does will find the record.
+/// The lease may run out meanwhile: as long as nobody has taken it, whoever does will find the
+/// record.
 #[test]
 fn a_write_counts_as_long_as_the_term_is_the_writers() {
     let Some(engine) = Scratch::configured(|config| config.lease = LEASE) else {

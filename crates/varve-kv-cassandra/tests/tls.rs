@@ -1,5 +1,5 @@
-//! Against a node that only speaks TLS and asks for a certificate: who has what is needed is let in; who lacks something is
-//! told what, at once.
+//! Against a node that only speaks TLS and asks for a certificate: who has what is needed is let
+//! in; who lacks something is told what, at once.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -106,7 +106,8 @@ fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
         ..right.clone()
     };
     told(swapped, "client.key cannot be used: ");
-    // A node that wants TLS says nothing to who does not speak it, so that is not told from one that is starting.
+    // A node that wants TLS says nothing to who does not speak it, so that is not told from one
+    // that is starting.
     let plain = connect(None).err();
     assert!(matches!(plain, Some(KvError::Away { .. })), "{plain:?}");
 

@@ -1,5 +1,6 @@
-//! Rows that were removed, more of them one after the other than a node steps over: what is left is read all the same. The fewer a node
-//! steps over (`tombstone_failure_threshold`), the shorter this takes; of one that does over very many nothing is tried.
+//! Rows that were removed, more of them one after the other than a node steps over: what is left is
+//! read all the same. The fewer a node steps over (`tombstone_failure_threshold`), the shorter this
+//! takes; of one that does over very many nothing is tried.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -25,7 +26,8 @@ const PLACES: u8 = 6;
 /// Rows that one batch puts or removes.
 const BATCH: u64 = 2_000;
 
-/// A space, and more rows than its node steps over. `None` where no node can run, or none that gives up soon enough.
+/// A space, and more rows than its node steps over. `None` where no node can run, or none that
+/// gives up soon enough.
 fn space(engine: &Scratch) -> Option<(Arc<dyn Space>, u64)> {
     let setting =
         "SELECT value FROM system_views.settings WHERE name = 'tombstone_failure_threshold'";
@@ -159,7 +161,8 @@ fn what_is_left_between_removed_rows_is_read() {
     space.verify_checksums().unwrap();
 }
 
-/// The bound on its failures counts from the last row on: so many there are only with few rows, or none.
+/// The bound on its failures counts from the last row on: so many there are only with few rows, or
+/// none.
 #[test]
 fn a_search_that_comes_to_rows_goes_on() {
     let Some(engine) = Scratch::new() else { return };
@@ -189,7 +192,8 @@ fn a_search_that_comes_to_rows_goes_on() {
     assert!(failures(space) - before > 300.0, "it did not take many");
 }
 
-/// Else a write that has to read there would hold what it has latched for as long as its search takes.
+/// Else a write that has to read there would hold what it has latched for as long as its search
+/// takes.
 #[test]
 fn a_search_ends_with_the_time_of_who_waits_for_it() {
     let Some(engine) = Scratch::new() else { return };

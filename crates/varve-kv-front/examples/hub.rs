@@ -1,5 +1,5 @@
-//! What a row costs in a table in memory, in nanoseconds of the processor's time for each: in one large partition, written
-//! only or read in between, and in many small ones.
+//! What a row costs in a table in memory, in nanoseconds of the processor's time for each: in one
+//! large partition, written only or read in between, and in many small ones.
 //!
 //! `cargo run --release -p varve-kv-front --example hub [part of a case's name ...]`
 
@@ -149,7 +149,8 @@ fn partitions(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     Ok(600_000)
 }
 
-/// 300,000 rows spread over so many partitions, in batches of one; before each a row of its partition is read.
+/// 300,000 rows spread over so many partitions, in batches of one; before each a row of its
+/// partition is read.
 fn read_before_each(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     let partition = |n: u64| {
         (mixed(n + 7_777_777_777) % partitions)

@@ -1,6 +1,7 @@
 //! What the log costs: appending, syncing with and without room made ahead, and reading it back.
 //!
-//! `cargo run --release -p varve-kv-front --example log_figures -- DIR`, on the file system to be measured.
+//! `cargo run --release -p varve-kv-front --example log_figures -- DIR`, on the file system to be
+//! measured.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 use varve_kv::KvError;
 use varve_kv_front::log::{Log, LogOptions};
 
-/// Records synced one by one, and as many before them that do not count, from which the log learns that it pays to fill room.
+/// Records synced one by one, and as many before them that do not count, from which the log learns
+/// that it pays to fill room.
 const SYNCED: usize = 2_000;
 /// Bytes appended to measure appending and reading.
 const BULK_BYTES: usize = 1 << 30;

@@ -1,5 +1,6 @@
-//! The batches of one table, as they came, each in one block. Nothing is moved or changed once it is here, so readers
-//! need no lock for bytes, and the order of the blocks is the order of the writes.
+//! The batches of one table, as they came, each in one block. Nothing is moved or changed once it
+//! is here, so readers need no lock for bytes, and the order of the blocks is the order of the
+//! writes.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -37,14 +38,16 @@ pub(crate) fn prefetch<T>(soon: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing as far as the program can tell, and is harmless for any address.
+        // SAFETY: a prefetch reads nothing as far as the program can tell, and is harmless for any
+        // address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = soon;
 }
 
-/// How many rows ahead the processor is asked to fetch, where rows are visited that lie all over the memory of a table.
+/// How many rows ahead the processor is asked to fetch, where rows are visited that lie all over
+/// the memory of a table.
 pub(crate) const PREFETCHED: usize = 8;
 
 /// Blocks of the first group; each further group holds twice as many as the one before.

@@ -9,18 +9,20 @@ use crate::table::Table;
 /// After so many rows those who wait for room are told how far a flush is.
 const TOLD_EVERY: usize = 1_024;
 
-/// A space that keeps rows in sorted files and takes whole sorted tables at once. Beside [`Base::ingest`] nothing writes
-/// to it while a front table is before it.
+/// A space that keeps rows in sorted files and takes whole sorted tables at once. Beside
+/// [`Base::ingest`] nothing writes to it while a front table is before it.
 pub trait Base: Space {
-    /// Stores the rows and prefix deletes of `tables`, over what is there, and returns once they are on stable storage.
-    /// A snapshot taken before does not see them, one taken after sees them all.
+    /// Stores the rows and prefix deletes of `tables`, over what is there, and returns once they
+    /// are on stable storage. A snapshot taken before does not see them, one taken after sees them
+    /// all.
     ///
-    /// It need not be atomic: after a crash in the middle the same rows are handed over again, and until it returns
-    /// nobody is shown a newer snapshot.
+    /// It need not be atomic: after a crash in the middle the same rows are handed over again, and
+    /// until it returns nobody is shown a newer snapshot.
     ///
     /// # Errors
-    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`] and [`KvError::Busy`] the call is repeated later, whatever was
-    /// stored. After any other error the space takes no more writes until it is opened again.
+    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`] and [`KvError::Busy`] the call is
+    /// repeated later, whatever was stored. After any other error the space takes no more writes
+    /// until it is opened again.
     fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError>;
 
     /// Whether the table may have rows. Only a `false` must be right.
@@ -34,8 +36,8 @@ pub trait Base: Space {
         Ok(())
     }
 
-    /// Told before [`Base::ingest`]: whether nearly all rows that come are new, so that merging them with what is there
-    /// frees no room.
+    /// Told before [`Base::ingest`]: whether nearly all rows that come are new, so that merging
+    /// them with what is there frees no room.
     fn expect(&self, new_rows: bool) {
         let _ = new_rows;
     }
@@ -43,7 +45,8 @@ pub trait Base: Space {
     /// Called about once a second while nothing is to be flushed: time for work that was put off.
     fn settle(&self) {}
 
-    /// How much sorted work waits, as a part of what may wait before writers have to be held: 1 is the limit.
+    /// How much sorted work waits, as a part of what may wait before writers have to be held: 1 is
+    /// the limit.
     fn backlog(&self) -> f64;
 }
 
@@ -76,8 +79,8 @@ impl SortedTable<'_> {
         self.id
     }
 
-    /// The prefixes whose rows are to be removed before the rows of [`SortedTable::rows`] are stored: partition key and
-    /// prefix of clustering keys.
+    /// The prefixes whose rows are to be removed before the rows of [`SortedTable::rows`] are
+    /// stored: partition key and prefix of clustering keys.
     pub fn deletes(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.run.deletes(&self.table.arena)
     }

@@ -1,4 +1,5 @@
-//! Walks the rows of several tables at once, newest table first, each row once in the order of the keys.
+//! Walks the rows of several tables at once, newest table first, each row once in the order of the
+//! keys.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -62,7 +63,8 @@ struct Source<'v, 'r> {
 pub(crate) struct Head<'v> {
     pub(crate) key: &'v [u8],
     pub(crate) partition_len: usize,
-    /// The value, or `None` when the row was deleted: then older rows of this key count for nothing.
+    /// The value, or `None` when the row was deleted: then older rows of this key count for
+    /// nothing.
     pub(crate) value: Option<&'v [u8]>,
     /// Which tier it is from, and where there.
     pub(crate) tier: usize,
@@ -165,7 +167,8 @@ impl<'v, 'r> Cursor<'v, 'r> {
         Some(Self::over(sources, request.span.reverse))
     }
 
-    /// The rows of sorted runs, each with its tier's number, newest first, from right after a key or from the first.
+    /// The rows of sorted runs, each with its tier's number, newest first, from right after a key
+    /// or from the first.
     pub(crate) fn of_runs(
         runs: &'v [(usize, Tier<'v>, Vec<Arc<Run>>)],
         after: Option<(&[u8], &[u8])>,

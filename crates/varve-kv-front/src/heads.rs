@@ -1,5 +1,5 @@
-//! The first bytes of keys as numbers, kept beside the places of the rows: most comparisons then need not look at the
-//! keys, which lie all over the memory of a table.
+//! The first bytes of keys as numbers, kept beside the places of the rows: most comparisons then
+//! need not look at the keys, which lie all over the memory of a table.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,9 @@ use crate::arena::At;
 /// How many bytes of a key a head has.
 const HEAD_LEN: usize = 16;
 
-/// The first 16 bytes of a key, or of what is left of it behind a beginning that many keys share. A shorter key is taken
-/// as if zeros followed, so of two keys that differ the smaller may have an equal head, never a greater one.
+/// The first 16 bytes of a key, or of what is left of it behind a beginning that many keys share. A
+/// shorter key is taken as if zeros followed, so of two keys that differ the smaller may have an
+/// equal head, never a greater one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head([u64; 2]);
 
@@ -26,8 +27,9 @@ impl Head {
         Self([(number >> 64) as u64, number as u64])
     }
 
-    /// The head of what follows `common`. A key that does not begin so has the least or the greatest head there is,
-    /// as it is less or greater than all that do: so heads never contradict the order of keys.
+    /// The head of what follows `common`. A key that does not begin so has the least or the
+    /// greatest head there is, as it is less or greater than all that do: so heads never contradict
+    /// the order of keys.
     #[inline]
     pub(crate) fn behind(common: &[u8], key: &[u8]) -> Self {
         match key.strip_prefix(common) {
@@ -74,7 +76,8 @@ pub(crate) struct Item {
     pub(crate) at: At,
 }
 
-/// Sorts by key and then by place. First by heads alone, which needs no branches; then the few that share one.
+/// Sorts by key and then by place. First by heads alone, which needs no branches; then the few that
+/// share one.
 pub(crate) fn sort<'a>(items: &mut [Item], key: impl Fn(At) -> &'a [u8]) {
     items.sort_unstable_by_key(|item| item.head.number());
     for alike in items.chunk_by_mut(|a, b| a.head == b.head) {

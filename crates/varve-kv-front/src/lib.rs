@@ -6,8 +6,10 @@
 //! brought to the sorted files. The price: reads merge the tables in memory with the files, and
 //! recovery and back-pressure are ours.
 //!
-//! - [`log`]: the write-ahead log. It makes a write durable before it is in any sorted file, and replays it after a crash.
-//! - [`FrontSpace`]: a space that writes to the log and to a table in memory, and flushes full tables to a [`Base`].
+//! - [`log`]: the write-ahead log. It makes a write durable before it is in any sorted file, and
+//!   replays it after a crash.
+//! - [`FrontSpace`]: a space that writes to the log and to a table in memory, and flushes full
+//!   tables to a [`Base`].
 //! - [`memory`]: the same before the in-memory engine, for tests.
 //!
 //! The road not taken: an ordered structure over all keys (RocksDB's memtable) costs some twenty

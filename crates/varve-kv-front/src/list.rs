@@ -1,8 +1,10 @@
-//! The rows of one partition in a table: their places, sorted by clustering key, versions of one row oldest first.
+//! The rows of one partition in a table: their places, sorted by clustering key, versions of one
+//! row oldest first.
 //!
-//! One place at first, then a short list ([`few`]), then sorted chunks ([`many`]): so that a vertex costs no allocation.
-//! New places are put at the end, and are *folded* into the order of the others when somebody reads the partition: so
-//! one more row costs no comparison, be they a dozen or a million.
+//! One place at first, then a short list ([`few`]), then sorted chunks ([`many`]): so that a vertex
+//! costs no allocation. New places are put at the end, and are *folded* into the order of the
+//! others when somebody reads the partition: so one more row costs no comparison, be they a dozen
+//! or a million.
 
 mod few;
 mod many;
@@ -17,12 +19,13 @@ use many::{Many, Position};
 
 /// Up to so many places lie in one list.
 const LIST_MAX: usize = if cfg!(test) { 16 } else { 64 };
-/// So many places at most are sorted and merged into the others at once, so that whoever waits for that waits a
-/// millisecond or two; while they are sorted nobody waits.
+/// So many places at most are sorted and merged into the others at once, so that whoever waits for
+/// that waits a millisecond or two; while they are sorted nobody waits.
 const FOLDED_AT_ONCE: usize = if cfg!(test) { 16 } else { 16_384 };
 /// Up to so many are sorted while others wait.
 const SORTED_IN_PLACE: usize = if cfg!(test) { 8 } else { 256 };
-/// A point read looks at so many places that are not in order one by one, rather than have them folded.
+/// A point read looks at so many places that are not in order one by one, rather than have them
+/// folded.
 pub(crate) const TOLERATED: usize = 4;
 /// After so many versions of one row its end is searched for, not walked to.
 const VERSIONS_WALKED: usize = 8;
@@ -70,8 +73,8 @@ impl List {
         }
     }
 
-    /// The first position whose place `before` does not hold for; it must hold for all places of keys less than `key`, for
-    /// none of keys greater, and for none after one it does not hold for.
+    /// The first position whose place `before` does not hold for; it must hold for all places of
+    /// keys less than `key`, for none of keys greater, and for none after one it does not hold for.
     fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
         let list = match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -153,8 +156,8 @@ impl List {
         first.is_some_and(|at| at.block() < visible)
     }
 
-    /// Folds what is not in order yet if it is little; otherwise gives a part to be sorted, while others may use the list,
-    /// and to be folded after.
+    /// Folds what is not in order yet if it is little; otherwise gives a part to be sorted, while
+    /// others may use the list, and to be folded after.
     pub(crate) fn fold_little(&mut self, arena: &Arena, visible: u32) -> Option<Unsorted> {
         let many = match self {
             Self::One(_) => return None,
@@ -179,7 +182,8 @@ impl List {
         }
     }
 
-    /// The newest version of a row in the first `visible` blocks. A few of those may be out of order.
+    /// The newest version of a row in the first `visible` blocks. A few of those may be out of
+    /// order.
     pub(crate) fn find(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
         let newest = |tail: &mut dyn Iterator<Item = &At>| {
             tail.take_while(|at| at.block() < visible)
@@ -207,8 +211,8 @@ impl List {
         (arena.op(found).clustering() == clustering && found.block() < visible).then_some(found)
     }
 
-    /// All of those must be in order: appends the newest version in the first `visible` blocks of each row of `span` to `out`, up to `limit` rows;
-    /// returns whether there may be more.
+    /// All of those must be in order: appends the newest version in the first `visible` blocks of
+    /// each row of `span` to `out`, up to `limit` rows; returns whether there may be more.
     pub(crate) fn collect(
         &self,
         arena: &Arena,

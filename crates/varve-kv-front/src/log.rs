@@ -1,15 +1,20 @@
-//! The write-ahead log: what was written since the last sorted files, in order, able to survive a crash.
+//! The write-ahead log: what was written since the last sorted files, in order, able to survive a
+//! crash.
 //!
-//! A directory of *segments*, files that records are appended to. [`format`] has the bytes, [`recover`] tells a torn
-//! end from damage, [`disk`] is what is needed of a file system. What holds at each moment:
+//! A directory of *segments*, files that records are appended to. [`format`] has the bytes,
+//! [`recover`] tells a torn end from damage, [`disk`] is what is needed of a file system. What
+//! holds at each moment:
 //!
-//! - A segment gets its name when its head is on stable storage, so a segment without a sound head is damage.
-//! - The next segment exists before the last one is marked as closed, so a closed last segment means a missing file.
+//! - A segment gets its name when its head is on stable storage, so a segment without a sound head
+//!   is damage.
+//! - The next segment exists before the last one is marked as closed, so a closed last segment
+//!   means a missing file.
 //! - The [`mark`] beside the directory has the log's id, which every segment has too, so another
 //!   log is told from this one. It names the first segment needed before any is removed, so a gap
 //!   means a missing file, and what an interrupted removal left is known to be garbage.
-//! - Bytes whose sync failed may look stored until the machine stops. So opening writes again what is not known to be on
-//!   stable storage, and syncs the names it found, and only then builds on them.
+//! - Bytes whose sync failed may look stored until the machine stops. So opening writes again what
+//!   is not known to be on stable storage, and syncs the names it found, and only then builds on
+//!   them.
 
 mod ahead;
 mod disk;
@@ -50,12 +55,13 @@ use self::sync::Progress;
 /// How often a log that is being written is read again when it looks damaged.
 const VERIFY_ATTEMPTS: usize = 100;
 
-/// The number of a segment: one file of the log. The first is 1, each rotation goes on with the next.
+/// The number of a segment: one file of the log. The first is 1, each rotation goes on with the
+/// next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(pub u64);
 
-/// What takes the payloads of a log that is opened, in order. Whoever builds anything on them elsewhere before the log is
-/// open has it made durable first.
+/// What takes the payloads of a log that is opened, in order. Whoever builds anything on them
+/// elsewhere before the log is open has it made durable first.
 pub type Replay<'a> = dyn FnMut(&Replaying<'_>, SegmentId, &[u8]) -> Result<(), KvError> + 'a;
 
 /// How a log behaves.
@@ -63,11 +69,12 @@ pub type Replay<'a> = dyn FnMut(&Replaying<'_>, SegmentId, &[u8]) -> Result<(), 
 pub struct LogOptions {
     /// The space's name, for messages.
     pub space: String,
-    /// By how many bytes a segment grows ahead of what is written, so that a sync need not change the file's size; 0
-    /// for not at all. Where syncs are frequent, a quarter of it at a time is filled with zeros, too.
+    /// By how many bytes a segment grows ahead of what is written, so that a sync need not change
+    /// the file's size; 0 for not at all. Where syncs are frequent, a quarter of it at a time is
+    /// filled with zeros, too.
     pub preallocate_bytes: u64,
-    /// Whether a segment is on stable storage before the next one takes records. Only a durability that promises nothing
-    /// after a power loss goes without.
+    /// Whether a segment is on stable storage before the next one takes records. Only a durability
+    /// that promises nothing after a power loss goes without.
     pub sync_on_rotate: bool,
 }
 
@@ -123,12 +130,13 @@ impl Active {
 }
 
 impl Log {
-    /// Opens the log in `dir`, creating it where there is none, and hands every stored payload to `replay`, in order.
-    /// What was replayed is on stable storage when this returns. New records go to the last segment that was there.
+    /// Opens the log in `dir`, creating it where there is none, and hands every stored payload to
+    /// `replay`, in order. What was replayed is on stable storage when this returns. New records go
+    /// to the last segment that was there.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] naming file and offset when something is damaged or missing that had surely been stored;
-    /// what `replay` returns; else when files cannot be read or written.
+    /// [`KvError::Corruption`] naming file and offset when something is damaged or missing that had
+    /// surely been stored; what `replay` returns; else when files cannot be read or written.
     pub fn open(dir: &Path, options: LogOptions, replay: &mut Replay<'_>) -> Result<Self, KvError> {
         let folders = Folders::of(dir);
         if !dir.exists() {
@@ -155,7 +163,8 @@ impl Log {
         let replaying = Replaying::new(&survey);
         let end = survey.read(&mut |segment, payload| replay(&replaying, segment, payload))?;
         let end = end.map(|end| replaying.known(end));
-        // The process that gave these names may have ended before they were durable; from here on others build on them.
+        // The process that gave these names may have ended before they were durable; from here on
+        // others build on them.
         disk.sync_names().map_err(failed)?;
         let mut mark = survey.mark;
         if let (Some(mark), false) = (&mark, survey.left_over.is_empty()) {
@@ -206,12 +215,13 @@ impl Log {
         })
     }
 
-    /// Hands a record to the operating system with one write: it survives the end of the process, not yet that of the
-    /// machine.
+    /// Hands a record to the operating system with one write: it survives the end of the process,
+    /// not yet that of the machine.
     ///
     /// # Errors
-    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: nothing of it is stored, and the log goes on when space returns.
-    /// Any other: unknown whether it is stored, and the log takes nothing until it is opened again.
+    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: nothing of it is stored, and the log goes
+    /// on when space returns. Any other: unknown whether it is stored, and the log takes nothing
+    /// until it is opened again.
     pub fn append(&mut self, payload: &[u8]) -> Result<(), KvError> {
         self.progress.check()?;
         fail_point::LOG_APPEND
@@ -265,7 +275,8 @@ impl Log {
     /// Brings everything appended so far to stable storage. Costs nothing if that is done already.
     ///
     /// # Errors
-    /// When it could not be: what is stored is unknown, and the log takes nothing until it is opened again.
+    /// When it could not be: what is stored is unknown, and the log takes nothing until it is
+    /// opened again.
     pub fn sync(&self) -> Result<(), KvError> {
         self.progress.sync()
     }
@@ -288,8 +299,9 @@ impl Log {
     /// Closes the active segment, starts the next one and returns the closed one's number.
     ///
     /// # Errors
-    /// When the next segment cannot be created, the active one stays and goes on taking records; [`KvError::Busy`] says
-    /// that file descriptors were wanting. When this one cannot be closed, as for [`Log::append`].
+    /// When the next segment cannot be created, the active one stays and goes on taking records;
+    /// [`KvError::Busy`] says that file descriptors were wanting. When this one cannot be closed,
+    /// as for [`Log::append`].
     pub fn rotate(&mut self) -> Result<SegmentId, KvError> {
         self.progress.check()?;
         if self.options.sync_on_rotate {
@@ -324,7 +336,8 @@ impl Log {
         Ok(closed)
     }
 
-    /// After a failed creation there must be no next segment, or it would seem that this one has ended.
+    /// After a failed creation there must be no next segment, or it would seem that this one has
+    /// ended.
     fn not_created(&self, next: Head, error: &io::Error) -> KvError {
         let name = file_name(next.segment);
         let removed = [format!("{name}{UNFINISHED}"), name]
@@ -361,11 +374,12 @@ impl Log {
         synced.map_err(|error| self.progress.broke("closing a segment", &error))
     }
 
-    /// Removes every segment up to and including `last`, whose content must be on stable storage elsewhere.
+    /// Removes every segment up to and including `last`, whose content must be on stable storage
+    /// elsewhere.
     ///
     /// # Errors
-    /// When `last` is the active segment or a file could not be removed. The log itself is unharmed, and what is left is
-    /// removed by the next opening.
+    /// When `last` is the active segment or a file could not be removed. The log itself is
+    /// unharmed, and what is left is removed by the next opening.
     pub fn remove_through(&self, last: SegmentId) -> Result<(), KvError> {
         self.segments.remove_through(last)
     }
@@ -380,7 +394,8 @@ impl Log {
         self.active.position() - self.segments.first_base()
     }
 
-    /// Reads the log in `dir` against its checksums. The log may be open: what is being written counts as a torn end.
+    /// Reads the log in `dir` against its checksums. The log may be open: what is being written
+    /// counts as a torn end.
     ///
     /// # Errors
     /// [`KvError::Corruption`] naming file and offset; else when a file cannot be read.
@@ -432,7 +447,8 @@ fn begin(
     create(&*folders.log, head, 0)
 }
 
-/// Writes a new segment's head and gives it its name once that is on stable storage. `syncs` were made of the log until now.
+/// Writes a new segment's head and gives it its name once that is on stable storage. `syncs` were
+/// made of the log until now.
 fn create(disk: &dyn Disk, head: Head, syncs: u64) -> io::Result<Active> {
     let name = file_name(head.segment);
     let unfinished = format!("{name}{UNFINISHED}");

@@ -6,13 +6,14 @@ use std::time::Duration;
 /// Options of a front table.
 #[derive(Debug, Clone)]
 pub struct FrontOptions {
-    /// Memory in bytes at which a table is frozen and handed to be flushed. A batch goes into one table whole, so a table
-    /// may be larger by one batch.
+    /// Memory in bytes at which a table is frozen and handed to be flushed. A batch goes into one
+    /// table whole, so a table may be larger by one batch.
     pub table_bytes: usize,
-    /// Frozen tables that may wait to be flushed. With so many waiting and the active one full, writers wait.
+    /// Frozen tables that may wait to be flushed. With so many waiting and the active one full,
+    /// writers wait.
     pub frozen_max: usize,
-    /// How long a row stays in memory at most before it is flushed. Bounds what a start after a crash must replay for a
-    /// space that is seldom written.
+    /// How long a row stays in memory at most before it is flushed. Bounds what a start after a
+    /// crash must replay for a space that is seldom written.
     pub age_max: Duration,
     /// How long a write waits for room before it is refused as [`varve_kv::KvError::Busy`].
     pub wait_max: Duration,

@@ -1,5 +1,5 @@
-//! Holding writers back before memory runs out: a little and in proportion at first, wholly at the limit, and never for
-//! longer than a write may wait.
+//! Holding writers back before memory runs out: a little and in proportion at first, wholly at the
+//! limit, and never for longer than a write may wait.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,14 @@ use varve_kv::{KvError, Statistic};
 use crate::flusher::{FlushState, again};
 use crate::space::Shared;
 
-/// Writers are slowed down when what is left of a flush is more than this many times the room that is left for writes:
-/// while both get on alike nobody has to wait.
+/// Writers are slowed down when what is left of a flush is more than this many times the room that
+/// is left for writes: while both get on alike nobody has to wait.
 const LEAD_FROM: f64 = 1.2;
 /// By no more than this many times what flushing takes.
 const LEAD_WEIGHT: f64 = 8.0;
-/// Writers are slowed down from this part of the base's backlog on, and at the whole of it by this many times what
-/// flushing takes: merging falls behind long before memory does, and a writer is better slow than stopped.
+/// Writers are slowed down from this part of the base's backlog on, and at the whole of it by this
+/// many times what flushing takes: merging falls behind long before memory does, and a writer is
+/// better slow than stopped.
 const BACKLOG_FROM: f64 = 0.4;
 const BACKLOG_WEIGHT: f64 = 8.0;
 /// The most that one write is slowed down: that may be the batches of many requests.
@@ -87,8 +88,8 @@ impl Shared {
         state.len() >= self.config.options.frozen_max && self.is_full(&self.view().active)
     }
 
-    /// Whether a write may have to wait: writers are slowed down, or the active table is about to be frozen, which waits
-    /// for the disk.
+    /// Whether a write may have to wait: writers are slowed down, or the active table is about to
+    /// be frozen, which waits for the disk.
     pub(crate) fn is_pressed(&self) -> bool {
         let active = &self.view().active;
         let most = self.config.options.table_bytes;
@@ -98,8 +99,9 @@ impl Shared {
         }
     }
 
-    /// How much is left of the flush of the oldest table, in terms of the room that is left for writes: above 1 the room
-    /// is used up before the flush ends, if rows come as fast as they are flushed.
+    /// How much is left of the flush of the oldest table, in terms of the room that is left for
+    /// writes: above 1 the room is used up before the flush ends, if rows come as fast as they are
+    /// flushed.
     fn lead(&self, state: &FlushState) -> f64 {
         let Some(oldest) = state.oldest() else {
             return 0.0;

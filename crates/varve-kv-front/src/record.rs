@@ -1,4 +1,5 @@
-//! What is in a record of the log: a head of two bytes, then either the names of the tables or the operations of a batch.
+//! What is in a record of the log: a head of two bytes, then either the names of the tables or the
+//! operations of a batch.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -6,8 +7,9 @@
 //! | 1 | kind: 1 names, 2 batch |
 //! | rest | names: each one byte of length and the name, in the order of the tables' numbers; batch: the operations |
 //!
-//! Operations name their table by number, and a later version may number them otherwise. So the names come before the
-//! first batch of a segment, and a batch read from the log is renumbered if need be.
+//! Operations name their table by number, and a later version may number them otherwise. So the
+//! names come before the first batch of a segment, and a batch read from the log is renumbered if
+//! need be.
 
 use varve_kv::{KvError, RawOp, TableSpec};
 
@@ -59,7 +61,8 @@ impl<'a> RecordReader<'a> {
     /// The record with our tables' numbers, if it is a batch.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] when the record makes no sense, [`KvError::Unavailable`] when a newer version wrote it.
+    /// [`KvError::Corruption`] when the record makes no sense, [`KvError::Unavailable`] when a
+    /// newer version wrote it.
     pub(crate) fn read(&mut self, record: &[u8]) -> Result<Option<Box<[u8]>>, KvError> {
         match record {
             [RECORD_VERSION, RECORD_NAMES, names @ ..] => {

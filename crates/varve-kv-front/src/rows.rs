@@ -1,17 +1,20 @@
 //! A cache of single rows of the sorted files.
 //!
-//! A read of one row from sorted files walks an index, a filter and a block: some three microseconds when all of them are
-//! in memory. A row that was read lately is found here by one hash. Blocks stay what scans are served from.
+//! A read of one row from sorted files walks an index, a filter and a block: some three
+//! microseconds when all of them are in memory. A row that was read lately is found here by one
+//! hash. Blocks stay what scans are served from.
 //!
-//! **Never a stale row.** The rows of the files change when a frozen table is taken in and at no other time. That makes a
-//! new *generation* of the space, which every view names. A row carries the generation it was read in and is shown to
-//! views of that generation and later ones. When a table is taken in, the flusher first begins the next generation, from
-//! when on rows read by older views are not kept any more; then it removes the rows that the table has; and only then
-//! publishes the view. So a row that is here has not changed since the generation it was read in. A prefix delete may
-//! remove any row, so it ends all rows of its space.
+//! **Never a stale row.** The rows of the files change when a frozen table is taken in and at no
+//! other time. That makes a new *generation* of the space, which every view names. A row carries
+//! the generation it was read in and is shown to views of that generation and later ones. When a
+//! table is taken in, the flusher first begins the next generation, from when on rows read by older
+//! views are not kept any more; then it removes the rows that the table has; and only then
+//! publishes the view. So a row that is here has not changed since the generation it was read in. A
+//! prefix delete may remove any row, so it ends all rows of its space.
 //!
-//! **Seldom read rows push nothing out.** Where there is no room, a row is kept when it is read for the second time within
-//! the last few misses of its set: so reading much once leaves what is read often alone.
+//! **Seldom read rows push nothing out.** Where there is no room, a row is kept when it is read for
+//! the second time within the last few misses of its set: so reading much once leaves what is read
+//! often alone.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -37,8 +40,8 @@ const HEAD: usize = 5;
 #[derive(Debug)]
 pub struct RowCache {
     chunks: Box<[OnceLock<Chunk>]>,
-    /// For each set, a bit for each of its rows: most rows that are flushed are not here, and that is seen without a look
-    /// at the set. Written under the set's lock only.
+    /// For each set, a bit for each of its rows: most rows that are flushed are not here, and that
+    /// is seen without a look at the set. Written under the set's lock only.
     marks: Box<[AtomicU32]>,
     spaces: AtomicU32,
 }
@@ -204,7 +207,8 @@ impl SpaceRows {
         })
     }
 
-    /// Keeps a row that a view of `generation` has read from the files, if there is room or it was missed before.
+    /// Keeps a row that a view of `generation` has read from the files, if there is room or it was
+    /// missed before.
     pub(crate) fn put(&self, generation: u64, key: &RowKey<'_>, value: &[u8]) {
         let bytes = key.value_at() + value.len();
         if bytes > ROW_BYTES_MAX {
@@ -219,9 +223,9 @@ impl SpaceRows {
         let Some(row) = key.with_value(value) else {
             return;
         };
-        // First the table and the mark, then the generation; whoever begins the next one does it the other way round. So
-        // either this sees the new generation, or the other sees table and mark, and removes the row once it has the set's
-        // lock.
+        // First the table and the mark, then the generation; whoever begins the next one does it
+        // the other way round. So either this sees the new generation, or the other sees table and
+        // mark, and removes the row once it has the set's lock.
         self.tables
             .fetch_or(Tables::of(key.table).0, Ordering::SeqCst);
         self.cache.marks[at].fetch_or(mark(hash), Ordering::SeqCst);
@@ -248,13 +252,15 @@ impl SpaceRows {
         self.generation.load(Ordering::SeqCst)
     }
 
-    /// Begins the next generation. Until a view of it is published, [`SpaceRows::remove`] must be called for each row
-    /// of [`SpaceRows::tables`], as they are then, that changes with it, or [`SpaceRows::remove_all`].
+    /// Begins the next generation. Until a view of it is published, [`SpaceRows::remove`] must be
+    /// called for each row of [`SpaceRows::tables`], as they are then, that changes with it, or
+    /// [`SpaceRows::remove_all`].
     pub(crate) fn begin_generation(&self) -> u64 {
         self.generation.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// The tables of which rows may be kept. What is written only, and never read from the files, is not among them.
+    /// The tables of which rows may be kept. What is written only, and never read from the files,
+    /// is not among them.
     pub(crate) fn tables(&self) -> Tables {
         Tables(self.tables.load(Ordering::SeqCst))
     }
@@ -329,7 +335,8 @@ impl Set {
         (others.sum::<usize>() + bytes <= SET_ROW_BYTES).then_some(free)
     }
 
-    /// Adds a row, if need be in the place of others that were not read since the hand came by the last time.
+    /// Adds a row, if need be in the place of others that were not read since the hand came by the
+    /// last time.
     fn add(&mut self, kept: CachedRow) {
         loop {
             if let Some(free) = self.room_for(kept.row.len()) {

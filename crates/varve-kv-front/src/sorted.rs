@@ -9,10 +9,12 @@ use crate::base::RunRow;
 use crate::heads::{self, Head, Item};
 use crate::table::{Table, partition_hash};
 
-/// How many rows the processor is asked for together where a whole run is visited. They lie all over the memory of a table,
-/// and each waits for the translation of its address before anything behind it can go on: so these waits are had at once.
+/// How many rows the processor is asked for together where a whole run is visited. They lie all
+/// over the memory of a table, and each waits for the translation of its address before anything
+/// behind it can go on: so these waits are had at once.
 const ASKED_AT_ONCE: usize = 16;
-/// From so many rows on, a list that has to grow gets room for all that may come, so that it is not copied again.
+/// From so many rows on, a list that has to grow gets room for all that may come, so that it is not
+/// copied again.
 const FEW: usize = 4_096;
 
 /// All versions of the rows of one table in some blocks, sorted by key, oldest version first.
@@ -26,7 +28,8 @@ pub(crate) struct Run {
     to: u32,
 }
 
-/// Runs that cover a table's blocks from the first on, for each table that was asked for, oldest first.
+/// Runs that cover a table's blocks from the first on, for each table that was asked for, oldest
+/// first.
 #[derive(Debug, Default)]
 pub(crate) struct Sorted {
     tables: Vec<(TableId, Vec<Arc<Run>>)>,
@@ -72,7 +75,8 @@ impl Gathered {
         self.items.push(Item { head, at });
     }
 
-    /// Makes the heads begin earlier. That happens a few times among the first keys, and at most once for each byte.
+    /// Makes the heads begin earlier. That happens a few times among the first keys, and at most
+    /// once for each byte.
     #[cold]
     fn shrink(&mut self, arena: &Arena, first: &[u8], key: &[u8]) {
         self.common = first.iter().zip(key).take_while(|(a, b)| a == b).count();
@@ -103,7 +107,8 @@ impl Run {
         gathered.sort(arena, from, to)
     }
 
-    /// A run of all blocks for each of the tables `0..count`, in one pass. The blocks have `operations` in all.
+    /// A run of all blocks for each of the tables `0..count`, in one pass. The blocks have
+    /// `operations` in all.
     pub(crate) fn of_all_tables(arena: &Arena, count: usize, operations: usize) -> Vec<Self> {
         let blocks = arena.blocks();
         let mut gathered: Vec<Gathered> = (0..count).map(|_| Gathered::new()).collect();
@@ -148,7 +153,8 @@ impl Run {
         None
     }
 
-    /// The newest visible version of the row at `next`, which is moved behind it; none when no version is visible.
+    /// The newest visible version of the row at `next`, which is moved behind it; none when no
+    /// version is visible.
     #[inline]
     fn row_at<'a>(
         &self,
@@ -176,7 +182,8 @@ impl Run {
         newest
     }
 
-    /// Asks the processor for the rows behind those that it was asked for, some time before `next` gets there.
+    /// Asks the processor for the rows behind those that it was asked for, some time before `next`
+    /// gets there.
     #[inline]
     fn ask_ahead(&self, arena: &Arena, next: usize, asked: &mut usize) {
         if next + ASKED_AT_ONCE > *asked {
@@ -200,7 +207,8 @@ impl Run {
             .map(|op| (op.partition(), op.clustering()))
     }
 
-    /// Visits what a flush stores: the newest version of each row that no later prefix delete covers.
+    /// Visits what a flush stores: the newest version of each row that no later prefix delete
+    /// covers.
     pub(crate) fn visit_newest<E>(
         &self,
         table: &Table,
@@ -230,9 +238,9 @@ impl Run {
 }
 
 impl Sorted {
-    /// Runs that together cover at least the first `blocks` blocks. What was sorted before is used again; runs that have
-    /// become small beside what is new are sorted together with it, so a row is sorted again only when the rows have
-    /// grown to a multiple.
+    /// Runs that together cover at least the first `blocks` blocks. What was sorted before is used
+    /// again; runs that have become small beside what is new are sorted together with it, so a row
+    /// is sorted again only when the rows have grown to a multiple.
     pub(crate) fn runs(&mut self, arena: &Arena, table: TableId, blocks: u32) -> Vec<Arc<Run>> {
         let place = self.tables.iter().position(|(known, _)| *known == table);
         let place = place.unwrap_or_else(|| {

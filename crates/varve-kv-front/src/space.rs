@@ -88,7 +88,8 @@ impl FrontSpace {
     /// Opens a front table before `base`, replaying the log.
     ///
     /// # Errors
-    /// When the log is damaged or was written by a newer version, or files cannot be read or written.
+    /// When the log is damaged or was written by a newer version, or files cannot be read or
+    /// written.
     pub fn open(config: FrontConfig, base: Arc<dyn Base>) -> Result<Arc<Self>, KvError> {
         let (log, active) = replay(&config, &*base)?;
         config.budget.take(active.bytes());

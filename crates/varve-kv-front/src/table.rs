@@ -1,8 +1,10 @@
-//! One table of rows in memory: blocks in the order they were written, and a hash of partitions over them.
+//! One table of rows in memory: blocks in the order they were written, and a hash of partitions
+//! over them.
 //!
-//! One writer adds a block, indexes its operations and then publishes it; a reader that saw `n` blocks published looks
-//! at those only, so it sees every batch wholly or not at all, without a lock over the whole. The hash is cut into
-//! shards with a lock each, held for the index only: the rows' bytes never move.
+//! One writer adds a block, indexes its operations and then publishes it; a reader that saw `n`
+//! blocks published looks at those only, so it sees every batch wholly or not at all, without a
+//! lock over the whole. The hash is cut into shards with a lock each, held for the index only: the
+//! rows' bytes never move.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
@@ -20,7 +22,8 @@ use crate::list::{List, Span, TOLERATED};
 use crate::sorted::Sorted;
 
 const SHARDS: usize = 64;
-/// The bits of a hash that choose the shard: neither those that choose the bucket nor those compared in it.
+/// The bits of a hash that choose the shard: neither those that choose the bucket nor those
+/// compared in it.
 const SHARD_SHIFT: u32 = 40;
 /// Memory of the index for one operation, on average, and of a block besides its bytes.
 const INDEX_BYTES: usize = 40;
@@ -286,7 +289,8 @@ impl Table {
         known.table == table && known.partition() == partition
     }
 
-    /// Reads a partition's rows, of which those in the first `visible` blocks are in order but for up to `unordered`.
+    /// Reads a partition's rows, of which those in the first `visible` blocks are in order but for
+    /// up to `unordered`.
     fn with_rows<T>(
         &self,
         hash: u64,
@@ -310,8 +314,9 @@ impl Table {
         read(&shard, known.map(|known| &known.rows))
     }
 
-    /// Folds what is not in order yet of a partition's rows in the first `visible` blocks. A short tail is folded under
-    /// the lock; a long one in parts, which are sorted while nobody has to wait.
+    /// Folds what is not in order yet of a partition's rows in the first `visible` blocks. A short
+    /// tail is folded under the lock; a long one in parts, which are sorted while nobody has to
+    /// wait.
     fn fold(
         &self,
         hash: u64,
@@ -370,8 +375,9 @@ impl Table {
         }
     }
 
-    /// What the first `visible` blocks say about each of many rows of a table: `answered` is called with the number of
-    /// each row once, in no order. First the processor is asked for the memory of them all, shard by shard.
+    /// What the first `visible` blocks say about each of many rows of a table: `answered` is called
+    /// with the number of each row once, in no order. First the processor is asked for the memory
+    /// of them all, shard by shard.
     pub(crate) fn find_each<'t>(
         &'t self,
         table: TableId,
@@ -431,8 +437,8 @@ impl Table {
         self.covering(&shard, hash, table, partition, clustering, visible)
     }
 
-    /// Appends the newest visible version of each row of a partition in `span` to `out`, up to `limit` rows; returns
-    /// whether there may be more. Deletes of single rows are among them.
+    /// Appends the newest visible version of each row of a partition in `span` to `out`, up to
+    /// `limit` rows; returns whether there may be more. Deletes of single rows are among them.
     #[expect(
         clippy::too_many_arguments,
         reason = "a row's address and what to visit"

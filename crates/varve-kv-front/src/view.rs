@@ -1,4 +1,5 @@
-//! What readers look at: the tables in memory, newest first, and a snapshot of the sorted files behind them.
+//! What readers look at: the tables in memory, newest first, and a snapshot of the sorted files
+//! behind them.
 
 use std::cmp::Ordering;
 use std::ops::{Bound, ControlFlow};
@@ -14,7 +15,8 @@ use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
 use crate::table::{Answer, Table, Wanted, partition_hash};
 
-/// The tiers at one moment. Everything it refers to stays as long as it does, so a flush takes nothing from a reader.
+/// The tiers at one moment. Everything it refers to stays as long as it does, so a flush takes
+/// nothing from a reader.
 pub(crate) struct View {
     /// Takes writes, as long as this view is the newest.
     pub(crate) active: Arc<Table>,
@@ -33,8 +35,8 @@ pub(crate) struct View {
 
 /// A view up to a moment: the frozen tables wholly, and so many blocks of the active one.
 ///
-/// The view must be taken before the number of blocks: what is then in the frozen tables and the files was written
-/// before those blocks.
+/// The view must be taken before the number of blocks: what is then in the frozen tables and the
+/// files was written before those blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment<'v> {
     view: &'v View,
@@ -192,8 +194,8 @@ struct Merge<'m, 'v, 'r> {
 }
 
 impl<'v> Merge<'_, 'v, '_> {
-    /// Visits the cursor's rows before `clustering`; then whether the row at `clustering` is hidden by one of the cursor's,
-    /// which has been visited if it shows.
+    /// Visits the cursor's rows before `clustering`; then whether the row at `clustering` is hidden
+    /// by one of the cursor's, which has been visited if it shows.
     fn upto(
         &mut self,
         clustering: &[u8],
@@ -539,8 +541,8 @@ impl Reader for Moment<'_> {
     }
 }
 
-/// Implements [`Reader`] for a type whose method `read` calls a function with its present [`Moment`], and whose methods
-/// `lacks` and `lacks_each` ask the filter of keys.
+/// Implements [`Reader`] for a type whose method `read` calls a function with its present
+/// [`Moment`], and whose methods `lacks` and `lacks_each` ask the filter of keys.
 macro_rules! read_by_moment {
     ($type:ty) => {
         impl varve_kv::Reader for $type {

@@ -1,5 +1,6 @@
-//! The engine suite over the front table before the in-memory engine, with tables so small that each case passes through
-//! every tier, with a flush after every write, and with none until the end.
+//! The engine suite over the front table before the in-memory engine, with tables so small that
+//! each case passes through every tier, with a flush after every write, and with none until the
+//! end.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -9,7 +10,8 @@ use tempfile::TempDir;
 use varve_kv_front::{FrontMemoryEngine, FrontOptions};
 
 fn engine(table_bytes: usize) -> (FrontMemoryEngine, TempDir) {
-    // In memory where that is to be had: every flush begins a segment, and a disk takes milliseconds for that.
+    // In memory where that is to be had: every flush begins a segment, and a disk takes
+    // milliseconds for that.
     let dir = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap();

@@ -1,5 +1,5 @@
-//! What the suite cannot ask of an engine it does not know: crashes, snapshots held over flushes, partitions of every
-//! size, writers held back.
+//! What the suite cannot ask of an engine it does not know: crashes, snapshots held over flushes,
+//! partitions of every size, writers held back.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -122,7 +122,8 @@ fn same(reader: &(impl Reader + ?Sized), model: &Model) {
     }
 }
 
-/// The log alone brings everything back, whatever was flushed meanwhile to a base that is lost with the process.
+/// The log alone brings everything back, whatever was flushed meanwhile to a base that is lost with
+/// the process.
 #[test]
 fn what_was_acknowledged_is_replayed_after_a_crash_at_any_moment() {
     for seed in 0..20 {
@@ -156,7 +157,8 @@ fn what_was_acknowledged_is_replayed_after_a_crash_at_any_moment() {
     }
 }
 
-/// A log is replayed with the tables' names, so a version with the tables in another order reads it right.
+/// A log is replayed with the tables' names, so a version with the tables in another order reads it
+/// right.
 #[test]
 fn a_replayed_log_finds_its_tables_by_name() {
     static TURNED: &[varve_kv::TableSpec] = &[TABLES[3], TABLES[2], TABLES[1], TABLES[0]];
@@ -186,7 +188,8 @@ fn a_clean_end_leaves_nothing_to_replay() {
     assert_eq!(all_rows(&*space, POINTS, None).len(), 1);
 }
 
-/// Snapshots taken at random moments show their state while tables are frozen, flushed and dropped under them.
+/// Snapshots taken at random moments show their state while tables are frozen, flushed and dropped
+/// under them.
 #[test]
 fn snapshots_keep_their_state_over_flushes() {
     for seed in 0..10 {
@@ -223,7 +226,8 @@ fn snapshots_keep_their_state_over_flushes() {
     }
 }
 
-/// Both sides of an edge, written in one batch, show together to readers that look while tables are flushed.
+/// Both sides of an edge, written in one batch, show together to readers that look while tables are
+/// flushed.
 #[test]
 fn readers_see_batches_wholly_while_tables_are_flushed() {
     const ENDS: u64 = 7;
@@ -300,7 +304,8 @@ fn a_large_partition_stays_sorted() {
     }
 }
 
-/// A row that is overwritten again and again, as a counter is, costs a scan of its partition no walk over its versions.
+/// A row that is overwritten again and again, as a counter is, costs a scan of its partition no
+/// walk over its versions.
 #[test]
 fn many_versions_of_one_row_show_once() {
     let dir = temporary();
@@ -330,7 +335,8 @@ fn many_versions_of_one_row_show_once() {
     assert_eq!(all_rows(&*space, NAMED, None).len(), 3);
 }
 
-/// Writes rows of 2,000 bytes until one is refused; returns the refusal and the number of rows that were stored.
+/// Writes rows of 2,000 bytes until one is refused; returns the refusal and the number of rows that
+/// were stored.
 fn write_until_refused(space: &dyn Space) -> (KvError, u64) {
     for n in 0..1_000u64 {
         let mut batch = Batch::new();
@@ -343,8 +349,8 @@ fn write_until_refused(space: &dyn Space) -> (KvError, u64) {
     panic!("no write was refused");
 }
 
-/// While nothing can be flushed, writers are refused as busy once the tables are full, nothing of a refused batch is
-/// stored, and they go on when room returns.
+/// While nothing can be flushed, writers are refused as busy once the tables are full, nothing of a
+/// refused batch is stored, and they go on when room returns.
 #[test]
 fn writers_are_refused_when_flushing_does_not_keep_up() {
     let dir = temporary();
@@ -368,7 +374,8 @@ fn writers_are_refused_when_flushing_does_not_keep_up() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
-/// A write may have to wait as soon as what is left of a flush is more than the room that is left, long before that is used up.
+/// A write may have to wait as soon as what is left of a flush is more than the room that is left,
+/// long before that is used up.
 #[test]
 fn writers_are_held_back_before_the_room_is_used_up() {
     let dir = temporary();
@@ -397,7 +404,8 @@ fn writers_are_held_back_before_the_room_is_used_up() {
     engine.controls().fill_disk(false);
 }
 
-/// A full disk at flushing lets writers go on until memory is full and then says so; room ends it without a restart.
+/// A full disk at flushing lets writers go on until memory is full and then says so; room ends it
+/// without a restart.
 #[test]
 fn a_full_disk_at_flushing_passes_when_room_returns() {
     let dir = temporary();
@@ -449,8 +457,8 @@ fn missing_descriptors_at_flushing_pass_when_some_are_free() {
 /// Says to the test itself that it runs in a process of its own.
 const ALONE: &str = "VARVE_TEST_WITHOUT_DESCRIPTORS";
 
-/// The same when the process really has none, so that the log cannot begin a segment: the table grows to twice its size,
-/// then writers are told that it may pass, and it does.
+/// The same when the process really has none, so that the log cannot begin a segment: the table
+/// grows to twice its size, then writers are told that it may pass, and it does.
 #[test]
 fn missing_descriptors_at_freezing_pass_when_some_are_free() {
     if std::env::var_os(ALONE).is_none() {
@@ -496,7 +504,8 @@ fn missing_descriptors_at_freezing_pass_when_some_are_free() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
-/// A table that is seldom written is flushed once it is old enough, so that its log does not stay for ever.
+/// A table that is seldom written is flushed once it is old enough, so that its log does not stay
+/// for ever.
 #[test]
 fn an_old_table_is_flushed_though_it_is_not_full() {
     let dir = temporary();

@@ -1,4 +1,5 @@
-//! How much was written to each partition: roughly to all of them together, well to those that have taken much.
+//! How much was written to each partition: roughly to all of them together, well to those that have
+//! taken much.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,12 +12,12 @@ use crate::parts::Parts;
 const ROW_BYTES: usize = 24;
 /// What the smallest row counts as: partitions of many small rows are dear, too.
 const ROW_BYTES_MIN: usize = 100;
-/// How many records are written while a partition takes its share of bytes. What is not recorded is forgotten when the space is
-/// closed, so a partition may exceed its share by as much each time.
+/// How many records are written while a partition takes its share of bytes. What is not recorded is
+/// forgotten when the space is closed, so a partition may exceed its share by as much each time.
 const RECORDS: u64 = 8;
 const CELLS: usize = 1 << 15;
-/// When the cells have taken on average one in so many parts of what makes a partition watched, they are halved: else the small
-/// partitions that share them would seem large in the end.
+/// When the cells have taken on average one in so many parts of what makes a partition watched,
+/// they are halved: else the small partitions that share them would seem large in the end.
 const FULL: u64 = 8;
 
 /// What a row counts as.
@@ -25,7 +26,8 @@ pub(crate) fn row_bytes(clustering: &[u8], value: &[u8]) -> u64 {
     bytes.max(ROW_BYTES_MIN) as u64
 }
 
-/// Two rows of counters; a partition adds to one of each, so the smaller of its two is at least what it has taken.
+/// Two rows of counters; a partition adds to one of each, so the smaller of its two is at least
+/// what it has taken.
 #[derive(Debug)]
 struct Sketch {
     cells: Box<[[u64; 2]]>,

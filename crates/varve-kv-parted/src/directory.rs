@@ -13,7 +13,8 @@ use crate::counts::Counts;
 use crate::parts::Parts;
 use crate::{PartOptions, PartRule, TABLE};
 
-/// The only partition of the table of records; its rows are called as the partitions that they tell of.
+/// The only partition of the table of records; its rows are called as the partitions that they tell
+/// of.
 const RECORDS: &[u8] = &[0];
 
 /// What is known of a space's partitions.
@@ -23,7 +24,8 @@ pub(crate) struct Directory {
     /// By table.
     rules: Vec<Option<PartRule>>,
     records: TableId,
-    /// Whether any partition is in parts: mostly none is, and then nothing else has to be looked at.
+    /// Whether any partition is in parts: mostly none is, and then nothing else has to be looked
+    /// at.
     any: AtomicBool,
     parted: RwLock<HashMap<Vec<u8>, Arc<Parted>>>,
     counts: Mutex<Counts>,
@@ -39,16 +41,20 @@ pub(crate) struct Parted {
 }
 
 impl Parted {
-    /// A write that took rows out of older epochs is done, whatever became of it. To be said before its caller is answered.
+    /// A write that took rows out of older epochs is done, whatever became of it. To be said before
+    /// its caller is answered.
     ///
-    /// Of a write that failed it is said, too. That is enough only as no write is unknown to a living process that goes on with the space: the engine
-    /// below answers when it is certain whether it was carried out, or when this process writes no more (`docs/decisions/0007-cassandra.md`). Where it
-    /// might be carried out after this was said, with later writes of its rows following, it would have to be said again then.
+    /// Of a write that failed it is said, too. That is enough only as no write is unknown to a
+    /// living process that goes on with the space: the engine below answers when it is certain
+    /// whether it was carried out, or when this process writes no more
+    /// (`docs/decisions/0007-cassandra.md`). Where it might be carried out after this was said,
+    /// with later writes of its rows following, it would have to be said again then.
     pub(crate) fn removed(&self) {
         self.removals.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How often that was said. To be asked before something is read: what is removed later is counted later.
+    /// How often that was said. To be asked before something is read: what is removed later is
+    /// counted later.
     pub(crate) fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }
@@ -56,10 +62,12 @@ impl Parted {
 
 /// A moment of a partition that is in parts.
 ///
-/// What the newest epoch says of a row counts, and what older ones say does not. Once a row has been removed from all of them, nothing
-/// has to be said of it any more, so a second removal takes away what the first had put in the newest one to hide the others until they were
-/// empty. Who has read an older epoch before the first and the newest one after the second sees what had been hidden long before. It has not
-/// come to that as long as no removal was completed since the moment before the reads.
+/// What the newest epoch says of a row counts, and what older ones say does not. Once a row has
+/// been removed from all of them, nothing has to be said of it any more, so a second removal takes
+/// away what the first had put in the newest one to hide the others until they were empty. Who has
+/// read an older epoch before the first and the newest one after the second sees what had been
+/// hidden long before. It has not come to that as long as no removal was completed since the moment
+/// before the reads.
 pub(crate) struct Moment {
     pub(crate) parted: Arc<Parted>,
     removals: u64,
@@ -169,7 +177,8 @@ impl Directory {
         (rule.together)(clustering)
     }
 
-    /// The same of all rows in a range: `None` if they may be put into different parts, `Some(None)` if all stay in the partition.
+    /// The same of all rows in a range: `None` if they may be put into different parts,
+    /// `Some(None)` if all stay in the partition.
     pub(crate) fn together_in<'r>(
         &self,
         table: TableId,
@@ -209,8 +218,8 @@ impl Directory {
         self.counts.lock().add(partition, bytes);
     }
 
-    /// Counts a batch that is about to be written. Where partitions have to go on in further parts they do so from here on: that is
-    /// stored before any row is put into them.
+    /// Counts a batch that is about to be written. Where partitions have to go on in further parts
+    /// they do so from here on: that is stored before any row is put into them.
     pub(crate) fn count(&self, inner: &dyn Space, batch: &Batch) -> Result<(), KvError> {
         let is_due = {
             let mut counts = self.counts.lock();

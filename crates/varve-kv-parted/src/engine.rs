@@ -9,8 +9,8 @@ use crate::directory::Directory;
 use crate::space::PartedSpace;
 use crate::{PartOptions, PartRule, TABLE};
 
-/// An engine whose partitions do not grow without bound. The one below must keep partitions apart whatever their keys are; one
-/// that stores the keys of a row as one does not.
+/// An engine whose partitions do not grow without bound. The one below must keep partitions apart
+/// whatever their keys are; one that stores the keys of a row as one does not.
 pub struct PartedEngine {
     inner: Arc<dyn Engine>,
     rules: Vec<PartRule>,
@@ -29,7 +29,8 @@ impl PartedEngine {
     }
 }
 
-/// `tables` and the table of records. What is made once is kept: lists of tables are few, and live as long as the process.
+/// `tables` and the table of records. What is made once is kept: lists of tables are few, and live
+/// as long as the process.
 fn with_records(tables: &'static [TableSpec]) -> &'static [TableSpec] {
     type Made = (&'static [TableSpec], &'static [TableSpec]);
     static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());

@@ -1,7 +1,7 @@
 //! A scan of a whole table, in which a partition that is in parts comes as one.
 //!
-//! It comes where it would if it were in one piece ([`Reader::partition_order`]), so a scan finds its place again whatever has been
-//! parted meanwhile.
+//! It comes where it would if it were in one piece ([`Reader::partition_order`]), so a scan finds
+//! its place again whatever has been parted meanwhile.
 
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, TableId};
 

@@ -1,17 +1,21 @@
 //! A scan of a partition that is in parts: the rows of all parts in the order of their keys.
 //!
-//! A page of each part that may have rows of the range is read, all at once, and kept until its rows have their turn. When one is used
-//! up, the scan goes on behind the row that was shown last: of that part a new page is read, and of those that have little
-//! left. Where the keys of the rows grew with time, the oldest part has all the small ones; it alone is read on then, and the others' pages
-//! wait.
+//! A page of each part that may have rows of the range is read, all at once, and kept until its
+//! rows have their turn. When one is used up, the scan goes on behind the row that was shown last:
+//! of that part a new page is read, and of those that have little left. Where the keys of the rows
+//! grew with time, the oldest part has all the small ones; it alone is read on then, and the
+//! others' pages wait.
 //!
-//! **A row that waits is as old as its page.** No page outlives the call, so every row was there at some moment of it, which is all
-//! that a call promises beside writes; and who reads rows in one call and then events in another has still read all rows first. But
-//! rows of the same key must not be of moments that do not go together ([`Moment`](crate::directory::Moment)). They do where no removal was done
-//! between the reads of their pages, or where the newer epoch was read first: in that order nothing is seen that had been hidden, as what hides a
-//! row is taken away only when no older epoch has the row any more. So of each page it is known how many removals were done before it was read,
-//! and where there were more when a newer epoch was read after it, it is read again. A page of a newer epoch may wait while older ones are read on,
-//! whatever is removed: so where keys grew with time, removals make no scan dearer.
+//! **A row that waits is as old as its page.** No page outlives the call, so every row was there at
+//! some moment of it, which is all that a call promises beside writes; and who reads rows in one
+//! call and then events in another has still read all rows first. But rows of the same key must not
+//! be of moments that do not go together ([`Moment`](crate::directory::Moment)). They do where no
+//! removal was done between the reads of their pages, or where the newer epoch was read first: in
+//! that order nothing is seen that had been hidden, as what hides a row is taken away only when no
+//! older epoch has the row any more. So of each page it is known how many removals were done before
+//! it was read, and where there were more when a newer epoch was read after it, it is read again. A
+//! page of a newer epoch may wait while older ones are read on, whatever is removed: so where keys
+//! grew with time, removals make no scan dearer.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -27,13 +31,16 @@ use crate::parts;
 const ROWS: usize = 128;
 /// Rows of a page when few parts are read on: what such an engine reads first, and then.
 const ROWS_MORE: usize = 1_128;
-/// How many parts are few: an engine reads pages of many at once, and their second ones one after the other.
+/// How many parts are few: an engine reads pages of many at once, and their second ones one after
+/// the other.
 const FEW: usize = 4;
-/// Bytes that the pages of all parts have together, about, however many parts there are; but each page has a row.
+/// Bytes that the pages of all parts have together, about, however many parts there are; but each
+/// page has a row.
 const BYTES_MAX: usize = 8 << 20;
 /// What a row takes in a page besides its key and value.
 const ROW_BYTES: usize = size_of::<RowRange>();
-/// A page that has fewer than one in so many of its rows left is read anew with others. What is left is read again then.
+/// A page that has fewer than one in so many of its rows left is read anew with others. What is
+/// left is read again then.
 const LITTLE: usize = 4;
 
 /// Where a row is in a page's bytes.
@@ -92,7 +99,8 @@ struct Most {
     bytes: usize,
 }
 
-/// The next row of a part. The greatest is the one that comes first: of equal keys, that of the newest epoch.
+/// The next row of a part. The greatest is the one that comes first: of equal keys, that of the
+/// newest epoch.
 #[derive(PartialEq, Eq)]
 struct Front<'p> {
     key: &'p [u8],
@@ -130,7 +138,8 @@ struct Merge<'a> {
     reader: &'a dyn Reader,
     table: TableId,
     reverse: bool,
-    /// The partition, as it was when the scan began: rows that are put into later epochs are not seen.
+    /// The partition, as it was when the scan began: rows that are put into later epochs are not
+    /// seen.
     parted: Arc<Parted>,
     /// What was not shown yet.
     range: ClusteringRange,
@@ -184,8 +193,9 @@ pub(crate) fn scan(
 }
 
 impl Merge<'_> {
-    /// Reads of every part that may have more rows, until there is one of each: of all such parts at once, or, where removals were done since
-    /// it was done last, of one epoch after the other, as then more of them are likely. Then what must be read again of older epochs.
+    /// Reads of every part that may have more rows, until there is one of each: of all such parts
+    /// at once, or, where removals were done since it was done last, of one epoch after the other,
+    /// as then more of them are likely. Then what must be read again of older epochs.
     fn read_on(&mut self) -> Result<(), KvError> {
         let removals = self.parted.removals();
         let is_quiet = removals == self.removals;

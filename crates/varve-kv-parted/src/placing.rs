@@ -1,15 +1,18 @@
 //! Where the writes of a batch go.
 //!
-//! A row is put into the newest epoch. A row that is removed is removed from every epoch that has it or a mark; but where an older
-//! one has a row below, a mark is put, that hides the row until it is gone: the parts are not written at one moment. The older epochs are asked
-//! for that, and they get no rows of that key any more, as whoever writes a row has seen the end of all earlier writes of it.
+//! A row is put into the newest epoch. A row that is removed is removed from every epoch that has
+//! it or a mark; but where an older one has a row below, a mark is put, that hides the row until it
+//! is gone: the parts are not written at one moment. The older epochs are asked for that, and they
+//! get no rows of that key any more, as whoever writes a row has seen the end of all earlier writes
+//! of it.
 //!
-//! Where a batch says that it deletes all that is stored in a range ([`Batch::sweep`]), the same holds of each part, but for rows that it puts
-//! there: what older epochs have of those stays. So the range is said of each part, in pieces between them. Marks that are left from
-//! removals of before may go along, as nothing is below them any more.
+//! Where a batch says that it deletes all that is stored in a range ([`Batch::sweep`]), the same
+//! holds of each part, but for rows that it puts there: what older epochs have of those stays. So
+//! the range is said of each part, in pieces between them. Marks that are left from removals of
+//! before may go along, as nothing is below them any more.
 //!
-//! A batch is placed with one state of the directory, which is looked up once for each partition: other writes may change it
-//! meanwhile, and a row and its event have to stay together.
+//! A batch is placed with one state of the directory, which is looked up once for each partition:
+//! other writes may change it meanwhile, and a row and its event have to stay together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +23,8 @@ use crate::counts::row_bytes;
 use crate::directory::{Directory, Parted};
 use crate::parts::{self, BEFORE_VALUE, GONE};
 
-/// The parts of the partitions that a batch writes to, as they were when it was looked at first; `None` of one that is whole.
+/// The parts of the partitions that a batch writes to, as they were when it was looked at first;
+/// `None` of one that is whole.
 type Taken<'b> = HashMap<&'b [u8], Option<Arc<Parted>>>;
 
 /// A batch with its writes where they belong.
@@ -42,7 +46,8 @@ struct Removal {
 type Steps = Vec<(Vec<u8>, bool)>;
 
 impl Removal {
-    /// The steps, from what the older epochs have, the newest first. A place gets a mark if an older one has a row.
+    /// The steps, from what the older epochs have, the newest first. A place gets a mark if an
+    /// older one has a row.
     fn steps(&self, older: &[Option<Vec<u8>>]) -> Steps {
         let mut steps = Steps::new();
         let mut row_below = false;
@@ -252,7 +257,8 @@ fn parts_of<'t>(
     parted.filter(|_| directory.may_part(table))
 }
 
-/// The steps of each removal of a row of a partition that is in parts, in their order. Older epochs are read once for each table.
+/// The steps of each removal of a row of a partition that is in parts, in their order. Older epochs
+/// are read once for each table.
 fn removals(
     directory: &Directory,
     reader: &dyn Reader,
@@ -303,7 +309,8 @@ fn removals(
     Ok(steps)
 }
 
-/// What is stored of each of some rows. All are asked for at once, but those that are known not to be there: whoever writes waits for it.
+/// What is stored of each of some rows. All are asked for at once, but those that are known not to
+/// be there: whoever writes waits for it.
 fn stored(
     reader: &dyn Reader,
     table: TableId,

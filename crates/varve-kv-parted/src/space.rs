@@ -42,7 +42,8 @@ impl Asked {
 }
 
 impl PartedSpace {
-    /// The parts of a partition, and where a row of it may be in them, the newest epoch first; `None` if only in the partition itself.
+    /// The parts of a partition, and where a row of it may be in them, the newest epoch first;
+    /// `None` if only in the partition itself.
     fn places(
         &self,
         table: TableId,
@@ -66,8 +67,8 @@ impl PartedSpace {
         }
     }
 
-    /// A row of a partition that is in parts, asked for in one epoch after the other, the newest first: what is removed
-    /// meanwhile does not matter.
+    /// A row of a partition that is in parts, asked for in one epoch after the other, the newest
+    /// first: what is removed meanwhile does not matter.
     fn get_in_turn(
         &self,
         table: TableId,

@@ -1,8 +1,9 @@
-//! Partitions that go on in parts while writes fail, spaces are opened again and other servers take them over: all that was acknowledged is
-//! there, nothing else is.
+//! Partitions that go on in parts while writes fail, spaces are opened again and other servers take
+//! them over: all that was acknowledged is there, nothing else is.
 //!
-//! With three rows for each part nearly every write stores a record before its rows, so a fault of the first write of a call
-//! hits the record of what a partition has taken or of its new parts, and one of the second the rows.
+//! With three rows for each part nearly every write stores a record before its rows, so a fault of
+//! the first write of a call hits the record of what a partition has taken or of its new parts, and
+//! one of the second the rows.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

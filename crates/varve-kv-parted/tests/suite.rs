@@ -1,7 +1,8 @@
 //! The contract of the seam with partitions in parts after a few rows.
 //!
-//! One sentence does not hold of them: that a scan sees all rows of a batch that are in one partition, or none. So in the table
-//! that this is tried with, partitions stay whole in the first run; the second tries everything else with it.
+//! One sentence does not hold of them: that a scan sees all rows of a batch that are in one
+//! partition, or none. So in the table that this is tried with, partitions stay whole in the first
+//! run; the second tries everything else with it.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -108,7 +109,8 @@ fn keys(rows: &Rows) -> Vec<u64> {
     rows.iter().map(key).collect()
 }
 
-/// Longer than what is read of a part at a time, with rows of all epochs among each other, changed and removed.
+/// Longer than what is read of a part at a time, with rows of all epochs among each other, changed
+/// and removed.
 #[test]
 fn a_partition_in_parts_reads_as_one() {
     let engine = all_in_parts();

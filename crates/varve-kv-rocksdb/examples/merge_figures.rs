@@ -1,12 +1,17 @@
-//! What merging the sorted files of edges costs, and reading them before and after, under different options of RocksDB.
+//! What merging the sorted files of edges costs, and reading them before and after, under different
+//! options of RocksDB.
 //!
-//! `merge_figures [--runs N] [--rows N] [--reads N] [--repeat N] [--dir PATH] [part of a variant's name ...]`
+//! ```text
+//! merge_figures [--runs N] [--rows N] [--reads N] [--repeat N] [--dir PATH] [part of a variant's name ...]
+//! ```
 //!
-//! Rows as edges make them, two an edge, in one table: a partition for each vertex, some ten edges out and ten in; keys
-//! of 29 bytes and values of 20. `--runs` tables in memory of `--rows` rows each are flushed, each to a file, and then
-//! merged to one run. Processor's time only, in microseconds, the least of all repetitions: other work on the machine
-//! lengthens it, and nothing shortens it. "writing" is the writer's thread, "flushing" all others meanwhile. Reads are of
-//! blocks that the cache holds ("warm") and of a cache too small for them ("cold": from the system's page cache).
+//! Rows as edges make them, two an edge, in one table: a partition for each vertex, some ten edges
+//! out and ten in; keys of 29 bytes and values of 20. `--runs` tables in memory of `--rows` rows
+//! each are flushed, each to a file, and then merged to one run. Processor's time only, in
+//! microseconds, the least of all repetitions: other work on the machine lengthens it, and nothing
+//! shortens it. "writing" is the writer's thread, "flushing" all others meanwhile. Reads are of
+//! blocks that the cache holds ("warm") and of a cache too small for them ("cold": from the
+//! system's page cache).
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -191,7 +196,8 @@ fn vertex(number: u64) -> [u8; 1 + ID_BYTES] {
 const OUT: u8 = 1;
 const IN: u8 = 2;
 
-/// The clustering key of an edge on one of its sides: direction, label, no other label, no sort values, the other end.
+/// The clustering key of an edge on one of its sides: direction, label, no other label, no sort
+/// values, the other end.
 fn edge(direction: u8, other: u64) -> [u8; 19] {
     let mut key = [0; 19];
     key[0] = direction;
@@ -245,7 +251,8 @@ struct Figures {
     write: f64,
     flush: f64,
     merge: f64,
-    /// Microseconds a call: a row and a list of some twenty, of many runs, and of one in a warm cache and in none.
+    /// Microseconds a call: a row and a list of some twenty, of many runs, and of one in a warm
+    /// cache and in none.
     runs: [f64; 2],
     warm: [f64; 2],
     cold: [f64; 2],
@@ -274,7 +281,8 @@ fn sst_bytes(space: &dyn Space) -> f64 {
     figure.map_or(0.0, |it| it.value)
 }
 
-/// Microseconds of reading an edge, and the edges of a vertex. Another `turn` reads others, so that no row is remembered.
+/// Microseconds of reading an edge, and the edges of a vertex. Another `turn` reads others, so that
+/// no row is remembered.
 fn read(space: &dyn Space, settings: &Settings, edges: u64, turn: u64) -> Outcome<[f64; 2]> {
     let vertices = edges / DEGREE;
     let get = |n: u64| {

@@ -1,10 +1,13 @@
-//! Measures the storage engine alone, with rows of the sizes that graphs make, and compares options.
+//! Measures the storage engine alone, with rows of the sizes that graphs make, and compares
+//! options.
 //!
 //! `raw_figures [--seconds N] [--rows N] [--dir PATH] [part of a case's name ...]`
 //!
-//! Writes: batches of 200 vertices (key 24 bytes, value 120) and of 500 edges (two rows each: key 40, value 40), with
-//! hashed or ascending keys. `tiers 0`, `tiers 1` and `tiers 4` read with so many frozen front tables. "drained" counts the flushes and compactions up to the end. Figures for each CPU-second
-//! (all threads of the process) hold on a busy machine too; those by the clock only on a quiet one.
+//! Writes: batches of 200 vertices (key 24 bytes, value 120) and of 500 edges (two rows each: key
+//! 40, value 40), with hashed or ascending keys. `tiers 0`, `tiers 1` and `tiers 4` read with so
+//! many frozen front tables. "drained" counts the flushes and compactions up to the end. Figures
+//! for each CPU-second (all threads of the process) hold on a busy machine too; those by the clock
+//! only on a quiet one.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -280,7 +283,8 @@ struct Write {
     name: &'static str,
     fill: Fill,
     durability: Durability,
-    /// Whether each vertex is looked up before it is written, as insertion does to find out whether it exists.
+    /// Whether each vertex is looked up before it is written, as insertion does to find out whether
+    /// it exists.
     looked_up: bool,
 }
 
@@ -568,7 +572,8 @@ fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) -> Outcome<()
     })
 }
 
-/// Reads of rows in the sorted files while so many frozen tables, which do not have them, stand before those.
+/// Reads of rows in the sorted files while so many frozen tables, which do not have them, stand
+/// before those.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
     const DEGREE: u64 = 10;
@@ -678,7 +683,8 @@ fn copy_files(from: &Path, to: &Path) -> Outcome<u64> {
     Ok(log_bytes)
 }
 
-/// How long a store takes to open: closed in order, and as a crash leaves it with its log unflushed.
+/// How long a store takes to open: closed in order, and as a crash leaves it with its log
+/// unflushed.
 fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
     let Store {
         space,

@@ -1,8 +1,8 @@
 //! A batch of the seam as the bytes of a RocksDB write batch, in one pass.
 //!
-//! Layout (stable since RocksDB 3, it is what the log holds): sequence number (8 bytes, filled in by RocksDB), count
-//! (4, little endian), then for each operation a tag, the column family's id, and strings with their lengths, all
-//! numbers as varints.
+//! Layout (stable since RocksDB 3, it is what the log holds): sequence number (8 bytes, filled in
+//! by RocksDB), count (4, little endian), then for each operation a tag, the column family's id,
+//! and strings with their lengths, all numbers as varints.
 
 use varve_kv::range::prefix_end;
 use varve_kv::{Batch, Op};
@@ -38,13 +38,14 @@ struct SortEntry {
 impl Encoder {
     /// The bytes of `batch`; `families` are the column families' ids by table.
     ///
-    /// With at least `sort_from` operations they are put in the order of their keys, which spares the memtable most of
-    /// its search: neighbours in the batch have their places near each other. Operations on the same row keep their
-    /// order, so nothing else can tell.
+    /// With at least `sort_from` operations they are put in the order of their keys, which spares
+    /// the memtable most of its search: neighbours in the batch have their places near each other.
+    /// Operations on the same row keep their order, so nothing else can tell.
     ///
-    /// `unbounded` is called for a prefix delete whose prefix has no end (it is all 0xFF, and so is its partition): it
-    /// must return the keys stored under the prefix. RocksDB's range delete needs an end, so those keys are deleted
-    /// singly, together with those that the batch itself put before.
+    /// `unbounded` is called for a prefix delete whose prefix has no end (it is all 0xFF, and so is
+    /// its partition): it must return the keys stored under the prefix. RocksDB's range delete
+    /// needs an end, so those keys are deleted singly, together with those that the batch itself
+    /// put before.
     ///
     /// # Errors
     /// Those of `unbounded`.
@@ -68,8 +69,8 @@ impl Encoder {
         }
     }
 
-    /// Whether it could be done: not when the batch holds prefix deletes, whose place among the others matters, or is
-    /// larger than the places can tell.
+    /// Whether it could be done: not when the batch holds prefix deletes, whose place among the
+    /// others matters, or is larger than the places can tell.
     fn encode_sorted(&mut self, batch: &Batch, families: &[u32]) -> bool {
         let most = batch.byte_len() + batch.len() * OP_OVERHEAD_MAX;
         if u32::try_from(most).is_err() {
@@ -238,8 +239,9 @@ mod tests {
 
     use super::*;
 
-    /// What RocksDB itself writes for the same operations in the default column family has the same strings; here only
-    /// the count and the acceptance of the bytes are compared, the suite compares what is read back.
+    /// What RocksDB itself writes for the same operations in the default column family has the same
+    /// strings; here only the count and the acceptance of the bytes are compared, the suite
+    /// compares what is read back.
     #[test]
     fn rocksdb_counts_what_was_encoded() {
         let mut batch = Batch::new();

@@ -9,20 +9,23 @@ use varve_kv_front::FrontOptions;
 /// Memory of the engine when nothing is said: 512 MiB.
 pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 
-/// The least memory the engine starts with: below it, index and filter blocks push each other out of the cache and a
-/// read costs a thousand times what it should.
+/// The least memory the engine starts with: below it, index and filter blocks push each other out
+/// of the cache and a read costs a thousand times what it should.
 pub const MEMORY_BYTES_MIN: u64 = 64 << 20;
 
-/// At how many bytes a front table is flushed when nothing is said: 160 MiB. The larger, the fewer files to merge.
+/// At how many bytes a front table is flushed when nothing is said: 160 MiB. The larger, the fewer
+/// files to merge.
 pub const FRONT_TABLE_BYTES_DEFAULT: usize = 160 << 20;
 
 /// Settings of a [`RocksEngine`](crate::RocksEngine).
 #[derive(Debug, Clone)]
 pub struct RocksConfig {
-    /// The directory with one subdirectory for each space; created if it is missing. One process at a time uses it.
+    /// The directory with one subdirectory for each space; created if it is missing. One process at
+    /// a time uses it.
     pub data_dir: PathBuf,
-    /// Bytes for the block cache (with indexes and filters), the memtables and the front tables of all spaces together. At least
-    /// [`MEMORY_BYTES_MIN`]. Not counted: iterators, what compactions keep (some tens of MiB, 300 at most), and the page cache.
+    /// Bytes for the block cache (with indexes and filters), the memtables and the front tables of
+    /// all spaces together. At least [`MEMORY_BYTES_MIN`]. Not counted: iterators, what compactions
+    /// keep (some tens of MiB, 300 at most), and the page cache.
     pub memory_bytes: u64,
     /// Threads for flushes and compactions, shared by all spaces. At least 2.
     pub background_jobs: u16,
@@ -30,18 +33,19 @@ pub struct RocksConfig {
     pub front: FrontTable,
     /// What was chosen by measurement; for measuring again, not for operators.
     pub tuning: Tuning,
-    /// Files that one space may hold open. `None`: an eighth of what the process may open, between 64 and 4,096.
+    /// Files that one space may hold open. `None`: an eighth of what the process may open, between
+    /// 64 and 4,096.
     pub open_files_per_space: Option<u32>,
 }
 
 /// What is before RocksDB.
 #[derive(Debug, Clone)]
 pub enum FrontTable {
-    /// Nothing: batches go to RocksDB's log and memtables. What the log of a front table still holds is brought over when
-    /// a space is opened.
+    /// Nothing: batches go to RocksDB's log and memtables. What the log of a front table still
+    /// holds is brought over when a space is opened.
     Off,
-    /// A front table that is flushed at so many bytes; all of them share three eighths of [`RocksConfig::memory_bytes`],
-    /// and no table gets more than a third of that.
+    /// A front table that is flushed at so many bytes; all of them share three eighths of
+    /// [`RocksConfig::memory_bytes`], and no table gets more than a third of that.
     Share(usize),
     /// A front table with these options; its memory comes besides.
     With(FrontOptions),
@@ -62,7 +66,8 @@ impl RocksConfig {
     }
 }
 
-/// Options whose values were chosen by measurement (`docs/decisions/0003-rocksdb-options.md`, program `raw_figures`).
+/// Options whose values were chosen by measurement (`docs/decisions/0003-rocksdb-options.md`,
+/// program `raw_figures`).
 #[derive(Debug, Clone)]
 pub struct Tuning {
     /// A table's memtable is flushed at this size in bytes, or sooner when memory is short.
@@ -75,7 +80,8 @@ pub struct Tuning {
     pub block_bytes: usize,
     /// Bits of filter for each key.
     pub filter_bits: f64,
-    /// Whether the filter and the index of a file are cut into small pieces that the cache holds singly.
+    /// Whether the filter and the index of a file are cut into small pieces that the cache holds
+    /// singly.
     pub partition_filters: bool,
     /// Whether blocks of the lower levels are compressed with LZ4.
     pub compress: bool,
@@ -89,14 +95,17 @@ pub struct Tuning {
     pub tiers: bool,
     /// Sorted runs of a table that are merged while tables are flushed one after the other.
     pub runs_loading: i32,
-    /// The most of them while nearly all rows that come are new and hardly anything is looked for in the files.
+    /// The most of them while nearly all rows that come are new and hardly anything is looked for
+    /// in the files.
     pub runs_inserting: i32,
-    /// Sorted runs of a table that are merged once none has been flushed for `quiet_after`. At most so many are left then.
+    /// Sorted runs of a table that are merged once none has been flushed for `quiet_after`. At most
+    /// so many are left then.
     pub runs_quiet: i32,
     /// See `runs_quiet`.
     pub quiet_after: Duration,
-    /// Rows of a table in level 0 above which all of its files are merged then, into the last level, rather than those with each
-    /// other: a merge that writes into level 0 keeps 10 bits for each row in memory.
+    /// Rows of a table in level 0 above which all of its files are merged then, into the last
+    /// level, rather than those with each other: a merge that writes into level 0 keeps 10 bits for
+    /// each row in memory.
     pub level0_rows_max: u64,
     /// Bytes of the first level below level 0.
     pub level_base_bytes: u64,

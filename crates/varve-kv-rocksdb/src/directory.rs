@@ -41,7 +41,8 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// Creates the directory if it is missing, locks it, and finishes removals that a crash cut short.
+    /// Creates the directory if it is missing, locks it, and finishes removals that a crash cut
+    /// short.
     pub(crate) fn open(path: &Path) -> Result<Self, KvError> {
         folder::create_folders(path).map_err(|error| {
             let shown = path.display().to_string();

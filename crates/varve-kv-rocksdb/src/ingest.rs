@@ -1,7 +1,8 @@
 //! Sorted tables taken in as files: the other side of a front table.
 //!
-//! Each table's rows become one file that is written outside the database and then linked into it. RocksDB's log and
-//! memtables take no part, so nothing is ordered by comparison but what the files' merging needs.
+//! Each table's rows become one file that is written outside the database and then linked into it.
+//! RocksDB's log and memtables take no part, so nothing is ordered by comparison but what the
+//! files' merging needs.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ use crate::options::{LEVEL0_STOP, Shared};
 use crate::space::RocksSpace;
 use crate::tiers::Pace;
 
-/// The directory of files that are being written, inside the space's. What is in it after a crash is of no use.
+/// The directory of files that are being written, inside the space's. What is in it after a crash
+/// is of no use.
 const NEW_FILES: &str = "front-new";
 
 /// Descriptors that RocksDB may use for each file that it takes in.
@@ -128,7 +130,8 @@ impl RocksSpace {
             file.delete(key).map_err(failed)?;
         }
         if entries == 0 {
-            // RocksDB makes no empty file. It happens when all rows fell under a prefix whose rows are deleted one by one.
+            // RocksDB makes no empty file. It happens when all rows fell under a prefix whose rows
+            // are deleted one by one.
             return Ok(None);
         }
         file.finish().map_err(failed)?;
@@ -147,10 +150,10 @@ impl RocksSpace {
         self.reached(&fail_point::FRONT_INGESTED)
     }
 
-    /// File descriptors that taking in the files of all tables needs, and some more, held so that nobody else takes them
-    /// meanwhile: RocksDB opens a file after it has begun to change its manifest, and goes on no more if it cannot. A share
-    /// has to be given up before each table is taken in, and another thread may take that first: the race is short, but
-    /// there.
+    /// File descriptors that taking in the files of all tables needs, and some more, held so that
+    /// nobody else takes them meanwhile: RocksDB opens a file after it has begun to change its
+    /// manifest, and goes on no more if it cannot. A share has to be given up before each table is
+    /// taken in, and another thread may take that first: the race is short, but there.
     fn reserve_descriptors(&self) -> Result<Vec<File>, KvError> {
         let wanted = DESCRIPTORS_A_TABLE * self.tables().len() + DESCRIPTORS_BESIDE;
         (0..wanted)
@@ -159,8 +162,8 @@ impl RocksSpace {
             .map_err(|error| passing(file_error(self.name(), "reserving descriptors", &error)))
     }
 
-    /// Where RocksDB found no file descriptor before it changed anything, it can be asked again. Had it been at its
-    /// manifest, it would have told of an error that stops it.
+    /// Where RocksDB found no file descriptor before it changed anything, it can be asked again.
+    /// Had it been at its manifest, it would have told of an error that stops it.
     fn not_taken_in(&self, error: &rust_rocksdb::Error) -> KvError {
         match passing(self.failed(error)) {
             busy @ KvError::Busy { .. } if self.background_failure().is_none() => busy,
@@ -168,7 +171,8 @@ impl RocksSpace {
         }
     }
 
-    /// Writes and takes in a file for each table that has rows. Returns how many those are, by table.
+    /// Writes and takes in a file for each table that has rows. Returns how many those are, by
+    /// table.
     fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<Vec<u64>, KvError> {
         let mut rows = vec![0; self.tables().len()];
         let mut files = Vec::with_capacity(tables.len());

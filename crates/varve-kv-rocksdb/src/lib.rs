@@ -13,12 +13,13 @@
 //! much cheaper for each row.
 //!
 //! What each failure leaves behind:
-//! - A full disk refuses the write and keeps nothing of it. Each later write looks whether there is room again and, if
-//!   so, takes RocksDB out of its error state, so writing goes on without a restart.
-//! - After any other failed write the space accepts no more writes until it is opened again: what is in the log is
-//!   then replayed, and what the disk really holds decides.
-//! - A log whose end was torn by a crash is cut at its last whole batch. Damage before the end stops the opening with
-//!   the file's name; nothing is skipped silently.
+//! - A full disk refuses the write and keeps nothing of it. Each later write looks whether there is
+//!   room again and, if so, takes RocksDB out of its error state, so writing goes on without a
+//!   restart.
+//! - After any other failed write the space accepts no more writes until it is opened again: what
+//!   is in the log is then replayed, and what the disk really holds decides.
+//! - A log whose end was torn by a crash is cut at its last whole batch. Damage before the end
+//!   stops the opening with the file's name; nothing is skipped silently.
 //!
 //! Options and the figures behind them: `docs/decisions/0003-rocksdb-options.md`.
 

@@ -1,11 +1,12 @@
 //! Remembers how long RocksDB's manifest was, to notice when it has been cut short.
 //!
-//! The manifest lists the files of a store, one edit after another. RocksDB takes a manifest that ends early for one
-//! whose last edit was torn: it opens the older state and removes the files which that does not know. So a small file
-//! beside it holds a length up to which the manifest was surely on disk; a shorter one is refused before RocksDB sees
-//! it. The file itself need not survive: where it is missing or damaged, nothing is checked. Its
-//! one line is the manifest's name, the length in bytes, and the CRC-32C of both in hexadecimal;
-//! earlier builds wrote no checksum.
+//! The manifest lists the files of a store, one edit after another. RocksDB takes a manifest that
+//! ends early for one whose last edit was torn: it opens the older state and removes the files
+//! which that does not know. So a small file beside it holds a length up to which the manifest was
+//! surely on disk; a shorter one is refused before RocksDB sees it. The file itself need not
+//! survive: where it is missing or damaged, nothing is checked. Its one line is the manifest's
+//! name, the length in bytes, and the CRC-32C of both in hexadecimal; earlier builds wrote no
+//! checksum.
 
 use std::fs::{self, File};
 use std::io;
@@ -33,7 +34,8 @@ pub(crate) fn record(dir: &Path) -> io::Result<()> {
 /// Checks the manifest in `dir` against what was noted, and that there is a log at all.
 ///
 /// # Errors
-/// [`KvError::Corruption`] when the manifest is shorter than it was or the logs are gone; else when it cannot be read.
+/// [`KvError::Corruption`] when the manifest is shorter than it was or the logs are gone; else when
+/// it cannot be read.
 pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     let failed = |error: io::Error| file_error(space, "reading the manifest's length", &error);
     let Some((name, recorded)) = recorded(space, dir) else {

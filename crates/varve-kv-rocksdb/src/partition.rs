@@ -1,7 +1,8 @@
-//! The prefix extractor: tells RocksDB where the partition key ends, so that its filters can hold partition keys.
+//! The prefix extractor: tells RocksDB where the partition key ends, so that its filters can hold
+//! partition keys.
 //!
-//! The binding takes plain functions without state only, and a table's function is known at run time; so the callbacks
-//! are given to RocksDB here, with the function behind the state pointer.
+//! The binding takes plain functions without state only, and a table's function is known at run
+//! time; so the callbacks are given to RocksDB here, with the function behind the state pointer.
 
 use std::ffi::{CString, c_char, c_uchar, c_void};
 use std::slice;
@@ -17,16 +18,17 @@ struct Extractor {
 
 /// The extractor of `table`'s partition keys. Give it to one `Options` only, which then owns it.
 pub(crate) fn extractor(table: &TableSpec) -> SliceTransform {
-    // RocksDB stores the name with each file and uses the file's filter only while it is the same, so it must change
-    // when the partition keys of the table do.
+    // RocksDB stores the name with each file and uses the file's filter only while it is the same,
+    // so it must change when the partition keys of the table do.
     let name = CString::new(format!("varve.partition.{}", table.name))
         .expect("table names are lower-case letters, digits and underscores");
     let state = Box::new(Extractor {
         partition_len: table.partition_len,
         name,
     });
-    // SAFETY: the callbacks have the types RocksDB asks for and expect as state what is handed over here. RocksDB
-    // calls `destroy` once, when the last user of the extractor is gone, and nothing else frees the state.
+    // SAFETY: the callbacks have the types RocksDB asks for and expect as state what is handed over
+    // here. RocksDB calls `destroy` once, when the last user of the extractor is gone, and nothing
+    // else frees the state.
     let inner = unsafe {
         ffi::rocksdb_slicetransform_create(
             Box::into_raw(state).cast::<c_void>(),
@@ -47,8 +49,8 @@ unsafe extern "C" fn destroy(state: *mut c_void) {
 }
 
 /// # Safety
-/// `state` points to an `Extractor`, `key` to `length` bytes that live as long as RocksDB uses the answer, `prefix_length`
-/// to a place to write to.
+/// `state` points to an `Extractor`, `key` to `length` bytes that live as long as RocksDB uses the
+/// answer, `prefix_length` to a place to write to.
 unsafe extern "C" fn transform(
     state: *mut c_void,
     key: *const c_char,

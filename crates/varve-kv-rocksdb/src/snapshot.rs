@@ -22,8 +22,9 @@ impl OwnedSnapshot {
         let snapshot = space.db().snapshot();
         let mut point_options = ReadOptions::default();
         point_options.set_snapshot(&snapshot);
-        // SAFETY: the snapshot borrows the database inside `space`, which lives on the heap behind the `Arc` and does
-        // not move. `self` keeps the `Arc` and drops the snapshot first; the longer lifetime never leaves this module.
+        // SAFETY: the snapshot borrows the database inside `space`, which lives on the heap behind
+        // the `Arc` and does not move. `self` keeps the `Arc` and drops the snapshot first; the
+        // longer lifetime never leaves this module.
         let snapshot =
             unsafe { std::mem::transmute::<RocksSnapshot<'_>, RocksSnapshot<'static>>(snapshot) };
         Self {

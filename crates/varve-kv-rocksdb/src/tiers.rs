@@ -1,17 +1,20 @@
-//! Sorted runs: how the files of a front table are merged, how many a read has to look through, and when they are
-//! merged further.
+//! Sorted runs: how the files of a front table are merged, how many a read has to look through, and
+//! when they are merged further.
 //!
-//! Files of equal age and size are merged together ("universal" compaction), so a row is rewritten once or twice on its
-//! way, however large the store is; in levels each merge rewrites all of the level below. The price is more runs for a
-//! read to look through. So many are allowed while tables are flushed one after the other, and few once that is over:
-//! then they are merged further, in time that nobody else needs. More are allowed while new rows are loaded and
-//! hardly anything is looked for in the files: what their number costs reads is weighed against what merging costs.
+//! Files of equal age and size are merged together ("universal" compaction), so a row is rewritten
+//! once or twice on its way, however large the store is; in levels each merge rewrites all of the
+//! level below. The price is more runs for a read to look through. So many are allowed while tables
+//! are flushed one after the other, and few once that is over: then they are merged further, in
+//! time that nobody else needs. More are allowed while new rows are loaded and hardly anything is
+//! looked for in the files: what their number costs reads is weighed against what merging costs.
 //!
-//! **What a merge keeps in memory** is the filter and the index of the file that it writes, until that is whole. In level 0 a run is one
-//! file, however large; below it a run is a level of its own, of files of bounded size. RocksDB writes a merge's result into the level
-//! above the next older run, and so into level 0 where that lies there. Therefore all small runs are merged at once, down to the
-//! oldest file of level 0, and there are more levels than large runs. What a merge beside another one, or a small flush between
-//! large ones, leaves in level 0 all the same goes with everything else into the last level, once nothing is flushed.
+//! **What a merge keeps in memory** is the filter and the index of the file that it writes, until
+//! that is whole. In level 0 a run is one file, however large; below it a run is a level of its
+//! own, of files of bounded size. RocksDB writes a merge's result into the level above the next
+//! older run, and so into level 0 where that lies there. Therefore all small runs are merged at
+//! once, down to the oldest file of level 0, and there are more levels than large runs. What a
+//! merge beside another one, or a small flush between large ones, leaves in level 0 all the same
+//! goes with everything else into the last level, once nothing is flushed.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -25,37 +28,42 @@ use varve_kv::TableSpec;
 
 use crate::config::Tuning;
 
-/// Levels of a store. In a store of tiers each level below level 0 is one run: as many as large runs may be, and some for small
-/// ones, which RocksDB takes into free levels while level 0 is empty.
+/// Levels of a store. In a store of tiers each level below level 0 is one run: as many as large
+/// runs may be, and some for small ones, which RocksDB takes into free levels while level 0 is
+/// empty.
 pub(crate) const LEVELS: usize = 40;
-/// When the newer runs have this many percent of the bytes of the oldest, all are merged: bounds what overwritten and
-/// deleted rows take. The oldest is compressed and some of the newer are not, so this is less in rows.
+/// When the newer runs have this many percent of the bytes of the oldest, all are merged: bounds
+/// what overwritten and deleted rows take. The oldest is compressed and some of the newer are not,
+/// so this is less in rows.
 const NEWER_PERCENT_MAX: i32 = 300;
 /// The same while nearly all rows that come are new: never.
 const NEWER_PERCENT_INSERTING: i32 = 1_000_000;
 /// The same where level 0 has too many rows to merge them there: always.
 const NEWER_PERCENT_LEVEL0: i32 = 1;
-/// Neighbours are merged together when neither is larger than the other by more percent than this. RocksDB's own rule
-/// compares with the sum of the newer ones; these are not compressed and the older ones are, so each merge would take
-/// the older ones in again.
+/// Neighbours are merged together when neither is larger than the other by more percent than this.
+/// RocksDB's own rule compares with the sum of the newer ones; these are not compressed and the
+/// older ones are, so each merge would take the older ones in again.
 const LIKE_PERCENT: i32 = 300;
-/// Runs above the number that are merged at which nothing more is flushed. While 64 are merged some 40 come.
+/// Runs above the number that are merged at which nothing more is flushed. While 64 are merged some
+/// 40 come.
 const WAITING_MAX: i32 = 96;
-/// Runs that are merged at once, at most: all small ones, also those that came while others were merged. Merging everything takes
-/// all runs whatever their number.
+/// Runs that are merged at once, at most: all small ones, also those that came while others were
+/// merged. Merging everything takes all runs whatever their number.
 const MERGED_MAX: i32 = 192;
-/// A run with so many times the rows that a flush brings its table was merged, and is large: it is not counted among those that
-/// are to be merged next.
+/// A run with so many times the rows that a flush brings its table was merged, and is large: it is
+/// not counted among those that are to be merged next.
 const LARGE_FROM: u64 = 8;
 /// What a flush usually brings falls by one part in so many with each that brings less.
 const USUAL_PART: u64 = 16;
-/// Large runs of a table that are left as they are while it is written to: fewer than this. So many are merged with each other.
+/// Large runs of a table that are left as they are while it is written to: fewer than this. So many
+/// are merged with each other.
 const LARGE_MAX: i32 = 32;
-/// Runs at which RocksDB would hold back writers, and flushes for a checkpoint or an end: none. Nobody writes to its memtables but
-/// the replay of an older log, and flushes are held back here.
+/// Runs at which RocksDB would hold back writers, and flushes for a checkpoint or an end: none.
+/// Nobody writes to its memtables but the replay of an older log, and flushes are held back here.
 const STOP_NEVER: i32 = 10_000;
-/// Looks into the files for each row that is flushed, at which one run more costs reads what merging one row less saves: a
-/// look asks a run's filter, whose block is often not cached (3 to 5 µs), and merging a row takes 0.4 to 0.55 µs.
+/// Looks into the files for each row that is flushed, at which one run more costs reads what
+/// merging one row less saves: a look asks a run's filter, whose block is often not cached (3 to 5
+/// µs), and merging a row takes 0.4 to 0.55 µs.
 const LOOKS_A_ROW: f64 = 1.0 / 8.0;
 /// Looks that a scan counts for: it opens every run that its partition's filter does not leave out.
 pub(crate) const LOOKS_A_SCAN: u64 = 4;
@@ -91,7 +99,8 @@ pub(crate) fn count(db: &DB, table: &TableSpec) -> u64 {
     runs_of(&levels.ok().flatten().unwrap_or_default())
 }
 
-/// Sorted runs by RocksDB's table of the levels: a line for each with its number, its files and their size.
+/// Sorted runs by RocksDB's table of the levels: a line for each with its number, its files and
+/// their size.
 fn runs_of(levels: &str) -> u64 {
     let runs = levels.lines().filter_map(|line| {
         let mut numbers = line.split_whitespace().map(str::parse::<u64>);
@@ -235,7 +244,8 @@ impl Pace {
         self.new_rows.store(new_rows, Ordering::Relaxed);
     }
 
-    /// How much merging waits: from 0, when no more runs are there than may be, to 1, when nothing more may be flushed.
+    /// How much merging waits: from 0, when no more runs are there than may be, to 1, when nothing
+    /// more may be flushed.
     pub(crate) fn backlog(&self, db: &DB, tables: &[TableSpec]) -> f64 {
         let may_be = self.runs_most.load(Ordering::Relaxed);
         let over = most(db, tables) as f64 - f64::from(may_be);
@@ -255,8 +265,8 @@ impl Pace {
         self.after_flush(&seen, tables, set_in(db));
     }
 
-    /// The rows that a flush usually brings each table, when the last one brought so many: a small one now and then, for want of
-    /// memory elsewhere, makes no run large.
+    /// The rows that a flush usually brings each table, when the last one brought so many: a small
+    /// one now and then, for want of memory elsewhere, makes no run large.
     fn usual(&self, rows: &[u64]) -> Vec<u64> {
         let mut usual = self.usual_rows.lock();
         usual.resize(rows.len(), 0);
@@ -268,9 +278,10 @@ impl Pace {
 
     /// The same with what was seen, and with what changes the options of a table.
     ///
-    /// RocksDB merges when there are as many runs as its rule says, whatever their sizes. Were large runs counted like others, a few
-    /// small ones would be merged as soon as they come, two or three at a time, and once none of those is left all the large ones
-    /// at once: minutes of one thread, with new runs coming all the while.
+    /// RocksDB merges when there are as many runs as its rule says, whatever their sizes. Were
+    /// large runs counted like others, a few small ones would be merged as soon as they come, two
+    /// or three at a time, and once none of those is left all the large ones at once: minutes of
+    /// one thread, with new runs coming all the while.
     fn after_flush(
         &self,
         seen: &Seen<'_>,
@@ -282,7 +293,8 @@ impl Pace {
         let worth = self.worth(seen.rows, new_rows);
         let large = |table: usize| seen.large.get(table).copied().unwrap_or(0);
         let wanted = |table: usize| Rule {
-            // What is being merged does not count for RocksDB: while so many large ones are, small ones go on.
+            // What is being merged does not count for RocksDB: while so many large ones are, small
+            // ones go on.
             runs: match large(table) {
                 many if many >= LARGE_MAX => many,
                 few => worth + few,
@@ -296,8 +308,9 @@ impl Pace {
         let loading = seen.at.duration_since(before) <= LOADED_WITHIN;
         let any = |wanted: &Rule, now: &Rule, _: &TableSpec| loading || wanted.runs < now.runs;
         self.set(tables, wanted, any, set);
-        // Runs that were allowed before are merged down to what is allowed now, beside writers that go on. It is never less
-        // than what makes RocksDB merge: else writers would be held back, or stopped, for merges that do not come.
+        // Runs that were allowed before are merged down to what is allowed now, beside writers that
+        // go on. It is never less than what makes RocksDB merge: else writers would be held back,
+        // or stopped, for merges that do not come.
         let may_be = self.runs_most.load(Ordering::Relaxed).min(seen.runs);
         let may_be = may_be.max(self.runs_loading).max(self.in_force());
         self.runs_most.store(may_be, Ordering::Relaxed);
@@ -309,8 +322,8 @@ impl Pace {
         rules.iter().map(|rule| rule.runs).max().unwrap_or(0)
     }
 
-    /// How many runs are worth what they cost reads: `runs_loading`, or that doubled and doubled again up to
-    /// `runs_inserting` while new rows come and the files are hardly read.
+    /// How many runs are worth what they cost reads: `runs_loading`, or that doubled and doubled
+    /// again up to `runs_inserting` while new rows come and the files are hardly read.
     fn worth(&self, rows: u64, new_rows: bool) -> i32 {
         let looks = self.looks.take() as f64 / rows.max(1) as f64;
         let mut seen = self.looks_a_row.lock();
@@ -325,7 +338,8 @@ impl Pace {
         runs
     }
 
-    /// Called now and then: when nothing has been flushed for a while, tables of many runs are merged further.
+    /// Called now and then: when nothing has been flushed for a while, tables of many runs are
+    /// merged further.
     pub(crate) fn settle(&self, db: &DB, tables: &[TableSpec]) {
         if self.last_flush.lock().elapsed() >= self.quiet_after {
             let many = |table: &TableSpec| count(db, table) >= self.runs_quiet as u64;
@@ -408,8 +422,9 @@ mod tests {
         let pace = pace();
         assert_eq!(worth(&pace, 0, true), 192);
         assert_eq!(worth(&pace, 0, false), 32, "rows that come again");
-        // So many more are worth it as `LOOKS_A_ROW`, an eighth, is divided by the looks a row: where 1 row in 768 is looked for
-        // 768 / 8 = 96, which with 32 makes 128; where 1 in 667 is, 83 and so 115, which is short of doubling 32 twice.
+        // So many more are worth it as `LOOKS_A_ROW`, an eighth, is divided by the looks a row:
+        // where 1 row in 768 is looked for 768 / 8 = 96, which with 32 makes 128; where 1 in 667
+        // is, 83 and so 115, which is short of doubling 32 twice.
         assert_eq!(worth(&pace, ROWS / 768 - 1, true), 128);
         assert_eq!(worth(&pace, ROWS / 768 + 200, true), 64);
         assert_eq!(worth(&pace, ROWS / 100, true), 32);
@@ -464,7 +479,8 @@ mod tests {
                         pace.after_flush(&seen(now, 60), TABLES, set);
                         assert!(held_from(&pace) >= pace.in_force());
                     }
-                    // With 60 runs there, 60 may be, and more than 32 are merged; or it could not be said to RocksDB.
+                    // With 60 runs there, 60 may be, and more than 32 are merged; or it could not
+                    // be said to RocksDB.
                     let expected = if succeeds { (32, 60) } else { (128, 128) };
                     assert_eq!((pace.in_force(), held_from(&pace)), expected);
                 }

@@ -65,7 +65,8 @@ impl<'a> View<'a> {
         rows.status().map_err(|error| self.failed(&error))
     }
 
-    /// The rows of a range behind the last one that was visited, by an iterator that ends with the range.
+    /// The rows of a range behind the last one that was visited, by an iterator that ends with the
+    /// range.
     fn scan_rest(
         &self,
         table: TableId,
@@ -317,8 +318,8 @@ impl Reader for View<'_> {
             return view.scan_many(table, ranges, visit);
         }
         self.looks.add(LOOKS_A_SCAN * ranges.len() as u64);
-        // One iterator for all: making one costs as much as reading several rows. Its upper bound is fixed when it is
-        // made, so each range's end is looked for here.
+        // One iterator for all: making one costs as much as reading several rows. Its upper bound
+        // is fixed when it is made, so each range's end is looked for here.
         let mut rows = RangeIterator::new(self, table, ranges.len());
         let mut last = Key::new();
         for (at, one) in ranges.iter().copied().enumerate() {

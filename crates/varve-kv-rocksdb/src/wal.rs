@@ -1,14 +1,16 @@
 //! Checks the logs of a space before RocksDB replays them.
 //!
-//! RocksDB can either stop replaying quietly at the first bad record, and lose what was acknowledged after it, or
-//! refuse every bad record, and so refuse to start after a power loss tore the last one. Here the two are told apart:
-//! when records can be read *after* the bad place, the damage lies in the middle and opening is refused, with file and
-//! offset; when nothing follows, it is the torn end of a write that nobody was told had succeeded, and RocksDB cuts it.
+//! RocksDB can either stop replaying quietly at the first bad record, and lose what was
+//! acknowledged after it, or refuse every bad record, and so refuse to start after a power loss
+//! tore the last one. Here the two are told apart: when records can be read *after* the bad place,
+//! the damage lies in the middle and opening is refused, with file and offset; when nothing
+//! follows, it is the torn end of a write that nobody was told had succeeded, and RocksDB cuts it.
 //!
-//! Format of a log: blocks of 32 KiB; in them records of checksum (4 bytes, masked CRC-32C of what follows the length),
-//! length (2), type (1), content. A write longer than the rest of its block goes in pieces: first, middle, last. Since
-//! a synchronous write waits for the one before it, at most one write at the end is not yet on disk, so pieces of one
-//! write after a bad place do not count as something that follows.
+//! Format of a log: blocks of 32 KiB; in them records of checksum (4 bytes, masked CRC-32C of what
+//! follows the length), length (2), type (1), content. A write longer than the rest of its block
+//! goes in pieces: first, middle, last. Since a synchronous write waits for the one before it, at
+//! most one write at the end is not yet on disk, so pieces of one write after a bad place do not
+//! count as something that follows.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -25,11 +27,12 @@ const TYPE_LAST: u8 = 4;
 /// Added to a masked checksum.
 const MASK_DELTA: u32 = 0xA282_EAD8;
 
-/// Checks all logs in a space's directory. The space may be open: what is being written counts as a torn end.
+/// Checks all logs in a space's directory. The space may be open: what is being written counts as a
+/// torn end.
 ///
 /// # Errors
-/// [`KvError::Corruption`] naming the file and offset of damage that is followed by more; else when a log cannot be
-/// read.
+/// [`KvError::Corruption`] naming the file and offset of damage that is followed by more; else when
+/// a log cannot be read.
 pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     let failed = |error: io::Error| file_error(space, "reading the log", &error);
     for path in logs(dir).map_err(failed)? {
@@ -83,7 +86,8 @@ fn damage(mut log: impl Read) -> io::Result<Option<u64>> {
                 }
                 None => {
                     bad.get_or_insert(start + at as u64);
-                    // The length may be what is damaged, so look at every place for the next record.
+                    // The length may be what is damaged, so look at every place for the next
+                    // record.
                     at += 1;
                 }
             }
@@ -213,7 +217,8 @@ mod tests {
             let mut log = sound.clone();
             log[at..at + 4096].fill(0);
             let found = damage(&log[..]).unwrap();
-            // With the start of the last write gone, nothing tells that the page held more than its pieces.
+            // With the start of the last write gone, nothing tells that the page held more than its
+            // pieces.
             assert_eq!(found.is_some(), at + 4096 <= last, "page at {at}");
         }
         let mut torn = sound[..last + 50_000].to_vec();

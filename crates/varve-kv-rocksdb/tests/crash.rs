@@ -1,4 +1,5 @@
-//! A process that writes is killed at random moments; everything it was told is stored must be there.
+//! A process that writes is killed at random moments; everything it was told is stored must be
+//! there.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -47,8 +48,8 @@ fn open(dir: &Path, front: bool) -> (RocksEngine, Arc<dyn Space>) {
     (engine, space)
 }
 
-/// The batch `number` of `writer`: rows in three tables whose content follows from the number, and a delete of what the
-/// batch before left in one of them.
+/// The batch `number` of `writer`: rows in three tables whose content follows from the number, and
+/// a delete of what the batch before left in one of them.
 fn batch_of(writer: u64, number: u64) -> Batch {
     let mut random = Random::new(writer << 40 | number);
     let mut batch = Batch::new();
@@ -101,7 +102,8 @@ fn child_that_is_killed() {
     });
 }
 
-/// Starts the child, kills it after `acknowledgements` lines, and returns the last acknowledged number of each writer.
+/// Starts the child, kills it after `acknowledgements` lines, and returns the last acknowledged
+/// number of each writer.
 fn run_and_kill(
     dir: &Path,
     durability: &str,

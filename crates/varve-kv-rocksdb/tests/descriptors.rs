@@ -56,7 +56,8 @@ fn run_out_of_descriptors() {
     while let Ok(file) = File::open("/dev/null") {
         taken.push(file);
     }
-    // With each descriptor more a flush comes a step further; none of its failures may be the last word.
+    // With each descriptor more a flush comes a step further; none of its failures may be the last
+    // word.
     let mut rows = 0;
     loop {
         put(&*space, POINTS, &point(rows), b"", b"v");

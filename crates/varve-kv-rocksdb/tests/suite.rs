@@ -6,7 +6,8 @@ use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
 
 fn engine(front: FrontTable) -> (RocksEngine, tempfile::TempDir) {
-    // In memory where that is to be had: small front tables mean many small files, and a disk takes milliseconds for each.
+    // In memory where that is to be had: small front tables mean many small files, and a disk takes
+    // milliseconds for each.
     let dir = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap();

@@ -1,5 +1,5 @@
-//! Files merged in tiers: stores whose files are in levels go on in them, and back, and a store that is not written any
-//! more is left with few runs.
+//! Files merged in tiers: stores whose files are in levels go on in them, and back, and a store
+//! that is not written any more is left with few runs.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -55,7 +55,8 @@ fn tiers() -> Tuning {
     }
 }
 
-/// What row `n` holds after the rounds up to `round`: written anew in every round that divides it, removed by some.
+/// What row `n` holds after the rounds up to `round`: written anew in every round that divides it,
+/// removed by some.
 fn value(n: u64, round: u64) -> Option<u64> {
     let last = (0..=round)
         .rev()
@@ -137,8 +138,9 @@ fn runs(space: &dyn Space) -> f64 {
     runs.next().unwrap().value
 }
 
-/// Writes rows in a run of the last level and in so many others, of few bytes, that some lie in level 0, and opens them so
-/// that nothing is flushed and they are merged as `tuning` says, until there are no more than `most`.
+/// Writes rows in a run of the last level and in so many others, of few bytes, that some lie in
+/// level 0, and opens them so that nothing is flushed and they are merged as `tuning` says, until
+/// there are no more than `most`.
 fn merged_in_quiet(tuning: Tuning, most: f64) {
     let dir = tempfile::tempdir().unwrap();
     let loading = Tuning {

@@ -1,8 +1,9 @@
 //! A batch: the writes of one transaction, or of several put together, in one buffer.
 //!
-//! Layout of an operation in the buffer: kind (1 byte), table (1), lengths of partition, clustering and value (4 each,
-//! little endian), then the three byte strings. Engines read it by [`Batch::ops`], or in place by [`RawOp`]. An engine
-//! may keep these bytes on disk, so the layout does not change without a new version of what holds them.
+//! Layout of an operation in the buffer: kind (1 byte), table (1), lengths of partition, clustering
+//! and value (4 each, little endian), then the three byte strings. Engines read it by
+//! [`Batch::ops`], or in place by [`RawOp`]. An engine may keep these bytes on disk, so the layout
+//! does not change without a new version of what holds them.
 
 use crate::{ClusteringRange, TableId};
 
@@ -98,8 +99,8 @@ pub struct Batch {
     sweeps: Vec<Sweep>,
 }
 
-/// A range of a partition of which a batch deletes or puts every row: a hint, which changes nothing of what the batch does
-/// ([`Batch::sweep`]).
+/// A range of a partition of which a batch deletes or puts every row: a hint, which changes nothing
+/// of what the batch does ([`Batch::sweep`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sweep {
     /// Which table.
@@ -133,7 +134,8 @@ pub enum Op<'a> {
         /// Clustering key.
         clustering: &'a [u8],
     },
-    /// Removes every row of a partition whose clustering key starts with `prefix`. Rare: engines may be slow at it.
+    /// Removes every row of a partition whose clustering key starts with `prefix`. Rare: engines
+    /// may be slow at it.
     DeletePrefix {
         /// Which table.
         table: TableId,
@@ -151,8 +153,8 @@ impl Batch {
         Self::default()
     }
 
-    /// Adds a put. Returns the position of the value's first byte in [`Batch::bytes_mut`], so that a value can be
-    /// completed after it was added; the clustering key ends right before it.
+    /// Adds a put. Returns the position of the value's first byte in [`Batch::bytes_mut`], so that
+    /// a value can be completed after it was added; the clustering key ends right before it.
     pub fn put(
         &mut self,
         table: TableId,
@@ -164,7 +166,8 @@ impl Batch {
         self.bytes.len() - value.len()
     }
 
-    /// [`Batch::put`] of a row whose keys and value are given in pieces, so that they need not be put together first.
+    /// [`Batch::put`] of a row whose keys and value are given in pieces, so that they need not be
+    /// put together first.
     pub fn put_parts(
         &mut self,
         table: TableId,
@@ -197,10 +200,11 @@ impl Batch {
         self.push(DELETE_PREFIX, table, partition, prefix, &[]);
     }
 
-    /// Says that every row of this range that is stored when the batch is written is deleted or put by an operation of the batch, so
-    /// that between two rows that it deletes, and puts none, nothing is left. An engine to which single deletes are dear may
-    /// then remove what lies between them as a range; others have no use for it. Whoever says so sees to it that nobody else
-    /// writes there from when it looked until the batch is written.
+    /// Says that every row of this range that is stored when the batch is written is deleted or put
+    /// by an operation of the batch, so that between two rows that it deletes, and puts none,
+    /// nothing is left. An engine to which single deletes are dear may then remove what lies
+    /// between them as a range; others have no use for it. Whoever says so sees to it that nobody
+    /// else writes there from when it looked until the batch is written.
     pub fn sweep(&mut self, table: TableId, partition: &[u8], range: ClusteringRange) {
         self.sweeps.push(Sweep {
             table,

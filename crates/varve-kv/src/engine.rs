@@ -14,7 +14,8 @@ pub type Flow = ControlFlow<()>;
 pub enum Durability {
     /// When it is on stable storage: it survives power loss.
     Sync,
-    /// When the operating system has it: it survives the process, not power loss, until the next [`Space::sync`].
+    /// When the operating system has it: it survives the process, not power loss, until the next
+    /// [`Space::sync`].
     Buffered,
 }
 
@@ -76,9 +77,10 @@ pub struct Row<'a> {
 pub enum Isolation {
     /// A snapshot reads one committed state with all calls, and no call sees a part of a batch.
     Snapshot,
-    /// A snapshot reads the newest state with each call, as its space does. What one scan sees of one partition has all rows
-    /// of a batch or none, up to a page of the engine's own; rows of other partitions may show earlier or later, until
-    /// the write has returned. Of a partition that is very large this may hold only of rows that belong together, as whoever set the
+    /// A snapshot reads the newest state with each call, as its space does. What one scan sees of
+    /// one partition has all rows of a batch or none, up to a page of the engine's own; rows of
+    /// other partitions may show earlier or later, until the write has returned. Of a partition
+    /// that is very large this may hold only of rows that belong together, as whoever set the
     /// engine up has said: those of one element.
     Partition,
 }
@@ -90,8 +92,9 @@ pub struct Capabilities {
     pub isolation: Isolation,
     /// Whether reads wait for a network: then threads that serve others must not read in place.
     pub reads_may_wait: bool,
-    /// Whether other processes may have the same spaces open in turn. Then [`Engine::open`] says who has one, instead of waiting
-    /// for it, and an open space may be lost to another process ([`Space::leadership`]).
+    /// Whether other processes may have the same spaces open in turn. Then [`Engine::open`] says
+    /// who has one, instead of waiting for it, and an open space may be lost to another process
+    /// ([`Space::leadership`]).
     pub shared: bool,
 }
 
@@ -104,8 +107,9 @@ impl Capabilities {
     };
 }
 
-/// A space, told from others that have had its name or will have it. Whoever keeps a name of a shared engine over time, to do
-/// something to the space later, has to keep this: another process may have removed that space and made one of the same name.
+/// A space, told from others that have had its name or will have it. Whoever keeps a name of a
+/// shared engine over time, to do something to the space later, has to keep this: another process
+/// may have removed that space and made one of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpaceId {
     /// The name.
@@ -132,12 +136,13 @@ pub enum Leadership {
     Held,
     /// Whether another process writes it is not known for the moment. It may be held again.
     Suspended,
-    /// Another process has it, for good: nothing can be written, and what is remembered of it is worth nothing.
+    /// Another process has it, for good: nothing can be written, and what is remembered of it is
+    /// worth nothing.
     Lost,
 }
 
-/// Reads. A [`Space`] reads the newest committed state with each call; a [`Snapshot`] one state with all calls, where the
-/// engine has [`Isolation::Snapshot`].
+/// Reads. A [`Space`] reads the newest committed state with each call; a [`Snapshot`] one state
+/// with all calls, where the engine has [`Isolation::Snapshot`].
 pub trait Reader: Send + Sync {
     /// The value of one row.
     ///
@@ -150,7 +155,8 @@ pub trait Reader: Send + Sync {
         clustering: &[u8],
     ) -> Result<Option<Vec<u8>>, KvError>;
 
-    /// The value of one row, handed to `found` without a copy where the engine can; returns whether the row exists.
+    /// The value of one row, handed to `found` without a copy where the engine can; returns whether
+    /// the row exists.
     ///
     /// # Errors
     /// As [`Reader::get`].
@@ -180,8 +186,8 @@ pub trait Reader: Send + Sync {
             .collect()
     }
 
-    /// Calls `found` with the position and value of each of these rows that exists, in no order. Asked together, so that
-    /// an engine can look at many far-off places of memory at once.
+    /// Calls `found` with the position and value of each of these rows that exists, in no order.
+    /// Asked together, so that an engine can look at many far-off places of memory at once.
     ///
     /// # Errors
     /// As [`Reader::get`].
@@ -198,23 +204,24 @@ pub trait Reader: Send + Sync {
         Ok(())
     }
 
-    /// Whether a row is known not to be there without a look at any file. `false` says nothing, and is always right.
-    /// Worth asking before [`Reader::get_with`] for many rows of which few are expected to exist.
+    /// Whether a row is known not to be there without a look at any file. `false` says nothing, and
+    /// is always right. Worth asking before [`Reader::get_with`] for many rows of which few are
+    /// expected to exist.
     fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
         let _ = (table, partition, clustering);
         false
     }
 
-    /// [`Reader::known_absent`] of each of `rows`: table, partition key and clustering key. Asked together, so that an
-    /// engine can look at many far-off places of memory at once.
+    /// [`Reader::known_absent`] of each of `rows`: table, partition key and clustering key. Asked
+    /// together, so that an engine can look at many far-off places of memory at once.
     fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
         rows.iter()
             .map(|(table, partition, clustering)| self.known_absent(*table, partition, clustering))
             .collect()
     }
 
-    /// Visits rows of one partition in the order of their clustering keys, calling `visit(clustering, value)` until it
-    /// breaks or the range ends.
+    /// Visits rows of one partition in the order of their clustering keys, calling
+    /// `visit(clustering, value)` until it breaks or the range ends.
     ///
     /// # Errors
     /// As [`Reader::get`].
@@ -254,9 +261,10 @@ pub trait Reader: Send + Sync {
         partition.to_vec()
     }
 
-    /// Visits all rows of a table. Partitions come in an order of the engine's own that does not change while the
-    /// table is not written; rows of a partition come together and in order. `after` = `(partition, clustering)` of the
-    /// last row seen resumes right after it, whether or not it still exists.
+    /// Visits all rows of a table. Partitions come in an order of the engine's own that does not
+    /// change while the table is not written; rows of a partition come together and in order.
+    /// `after` = `(partition, clustering)` of the last row seen resumes right after it, whether or
+    /// not it still exists.
     ///
     /// # Errors
     /// As [`Reader::get`].
@@ -268,14 +276,16 @@ pub trait Reader: Send + Sync {
     ) -> Result<(), KvError>;
 }
 
-/// One committed state of a space; later writes do not show in it. An engine without [`Isolation::Snapshot`] has no such
-/// thing: its snapshots keep the space open and read the newest state.
+/// One committed state of a space; later writes do not show in it. An engine without
+/// [`Isolation::Snapshot`] has no such thing: its snapshots keep the space open and read the newest
+/// state.
 pub trait Snapshot: Reader {}
 
 /// A figure an engine reports about itself, for metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistic {
-    /// Name with its unit last, e.g. `block_cache_bytes`. A figure that only grows ends in `_total`, and no other does.
+    /// Name with its unit last, e.g. `block_cache_bytes`. A figure that only grows ends in
+    /// `_total`, and no other does.
     pub name: &'static str,
     /// What it is.
     pub help: &'static str,
@@ -285,18 +295,18 @@ pub struct Statistic {
 
 /// The tables of one graph.
 pub trait Space: Reader {
-    /// Applies a batch atomically: after a crash at any moment either all of it is there or nothing. Returns once it
-    /// is stored as `durability` says and visible to every later read.
+    /// Applies a batch atomically: after a crash at any moment either all of it is there or
+    /// nothing. Returns once it is stored as `durability` says and visible to every later read.
     ///
     /// # Errors
-    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`], [`KvError::Busy`], [`KvError::Away`] and [`KvError::TooLarge`]
-    /// nothing of the batch is stored. After any other error it is unknown whether it was, and every later write fails
-    /// until the space is opened again.
+    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`], [`KvError::Busy`], [`KvError::Away`] and
+    /// [`KvError::TooLarge`] nothing of the batch is stored. After any other error it is unknown
+    /// whether it was, and every later write fails until the space is opened again.
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
-    /// Whether a write of [`Durability::Buffered`] may have to wait now: for memory, for files to be merged. Whoever
-    /// must not wait then leaves it to another thread. A hint: cheap to ask, and sometimes wrong. An engine that cannot
-    /// tell says yes.
+    /// Whether a write of [`Durability::Buffered`] may have to wait now: for memory, for files to
+    /// be merged. Whoever must not wait then leaves it to another thread. A hint: cheap to ask, and
+    /// sometimes wrong. An engine that cannot tell says yes.
     fn write_may_wait(&self) -> bool {
         true
     }
@@ -315,15 +325,15 @@ pub trait Space: Reader {
     /// The committed state of this moment. A snapshot keeps its space open.
     fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot>;
 
-    /// Writes a copy of the current committed state to the new directory `dir`, from which the engine can open it as a
-    /// space; serving goes on meanwhile.
+    /// Writes a copy of the current committed state to the new directory `dir`, from which the
+    /// engine can open it as a space; serving goes on meanwhile.
     ///
     /// # Errors
     /// When the copy cannot be written, or the engine keeps no files.
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError>;
 
-    /// Brings buffered rows to their sorted files and compacts them as far as is worth it. Blocks; for maintenance and
-    /// measurement.
+    /// Brings buffered rows to their sorted files and compacts them as far as is worth it. Blocks;
+    /// for maintenance and measurement.
     ///
     /// # Errors
     /// As [`Space::write`].
@@ -348,7 +358,8 @@ pub trait Space: Reader {
         0
     }
 
-    /// What no other space has, also none of its name: see [`SpaceId`]. Empty where the engine cannot be shared.
+    /// What no other space has, also none of its name: see [`SpaceId`]. Empty where the engine
+    /// cannot be shared.
     fn incarnation(&self) -> String {
         String::new()
     }
@@ -364,11 +375,12 @@ pub trait Engine: Send + Sync {
         Capabilities::LOCAL
     }
 
-    /// Says that the process is about to end: writes that wait for something outside of it give up. What they have begun is
-    /// decided when the space is opened again.
+    /// Says that the process is about to end: writes that wait for something outside of it give up.
+    /// What they have begun is decided when the space is opened again.
     fn stop_waiting(&self) {}
 
-    /// Who has a space open, this process or another; `None` where nobody has, or the engine is not shared.
+    /// Who has a space open, this process or another; `None` where nobody has, or the engine is not
+    /// shared.
     ///
     /// # Errors
     /// When it cannot be asked.
@@ -395,8 +407,8 @@ pub trait Engine: Send + Sync {
         Ok(self.spaces()?.into_iter().map(id).collect())
     }
 
-    /// Removes what somebody who began to make a space has left, and could still become one, of the names that `is_meant` says.
-    /// What has become a space by now stays.
+    /// Removes what somebody who began to make a space has left, and could still become one, of the
+    /// names that `is_meant` says. What has become a space by now stays.
     ///
     /// # Errors
     /// When that cannot be done; [`KvError::InUse`] when somebody goes on making one.
@@ -411,8 +423,8 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// [`KvError::InvalidName`] for a name that [`crate::is_space_name`] does not allow;
     /// [`KvError::Unavailable`] when it does not exist, or cannot be opened by this version; also
-    /// when it is open already or another
-    /// process's, which an engine that can be shared tells as [`KvError::InUse`], and as [`KvError::Led`] when it knows whose.
+    /// when it is open already or another process's, which an engine that can be shared tells as
+    /// [`KvError::InUse`], and as [`KvError::Led`] when it knows whose.
     fn open(
         &self,
         name: &str,
@@ -420,15 +432,17 @@ pub trait Engine: Send + Sync {
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError>;
 
-    /// Removes the space `name` and all its rows. Every handle to it must have been dropped; a missing space is no
-    /// error. After a crash in the middle the space is either whole or gone at the next start.
+    /// Removes the space `name` and all its rows. Every handle to it must have been dropped; a
+    /// missing space is no error. After a crash in the middle the space is either whole or gone at
+    /// the next start.
     ///
     /// # Errors
     /// [`KvError::InvalidName`] as with [`Engine::open`]; else when it is open or cannot be
     /// removed.
     fn drop_space(&self, name: &str) -> Result<(), KvError>;
 
-    /// [`Engine::drop_space`] of this very space: one that was made since with its name stays, and is no error.
+    /// [`Engine::drop_space`] of this very space: one that was made since with its name stays, and
+    /// is no error.
     ///
     /// # Errors
     /// As [`Engine::drop_space`].

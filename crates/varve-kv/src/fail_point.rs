@@ -1,8 +1,10 @@
-//! Fail points: named places at which a test can end the process, have an operation fail, or make a thread wait.
+//! Fail points: named places at which a test can end the process, have an operation fail, or make a
+//! thread wait.
 //!
-//! Always compiled, so that what is tested is what is shipped; a place costs one relaxed load while none is armed. One
-//! can be armed per process, by the text `<name>:<action>[:<n>]`, as the binary does from the environment variable
-//! `VARVE_FAIL_POINT`. It acts the *n*-th time that the place is reached, and only then.
+//! Always compiled, so that what is tested is what is shipped; a place costs one relaxed load while
+//! none is armed. One can be armed per process, by the text `<name>:<action>[:<n>]`, as the binary
+//! does from the environment variable `VARVE_FAIL_POINT`. It acts the *n*-th time that the place is
+//! reached, and only then.
 //!
 //! | action | what happens |
 //! |---|---|

@@ -1,15 +1,15 @@
 //! The storage seam: partitioned, ordered key-value tables of bytes.
 //!
-//! A row is `(table, partition key, clustering key) -> value`. Rows are ordered by clustering key **within one
-//! partition only**; nothing above this seam may rely on the order of partitions. That is what RocksDB and Apache
-//! Cassandra have in common, so the same graph runs on both.
+//! A row is `(table, partition key, clustering key) -> value`. Rows are ordered by clustering key
+//! **within one partition only**; nothing above this seam may rely on the order of partitions. That
+//! is what RocksDB and Apache Cassandra have in common, so the same graph runs on both.
 //!
-//! The seam is synchronous: an engine on local disk answers in microseconds and is called in place; callers move long
-//! work to a pool of their own. Batches are the unit: [`Space::write`] takes one whole transaction or a group of them
-//! and applies it atomically; reads come in slices.
+//! The seam is synchronous: an engine on local disk answers in microseconds and is called in place;
+//! callers move long work to a pool of their own. Batches are the unit: [`Space::write`] takes one
+//! whole transaction or a group of them and applies it atomically; reads come in slices.
 //!
-//! Every sentence of the contract in this crate's documentation is a case of the suite in `varve-testkit` that each
-//! engine runs.
+//! Every sentence of the contract in this crate's documentation is a case of the suite in
+//! `varve-testkit` that each engine runs.
 
 pub mod batch;
 pub mod error;

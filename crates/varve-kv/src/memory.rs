@@ -1,9 +1,9 @@
 //! The in-memory engine: for tests and for graphs that need not outlive the process.
 //!
-//! It keeps the whole contract except durability, and checks what callers owe: a partition key that its table's
-//! [`TableSpec::partition_len`] does not delimit is a programming error and panics here, so that it never reaches an
-//! engine that would store it silently. Spaces live as long as the engine: a space that was closed can be opened again
-//! and still has its rows.
+//! It keeps the whole contract except durability, and checks what callers owe: a partition key that
+//! its table's [`TableSpec::partition_len`] does not delimit is a programming error and panics
+//! here, so that it never reaches an engine that would store it silently. Spaces live as long as
+//! the engine: a space that was closed can be opened again and still has its rows.
 
 mod rows;
 
@@ -33,7 +33,8 @@ struct Slot {
     open: Weak<MemorySpace>,
 }
 
-/// All rows of a space at one moment, with the tables' names, so that a space may be opened with tables added.
+/// All rows of a space at one moment, with the tables' names, so that a space may be opened with
+/// tables added.
 #[derive(Debug, Clone, Default)]
 struct SpaceRows {
     tables: Vec<(&'static str, Rows)>,
@@ -312,7 +313,8 @@ impl MemorySnapshot {
 
 impl Snapshot for MemorySnapshot {}
 
-/// Reads of one state. It holds the state, not a lock, so a visitor may write to the space it scans.
+/// Reads of one state. It holds the state, not a lock, so a visitor may write to the space it
+/// scans.
 struct View {
     specs: &'static [TableSpec],
     state: Arc<SpaceRows>,

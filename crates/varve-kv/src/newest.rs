@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Snapshot, Space, TableId};
 
-/// The snapshot of a space of an engine without [`Isolation::Snapshot`](crate::Isolation::Snapshot): it keeps the space open and
-/// reads its newest state with each call.
+/// The snapshot of a space of an engine without
+/// [`Isolation::Snapshot`](crate::Isolation::Snapshot): it keeps the space open and reads its
+/// newest state with each call.
 #[derive(Debug)]
 pub struct NewestState<S: ?Sized>(pub Arc<S>);
 

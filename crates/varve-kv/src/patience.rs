@@ -1,8 +1,9 @@
 //! Until when a thread may wait.
 //!
-//! Where the store is a cluster, what a thread waits for may take as long as the cluster is away. Whoever works for a client that does
-//! not wait for ever says so with [`until`], around all that it does: else a few such requests would keep every thread of a pool, and
-//! what they hold. The road not taken is a deadline among the parameters of every call.
+//! Where the store is a cluster, what a thread waits for may take as long as the cluster is away.
+//! Whoever works for a client that does not wait for ever says so with [`until`], around all that
+//! it does: else a few such requests would keep every thread of a pool, and what they hold. The
+//! road not taken is a deadline among the parameters of every call.
 
 use std::cell::Cell;
 use std::time::Instant;

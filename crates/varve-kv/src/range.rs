@@ -1,6 +1,7 @@
 //! Ranges of clustering keys.
 
-/// The clustering keys `k` of one partition with `from <= k < to`; `to = None` means up to the partition's end.
+/// The clustering keys `k` of one partition with `from <= k < to`; `to = None` means up to the
+/// partition's end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClusteringRange {
     /// First key inside.
@@ -31,8 +32,8 @@ impl ClusteringRange {
         let to = self.to.as_deref().unwrap_or_default();
         let both = self.from.iter().zip(to);
         let mut length = both.take_while(|(from, to)| from == to).count();
-        // A prefix's last 0xFF bytes are not in its end, which is one more than what is before them: keys from there on that
-        // have this have those, too.
+        // A prefix's last 0xFF bytes are not in its end, which is one more than what is before
+        // them: keys from there on that have this have those, too.
         let mut ends_there = self.to.is_none();
         if let (Some(from), [.., last]) = (self.from.get(length), to)
             && to.len() == length + 1
@@ -63,8 +64,8 @@ impl ClusteringRange {
     }
 }
 
-/// The smallest key greater than every key that starts with `prefix`; `None` when there is none (all bytes 0xFF, or
-/// an empty prefix).
+/// The smallest key greater than every key that starts with `prefix`; `None` when there is none
+/// (all bytes 0xFF, or an empty prefix).
 #[must_use]
 pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != 0xFF)?;

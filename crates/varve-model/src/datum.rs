@@ -1,4 +1,5 @@
-//! Free-form nested values: user data of schema elements, graph variables, task results, OBJECT properties.
+//! Free-form nested values: user data of schema elements, graph variables, task results, OBJECT
+//! properties.
 
 /// A JSON-like value without a schema. Maps keep the order in which they were written.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +30,8 @@ impl Datum {
         }
     }
 
-    /// Sets the member `name` of a map, keeping its place when it is there already; other kinds stay unchanged.
+    /// Sets the member `name` of a map, keeping its place when it is there already; other kinds
+    /// stay unchanged.
     pub fn set(&mut self, name: &str, value: Datum) {
         if let Self::Map(members) = self {
             match members.iter_mut().find(|(key, _)| key == name) {

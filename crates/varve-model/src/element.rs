@@ -87,8 +87,8 @@ pub struct Vertex {
     pub properties: Properties,
 }
 
-/// An edge. Its label is part of its id; the labels of its ends are kept with it, so that it can be shown without
-/// reading the vertices.
+/// An edge. Its label is part of its id; the labels of its ends are kept with it, so that it can be
+/// shown without reading the vertices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
     /// Its id.

@@ -1,7 +1,8 @@
 //! Ids of vertices, edges and schema elements, and their text forms.
 //!
-//! Text forms follow HugeGraph: a vertex id in a URL is JSON (`"1:marko"`, `123`, `U"<uuid>"`), an edge id is five
-//! parts joined by `>`: source, edge label id, sub edge label id, sort values, target.
+//! Text forms follow HugeGraph: a vertex id in a URL is JSON (`"1:marko"`, `123`, `U"<uuid>"`), an
+//! edge id is five parts joined by `>`: source, edge label id, sub edge label id, sort values,
+//! target.
 
 use std::fmt::Write;
 
@@ -45,8 +46,8 @@ schema_id! {
     IndexLabelId
 }
 
-/// Id of a vertex. `Number(123)` and `Text("123")` are different ids. The order is HugeGraph's storage order:
-/// numbers, then UUIDs, then texts by length and bytes.
+/// Id of a vertex. `Number(123)` and `Text("123")` are different ids. The order is HugeGraph's
+/// storage order: numbers, then UUIDs, then texts by length and bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum VertexId {
     /// AUTOMATIC and CUSTOMIZE_NUMBER.
@@ -66,8 +67,9 @@ impl VertexId {
 
     /// Reads the form used in URLs: JSON string, bare whole number, or `U"<uuid>"`.
     ///
-    /// `None` when it is none of them or longer than [`VERTEX_ID_BYTES_MAX`]; the JSON string's escapes are the caller's matter (`text` holds them resolved
-    /// when it is quoted), so this takes only strings without a backslash; see `varve-server` for the full form.
+    /// `None` when it is none of them or longer than [`VERTEX_ID_BYTES_MAX`]; the JSON string's
+    /// escapes are the caller's matter (`text` holds them resolved when it is quoted), so this
+    /// takes only strings without a backslash; see `varve-server` for the full form.
     #[must_use]
     pub fn parse_url(text: &str) -> Option<Self> {
         if let Some(quoted) = text
@@ -152,7 +154,8 @@ impl Direction {
 
 /// Id of an edge: what makes it one edge and no other.
 ///
-/// For a NORMAL edge label, `parent` and `label` are the same; for a SUB label, `parent` is its parent's id.
+/// For a NORMAL edge label, `parent` and `label` are the same; for a SUB label, `parent` is its
+/// parent's id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EdgeId {
     /// Vertex the edge leaves.
@@ -161,7 +164,8 @@ pub struct EdgeId {
     pub parent: EdgeLabelId,
     /// The edge's own label id.
     pub label: EdgeLabelId,
-    /// Sort values in HugeGraph's joined text form ([`crate::sortable`]); empty for frequency SINGLE.
+    /// Sort values in HugeGraph's joined text form ([`crate::sortable`]); empty for frequency
+    /// SINGLE.
     pub sort_values: CompactString,
     /// Vertex the edge enters.
     pub target: VertexId,
@@ -292,9 +296,10 @@ fn write_end<W: Write>(id: &VertexId, escape: fn(&str, char, &mut W), out: &mut 
     }
 }
 
-/// Appends a part that `separator` follows: escaped, and guarded so that a backquote at its end is not taken for the
-/// escape of that separator. HugeGraph has no such guard and mixes up ids of such parts; all other parts are written as
-/// it writes them. The guard: a part that ends in a backquote and any number of `~` gets one `~` more.
+/// Appends a part that `separator` follows: escaped, and guarded so that a backquote at its end is
+/// not taken for the escape of that separator. HugeGraph has no such guard and mixes up ids of such
+/// parts; all other parts are written as it writes them. The guard: a part that ends in a backquote
+/// and any number of `~` gets one `~` more.
 pub fn escape_guarded_into<W: Write>(part: &str, separator: char, out: &mut W) {
     escape_into(part, separator, out);
     if part.trim_end_matches('~').ends_with('`') {
@@ -302,8 +307,8 @@ pub fn escape_guarded_into<W: Write>(part: &str, separator: char, out: &mut W) {
     }
 }
 
-/// Appends `part` with a backquote before each `separator`; nothing else is escaped (HugeGraph's rule). `out` must not
-/// fail.
+/// Appends `part` with a backquote before each `separator`; nothing else is escaped (HugeGraph's
+/// rule). `out` must not fail.
 pub fn escape_into<W: Write>(part: &str, separator: char, out: &mut W) {
     let mut rest = part;
     while let Some((plain, after)) = rest.split_once(separator) {
@@ -315,8 +320,9 @@ pub fn escape_into<W: Write>(part: &str, separator: char, out: &mut W) {
     let _ = out.write_str(rest);
 }
 
-/// Splits at separators not preceded by a backquote, and drops the backquotes before separators and the guards of all
-/// parts but the last: undoes [`escape_guarded_into`] for each part but the last, [`escape_into`] for the last.
+/// Splits at separators not preceded by a backquote, and drops the backquotes before separators and
+/// the guards of all parts but the last: undoes [`escape_guarded_into`] for each part but the last,
+/// [`escape_into`] for the last.
 #[must_use]
 pub fn split_unescaped(text: &str, separator: char) -> Vec<String> {
     let mut parts = vec![String::new()];

@@ -1,4 +1,5 @@
-//! The upper-case names of the schema's enumerations, as HugeGraph's REST API, messages and stored records write them.
+//! The upper-case names of the schema's enumerations, as HugeGraph's REST API, messages and stored
+//! records write them.
 
 use crate::schema::{
     AggregateType, EdgeLabelType, Frequency, IdStrategy, IndexType, SchemaStatus, WriteType,

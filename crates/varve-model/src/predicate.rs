@@ -43,8 +43,8 @@ pub struct Condition {
 }
 
 impl Predicate {
-    /// Whether `value` satisfies this predicate. [`Predicate::TextContains`] is decided by `contains_words(text,
-    /// words)`, since only the search index knows the tokenizer.
+    /// Whether `value` satisfies this predicate. [`Predicate::TextContains`] is decided by
+    /// `contains_words(text, words)`, since only the search index knows the tokenizer.
     pub fn holds(&self, value: &Value, contains_words: &dyn Fn(&str, &str) -> bool) -> bool {
         let is = |bound: &Value, wanted: &[Ordering]| {
             value
@@ -86,7 +86,8 @@ impl Predicate {
 }
 
 impl Condition {
-    /// Whether the element with `properties` satisfies this condition; a missing property satisfies none.
+    /// Whether the element with `properties` satisfies this condition; a missing property satisfies
+    /// none.
     pub fn holds(
         &self,
         properties: &Properties,

@@ -9,8 +9,9 @@ pub const CREATE_TIME: &str = "~create_time";
 /// The user-data member of a property key that holds its default value.
 pub const DEFAULT_VALUE: &str = "~default_value";
 
-/// How several writes of one property are combined by the store (HugeGraph's aggregate types). Varve keeps the
-/// declaration and, as HugeGraph on RocksDB does, refuses to store values of such keys.
+/// How several writes of one property are combined by the store (HugeGraph's aggregate types).
+/// Varve keeps the declaration and, as HugeGraph on RocksDB does, refuses to store values of such
+/// keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum AggregateType {
@@ -151,8 +152,8 @@ pub enum EdgeLabelType {
 pub enum Frequency {
     /// One.
     Single,
-    /// One for each combination of sort values. A label without sort keys, as those made on first use
-    /// are, gives each edge a hidden sort value.
+    /// One for each combination of sort values. A label without sort keys, as those made on first
+    /// use are, gives each edge a hidden sort value.
     Multiple,
 }
 
@@ -167,8 +168,8 @@ pub struct EdgeLabel {
     pub label_type: EdgeLabelType,
     /// The parent of a SUB label.
     pub parent: Option<EdgeLabelId>,
-    /// Labels of source and target: exactly one pair; none for a PARENT, and for a label made on first
-    /// use, whose edges run between any vertices.
+    /// Labels of source and target: exactly one pair; none for a PARENT, and for a label made on
+    /// first use, whose edges run between any vertices.
     pub link: Option<(VertexLabelId, VertexLabelId)>,
     /// How many edges between two vertices.
     pub frequency: Frequency,
@@ -193,8 +194,8 @@ pub struct EdgeLabel {
 }
 
 impl EdgeLabel {
-    /// Whether each edge has a hidden sort value ([`crate::sortable::drawn_sort_value`]), so that any
-    /// number of them run between two vertices.
+    /// Whether each edge has a hidden sort value ([`crate::sortable::drawn_sort_value`]), so that
+    /// any number of them run between two vertices.
     #[must_use]
     pub const fn has_hidden_sort(&self) -> bool {
         matches!(self.frequency, Frequency::Multiple) && self.sort_keys.is_empty()

@@ -1,8 +1,9 @@
 //! HugeGraph's text forms of key values: primary-key vertex ids and the sort values of edge ids.
 //!
-//! Values are joined by `!`. Numbers and dates use a sortable form: base-64 digits, most significant first, preceded
-//! by one hexadecimal digit that counts them, so that texts order as numbers do; negative numbers get a leading `0`
-//! and encode n + 2^63; floating-point numbers first become integers of the same order.
+//! Values are joined by `!`. Numbers and dates use a sortable form: base-64 digits, most
+//! significant first, preceded by one hexadecimal digit that counts them, so that texts order as
+//! numbers do; negative numbers get a leading `0` and encode n + 2^63; floating-point numbers first
+//! become integers of the same order.
 
 use crate::id::{escape_guarded_into, escape_into};
 use crate::value::{Uuid, Value};
@@ -24,7 +25,8 @@ pub fn join_key_values(values: &[Value]) -> String {
     joined
 }
 
-/// The id of a vertex made of its primary-key values: the label's id, `:`, the values joined and escaped.
+/// The id of a vertex made of its primary-key values: the label's id, `:`, the values joined and
+/// escaped.
 #[must_use]
 pub fn primary_key_id(label: VertexLabelId, values: &[Value]) -> VertexId {
     let mut text = format!("{label}:");
@@ -32,7 +34,8 @@ pub fn primary_key_id(label: VertexLabelId, values: &[Value]) -> VertexId {
     VertexId::text(&text)
 }
 
-/// The text of one key value: text as it is, numbers and dates sortable, the rest in its usual text form.
+/// The text of one key value: text as it is, numbers and dates sortable, the rest in its usual text
+/// form.
 #[must_use]
 pub fn key_part(value: &Value) -> String {
     match value {

@@ -1,5 +1,5 @@
-//! Valid time and transaction time: instants, periods, commit versions, and the point of both times that a
-//! read is asked for.
+//! Valid time and transaction time: instants, periods, commit versions, and the point of both times
+//! that a read is asked for.
 
 mod text;
 
@@ -76,9 +76,10 @@ impl Period {
 
 /// Transaction time: a strictly growing number given to each commit.
 ///
-/// The upper 56 bits are microseconds since 1970 as the committing server's clock showed them (smoothed so that
-/// they never go back), the lower 8 bits tell commits of one microsecond apart and, in a cluster, hold the
-/// server's slot. An instant of transaction time therefore maps to a commit version without a look-up.
+/// The upper 56 bits are microseconds since 1970 as the committing server's clock showed them
+/// (smoothed so that they never go back), the lower 8 bits tell commits of one microsecond apart
+/// and, in a cluster, hold the server's slot. An instant of transaction time therefore maps to a
+/// commit version without a look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CommitVersion(pub u64);
 
@@ -92,14 +93,16 @@ impl CommitVersion {
     /// How many versions one microsecond has.
     pub const PER_MICROSECOND: usize = 1 << Self::LOW_BITS;
 
-    /// The first commit version of the microsecond `at`; instants before 1970 give [`CommitVersion::ZERO`].
+    /// The first commit version of the microsecond `at`; instants before 1970 give
+    /// [`CommitVersion::ZERO`].
     #[must_use]
     pub fn first_at(at: Instant) -> Self {
         let micros = u64::try_from(at.0).unwrap_or(0);
         Self(micros.min(u64::MAX >> Self::LOW_BITS) << Self::LOW_BITS)
     }
 
-    /// The last commit version of the microsecond `at`: reading "as of" that instant sees every commit of it.
+    /// The last commit version of the microsecond `at`: reading "as of" that instant sees every
+    /// commit of it.
     #[must_use]
     pub fn last_at(at: Instant) -> Self {
         Self(Self::first_at(at).0 | ((1 << Self::LOW_BITS) - 1))
@@ -117,8 +120,8 @@ impl CommitVersion {
         Self(self.0 + commits as u64)
     }
 
-    /// The first version, from this one on, that `versions` fit behind and with within its microsecond; at most
-    /// [`CommitVersion::PER_MICROSECOND`] do.
+    /// The first version, from this one on, that `versions` fit behind and with within its
+    /// microsecond; at most [`CommitVersion::PER_MICROSECOND`] do.
     #[must_use]
     pub fn with_room(self, versions: usize) -> Self {
         let used = (self.0 & (Self::PER_MICROSECOND as u64 - 1)) as usize;
@@ -143,15 +146,15 @@ impl fmt::Display for CommitVersion {
 
 /// The point of both times that a read sees. `None` means now / the newest commit.
 ///
-/// The state of an element at (V, T) is the content of the newest event with commit version ≤ T whose period
-/// covers V.
+/// The state of an element at (V, T) is the content of the newest event with commit version ≤ T
+/// whose period covers V.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TemporalScope {
     /// Valid time asked for; `None` = now.
     pub valid: Option<Instant>,
-    /// Transaction time asked for; `None` = everything committed, [`CommitVersion::MAX`] = everything that was committed before
-    /// the read, and of each commit all or nothing, also where an engine has no states
-    /// ([`TemporalScope::WHOLE`]).
+    /// Transaction time asked for; `None` = everything committed, [`CommitVersion::MAX`] =
+    /// everything that was committed before the read, and of each commit all or nothing, also where
+    /// an engine has no states ([`TemporalScope::WHOLE`]).
     pub transaction: Option<CommitVersion>,
 }
 
@@ -162,7 +165,8 @@ impl TemporalScope {
         transaction: None,
     };
 
-    /// The present, of whole commits only: a read waits until those that have begun before it have ended.
+    /// The present, of whole commits only: a read waits until those that have begun before it have
+    /// ended.
     pub const WHOLE: Self = Self {
         valid: None,
         transaction: Some(CommitVersion::MAX),
@@ -175,7 +179,8 @@ impl TemporalScope {
     }
 }
 
-/// Where the time comes from. Always an argument, never a global, so that tests can step, stop and turn it back.
+/// Where the time comes from. Always an argument, never a global, so that tests can step, stop and
+/// turn it back.
 pub trait Clock: Send + Sync {
     /// The current instant. May go backwards; whoever needs order smooths it.
     fn now(&self) -> Instant;

@@ -52,8 +52,8 @@ pub enum Cardinality {
     Set,
 }
 
-/// One property value. `List` and `Set` hold scalars of the property key's data type, in insertion order; a `Set`
-/// holds no two equal ones.
+/// One property value. `List` and `Set` hold scalars of the property key's data type, in insertion
+/// order; a `Set` holds no two equal ones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// BOOLEAN
@@ -119,8 +119,8 @@ pub struct Duration {
 }
 
 impl Value {
-    /// The value as a number on the real line, for comparison and arithmetic between number types; dates count in
-    /// milliseconds. `None` for everything else.
+    /// The value as a number on the real line, for comparison and arithmetic between number types;
+    /// dates count in milliseconds. `None` for everything else.
     #[must_use]
     #[allow(
         clippy::cast_precision_loss,
@@ -150,8 +150,8 @@ impl Value {
         }
     }
 
-    /// Order of two numbers or two dates, exact for whole numbers, by IEEE total order for the others; `None` when
-    /// the two have no common order.
+    /// Order of two numbers or two dates, exact for whole numbers, by IEEE total order for the
+    /// others; `None` when the two have no common order.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
@@ -255,7 +255,8 @@ impl fmt::Display for Uuid {
     }
 }
 
-/// A UUID for display and parsing: canonical dashed lower case, or 32 hexadecimal digits, when read.
+/// A UUID for display and parsing: canonical dashed lower case, or 32 hexadecimal digits, when
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uuid(pub u128);
 
@@ -308,7 +309,8 @@ pub fn duration_text(span: Duration) -> String {
     text
 }
 
-/// The text of a DATE, `yyyy-MM-dd HH:mm:ss.SSS` in UTC; years outside 0–9999 are written with a sign or more digits.
+/// The text of a DATE, `yyyy-MM-dd HH:mm:ss.SSS` in UTC; years outside 0–9999 are written with a
+/// sign or more digits.
 #[must_use]
 pub fn date_text(millis: i64) -> String {
     if let Some(digits) = date_digits(millis) {
@@ -347,8 +349,9 @@ pub fn date_digits(millis: i64) -> Option<[u8; 23]> {
     Some(text)
 }
 
-/// Reads `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` as UTC: milliseconds since 1970. `None` for
-/// any other form and for dates that do not exist. Years outside 0–9999 are read only as [`date_text`] writes them.
+/// Reads `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` as UTC: milliseconds
+/// since 1970. `None` for any other form and for dates that do not exist. Years outside 0–9999 are
+/// read only as [`date_text`] writes them.
 #[must_use]
 pub fn parse_date(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
@@ -397,7 +400,8 @@ fn parse_far_date(text: &str) -> Option<i64> {
     (date_text(millis) == text).then_some(millis)
 }
 
-/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar (Howard Hinnant's published algorithm).
+/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar (Howard Hinnant's published
+/// algorithm).
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

@@ -1,5 +1,5 @@
-//! Text forms of ids, dates and key values: what is written is read back, different things have different texts, and no
-//! text makes a parser panic. `PROPTEST_CASES` sets the number of inputs.
+//! Text forms of ids, dates and key values: what is written is read back, different things have
+//! different texts, and no text makes a parser panic. `PROPTEST_CASES` sets the number of inputs.
 
 use compact_str::CompactString;
 use proptest::prelude::*;

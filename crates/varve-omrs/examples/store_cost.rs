@@ -1,4 +1,5 @@
-//! What operations of the store cost the processor, on the engine in memory: entities as the performance suite makes them.
+//! What operations of the store cost the processor, on the engine in memory: entities as the
+//! performance suite makes them.
 //!
 //! `cargo run --release -p varve-omrs --example store_cost [entities of each type]`
 

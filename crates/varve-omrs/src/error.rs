@@ -13,8 +13,8 @@ use crate::json::JsonError;
 
 /// A failed call: which exception the client is to throw, and what it is told.
 ///
-/// The name of the method and of the repository are not known where most errors arise; the answer that carries the error
-/// adds them (see [`Response::failed`](crate::requests::Response::failed)).
+/// The name of the method and of the repository are not known where most errors arise; the answer
+/// that carries the error adds them (see [`Response::failed`](crate::requests::Response::failed)).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}", .exception.name(), .message.text(.parameters))]
 pub struct OmrsError {

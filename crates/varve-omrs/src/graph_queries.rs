@@ -1,7 +1,8 @@
 //! Walking from entity to entity along relationships, at one point of time.
 //!
-//! What these queries cost is in proportion to what they touch, and bounded by the [`Limits`] of searches: each relationship
-//! and each entity that is looked at counts, and so does the memory of those that are kept.
+//! What these queries cost is in proportion to what they touch, and bounded by the [`Limits`] of
+//! searches: each relationship and each entity that is looked at counts, and so does the memory of
+//! those that are kept.
 
 mod incident;
 mod linking;
@@ -67,7 +68,8 @@ struct Stepper<'a> {
     read: &'a dyn Read,
     step: Step<'a>,
     meter: Meter,
-    /// Whether rows are kept as long as there is room. Where there was little once, they are read again when they are needed.
+    /// Whether rows are kept as long as there is room. Where there was little once, they are read
+    /// again when they are needed.
     keeps_rows: Cell<bool>,
 }
 
@@ -86,7 +88,8 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// The relationships of an entity that may be walked along, in a stable order, without those that are known.
+    /// The relationships of an entity that may be walked along, in a stable order, without those
+    /// that are known.
     fn relationships(
         &self,
         from: &str,
@@ -111,7 +114,8 @@ impl<'a> Stepper<'a> {
         Ok(found)
     }
 
-    /// The links of an entity to others that may be walked along whatever the type, in a stable order.
+    /// The links of an entity to others that may be walked along whatever the type, in a stable
+    /// order.
     fn links(&self, from: &str, keep: Keep) -> Result<Vec<Way>, OmrsError> {
         let mut found = Vec::new();
         let done = self.read.links_of(from, &mut |link, content| {
@@ -167,7 +171,8 @@ impl<'a> Stepper<'a> {
         self.keeps_rows.get() && !self.meter.is_half_empty() && self.keeps_rows.replace(false)
     }
 
-    /// Whether something failed that may go well without the rows that are kept: told once, and no more are to be kept then.
+    /// Whether something failed that may go well without the rows that are kept: told once, and no
+    /// more are to be kept then.
     fn may_go_without_rows(&self, error: &OmrsError) -> bool {
         error.message == Message::TooMuchHeld && self.keeps_rows.replace(false)
     }
@@ -235,7 +240,8 @@ impl<'a> Stepper<'a> {
         self.meter.release(told_entity_bytes(entity));
     }
 
-    /// The entity if it may be walked to. One of which only a proxy is known has nothing to be told.
+    /// The entity if it may be walked to. One of which only a proxy is known has nothing to be
+    /// told.
     fn entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
         self.meter.examine()?;
         // Whoever asks keeps the GUID of each entity that it asked for.

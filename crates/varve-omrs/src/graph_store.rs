@@ -1,8 +1,10 @@
-//! The repository's instances on a graph: entities are vertices, relationships are edges, with their whole history.
+//! The repository's instances on a graph: entities are vertices, relationships are edges, with
+//! their whole history.
 //!
-//! An entity is the vertex whose id is its GUID and whose label is its type; a relationship is an edge whose label is its
-//! type and whose sort values are its GUID, so that there may be several between two entities. What is found by other things
-//! than GUIDs is found by derived index entries ([`entries`]), which follow from the types by [`rules`].
+//! An entity is the vertex whose id is its GUID and whose label is its type; a relationship is an
+//! edge whose label is its type and whose sort values are its GUID, so that there may be several
+//! between two entities. What is found by other things than GUIDs is found by derived index entries
+//! ([`entries`]), which follow from the types by [`rules`].
 
 mod audit;
 mod carried;
@@ -120,8 +122,8 @@ impl GraphStore {
         }
     }
 
-    /// Waits until the texts of all instances are read, which is begun in the background when the types are first told.
-    /// Returns whether they are known then: they may be too many.
+    /// Waits until the texts of all instances are read, which is begun in the background when the
+    /// types are first told. Returns whether they are known then: they may be too many.
     pub fn read_texts(&self) -> bool {
         let Some(state) = self.state.read().clone() else {
             return false;
@@ -146,8 +148,8 @@ impl GraphStore {
         })
     }
 
-    /// A view, and the types that were told when it was made: those of before may not know what it shows, and by those of
-    /// after one would search by what it does not have yet.
+    /// A view, and the types that were told when it was made: those of before may not know what it
+    /// shows, and by those of after one would search by what it does not have yet.
     fn view_by_types(&self, scope: TemporalScope) -> Result<(View, Arc<TypesInGraph>), OmrsError> {
         loop {
             let state = self.state()?;

@@ -1,9 +1,10 @@
 //! Whether an instance is what a search asks for.
 //!
-//! The searches of the contract say what they want in four ways: properties to compare with, trees of conditions on
-//! properties, trees on classifications, and one text for all string properties. All of them become one [`Condition`], which
-//! [`Condition::holds`] compares with an instance and which the planner of searches reads to pick its walk. Strings to
-//! compare with are Java regular expressions ([`Pattern`]).
+//! The searches of the contract say what they want in four ways: properties to compare with, trees
+//! of conditions on properties, trees on classifications, and one text for all string properties.
+//! All of them become one [`Condition`], which [`Condition::holds`] compares with an instance and
+//! which the planner of searches reads to pick its walk. Strings to compare with are Java regular
+//! expressions ([`Pattern`]).
 
 mod build;
 mod condition;

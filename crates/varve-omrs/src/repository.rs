@@ -1,8 +1,9 @@
 //! The operations of the repository: one method for each call of the contract.
 //!
-//! A [`Repository`] stands on a [`Store`]. Its methods are named like the contract's, take what the call's path, parameters
-//! and body hold, and return what its response carries. Calls with a historical twin are one method: either their body has
-//! an `asOfTime`, or they take an optional [`HistoryRequest`](crate::requests::HistoryRequest).
+//! A [`Repository`] stands on a [`Store`]. Its methods are named like the contract's, take what the
+//! call's path, parameters and body hold, and return what its response carries. Calls with a
+//! historical twin are one method: either their body has an `asOfTime`, or they take an optional
+//! [`HistoryRequest`](crate::requests::HistoryRequest).
 
 mod answer;
 mod checks;
@@ -84,7 +85,8 @@ impl Repository {
         self.store.read(at)
     }
 
-    /// Runs `work` as one transaction, with types that do not change meanwhile. `guids` are those it is sure to touch.
+    /// Runs `work` as one transaction, with types that do not change meanwhile. `guids` are those
+    /// it is sure to touch.
     fn write<T>(
         &self,
         guids: &[&str],

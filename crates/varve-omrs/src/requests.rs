@@ -1,4 +1,5 @@
-//! What the calls of the REST API take and give: the bodies of requests, and the responses with their envelope.
+//! What the calls of the REST API take and give: the bodies of requests, and the responses with
+//! their envelope.
 
 mod change;
 mod find;

@@ -1,8 +1,8 @@
 //! What the repository needs of the place that its instances are kept in.
 //!
-//! [`Store`] opens readers at a point of time and runs transactions; [`Read`] is what both of them can look up. The rules of
-//! the contract are above this seam, bytes and indexes below it. A store keeps every state that an instance ever had until
-//! the instance is purged.
+//! [`Store`] opens readers at a point of time and runs transactions; [`Read`] is what both of them
+//! can look up. The rules of the contract are above this seam, bytes and indexes below it. A store
+//! keeps every state that an instance ever had until the instance is purged.
 
 mod choice;
 mod shown;
@@ -28,11 +28,11 @@ use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::{Millis, Shared};
 use crate::types::{Catalogue, TypeIndex};
 
-/// Looks up instances at one point of time, in one committed state. Deleted ones (status DELETED) are there too; purged
-/// ones are not.
+/// Looks up instances at one point of time, in one committed state. Deleted ones (status DELETED)
+/// are there too; purged ones are not.
 pub trait Read {
-    /// The types as the reader knows them: what is asked of it is said in their indexes. They may be newer than those that
-    /// the repository knew when it opened the reader.
+    /// The types as the reader knows them: what is asked of it is said in their indexes. They may
+    /// be newer than those that the repository knew when it opened the reader.
     fn types(&self) -> Arc<Catalogue>;
 
     /// The entity with this GUID.
@@ -47,8 +47,8 @@ pub trait Read {
     /// As above.
     fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError>;
 
-    /// What the header of the entity with this GUID says, for whoever destroys it: neither its properties, nor its
-    /// classifications, nor what it is called elsewhere need be there.
+    /// What the header of the entity with this GUID says, for whoever destroys it: neither its
+    /// properties, nor its classifications, nor what it is called elsewhere need be there.
     ///
     /// # Errors
     /// As above.
@@ -82,7 +82,8 @@ pub trait Read {
         Ok(entity.map(|entity| entity.proxy().clone()))
     }
 
-    /// The same of several entities: `show` is called with the position of each that there is, in no order.
+    /// The same of several entities: `show` is called with the position of each that there is, in
+    /// no order.
     ///
     /// # Errors
     /// As above.
@@ -120,8 +121,8 @@ pub trait Read {
         Ok(found.map(|found| Candidate::Object(Box::new(found))))
     }
 
-    /// An entity that this reader, or another one at the same point of time, let be kept as a row, to be told; `None` of one
-    /// of which only a proxy is known.
+    /// An entity that this reader, or another one at the same point of time, let be kept as a row,
+    /// to be told; `None` of one of which only a proxy is known.
     ///
     /// # Errors
     /// As above.
@@ -140,8 +141,8 @@ pub trait Read {
         Err(not_its_own())
     }
 
-    /// Shows the relationships with this entity at either end (once, if it is at both), limited to one type if `of` says
-    /// so, in a stable order.
+    /// Shows the relationships with this entity at either end (once, if it is at both), limited to
+    /// one type if `of` says so, in a stable order.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -172,8 +173,9 @@ pub trait Read {
         })
     }
 
-    /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no more than links, each with
-    /// the content of its row where the store has rows: [`Read::told_link`] tells it without another look.
+    /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no
+    /// more than links, each with the content of its row where the store has rows:
+    /// [`Read::told_link`] tells it without another look.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -189,8 +191,8 @@ pub trait Read {
         1
     }
 
-    /// [`Read::links_of`] of several entities, each link with the position of its entity; those of one come together. A break
-    /// ends the visits of that entity only.
+    /// [`Read::links_of`] of several entities, each link with the position of its entity; those of
+    /// one come together. A break ends the visits of that entity only.
     ///
     /// # Errors
     /// As [`Read::links_of`].
@@ -218,7 +220,8 @@ pub trait Read {
         Ok(entity.map(|entity| Standing::from(&entity)))
     }
 
-    /// The same, and what to keep of it where the store has rows: [`Read::told_kept`] tells it without another look.
+    /// The same, and what to keep of it where the store has rows: [`Read::told_kept`] tells it
+    /// without another look.
     ///
     /// # Errors
     /// As above.
@@ -234,21 +237,21 @@ pub trait Read {
         Err(not_its_own())
     }
 
-    /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one that the walk does not
-    /// describe. Proxies need not be shown: no search finds them.
+    /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one
+    /// that the walk does not describe. Proxies need not be shown: no search finds them.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError>;
 
-    /// How many texts [`Read::matching_texts`] would look at; `None` when it cannot tell which there are, now or ever. Texts
-    /// are those of [`WalkBy::Text`].
+    /// How many texts [`Read::matching_texts`] would look at; `None` when it cannot tell which
+    /// there are, now or ever. Texts are those of [`WalkBy::Text`].
     fn texts(&self) -> Option<usize> {
         None
     }
 
-    /// All texts that pass a test, and what is known of those that may; some may be those of no instance at the point of
-    /// time. `None` when they are more than `most`, or it cannot tell.
+    /// All texts that pass a test, and what is known of those that may; some may be those of no
+    /// instance at the point of time. `None` when they are more than `most`, or it cannot tell.
     ///
     /// # Errors
     /// What the test returns, which ends it.
@@ -260,8 +263,8 @@ pub trait Read {
         Ok(None)
     }
 
-    /// A place for [`Walk::after`] behind all that have the same value as the instance at `place` has, in a walk by a property.
-    /// `None` = not known.
+    /// A place for [`Walk::after`] behind all that have the same value as the instance at `place`
+    /// has, in a walk by a property. `None` = not known.
     fn behind_same_value(&self, _place: &[u8]) -> Option<Vec<u8>> {
         None
     }
@@ -269,12 +272,13 @@ pub trait Read {
     /// Whether such a walk is served by an index; one that is not is refused by [`Read::walk`].
     fn can_walk(&self, walk: &Walk<'_>) -> bool;
 
-    /// A number for the committed state that is read: two readers of now, or two of the same point of time, which tell the
-    /// same number show the same instances at the same places of every walk. So a walk can go on in another reader. `None` =
-    /// not known, which is always right and makes each page of a search begin at the start.
+    /// A number for the committed state that is read: two readers of now, or two of the same point
+    /// of time, which tell the same number show the same instances at the same places of every
+    /// walk. So a walk can go on in another reader. `None` = not known, which is always right and
+    /// makes each page of a search begin at the start.
     ///
-    /// For a point of time in the past, only what changes the past need change the number: a purge, and what is written with
-    /// an earlier time.
+    /// For a point of time in the past, only what changes the past need change the number: a purge,
+    /// and what is written with an earlier time.
     fn state(&self) -> Option<u64> {
         None
     }
@@ -287,17 +291,20 @@ fn not_its_own() -> OmrsError {
 
 /// Changes instances; reads see what it has changed. All of it is committed or nothing.
 pub trait Transaction: Read {
-    /// The time that counts as now for all of the transaction. Later than the latest state of every instance that the
-    /// transaction reads, in the store's own finer time; equal to it at most in milliseconds.
+    /// The time that counts as now for all of the transaction. Later than the latest state of every
+    /// instance that the transaction reads, in the store's own finer time; equal to it at most in
+    /// milliseconds.
     fn now(&self) -> Millis;
 
-    /// The newest state of an entity with a version lower than `version` in which it was not deleted.
+    /// The newest state of an entity with a version lower than `version` in which it was not
+    /// deleted.
     ///
     /// # Errors
     /// As [`Read::entity`].
     fn earlier_entity(&self, guid: &str, version: i64) -> Result<Option<EntityDetail>, OmrsError>;
 
-    /// The newest state of a relationship with a version lower than `version` in which it was not deleted.
+    /// The newest state of a relationship with a version lower than `version` in which it was not
+    /// deleted.
     ///
     /// # Errors
     /// As [`Read::entity`].
@@ -319,8 +326,8 @@ pub trait Transaction: Read {
     /// As [`Read::entity`].
     fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError>;
 
-    /// Shows what the headers of the relationships of an entity say, as [`Read::relationship_head`], for whoever needs few of
-    /// them in full.
+    /// Shows what the headers of the relationships of an entity say, as
+    /// [`Read::relationship_head`], for whoever needs few of them in full.
     ///
     /// # Errors
     /// As [`Read::relationships_of`].
@@ -346,8 +353,8 @@ pub trait Transaction: Read {
         since: Option<Millis>,
     ) -> Result<(), OmrsError>;
 
-    /// Destroys an entity with its history, and every relationship that has it at an end, with all its history. Of a
-    /// relationship that has other ends now, the states in which it had this one.
+    /// Destroys an entity with its history, and every relationship that has it at an end, with all
+    /// its history. Of a relationship that has other ends now, the states in which it had this one.
     ///
     /// # Errors
     /// When the store fails.
@@ -412,8 +419,8 @@ pub trait Store: Send + Sync {
         choice::chosen(self.relationship_history(guid)?, standing, choice)
     }
 
-    /// What stands for entities at the ends of relationships: for each of them, in their order, as a reader of each of its
-    /// times shows it, in theirs.
+    /// What stands for entities at the ends of relationships: for each of them, in their order, as
+    /// a reader of each of its times shows it, in theirs.
     ///
     /// # Errors
     /// When the store fails; what `cost` returns.
@@ -429,16 +436,18 @@ pub trait Store: Send + Sync {
         asked.iter().map(of_each).collect()
     }
 
-    /// Whether any instance that is not purged is, or ever was, of this type or of a subtype; of a classification, whether
-    /// any entity carries, or ever carried, it. The type is one of those that the store knows.
+    /// Whether any instance that is not purged is, or ever was, of this type or of a subtype; of a
+    /// classification, whether any entity carries, or ever carried, it. The type is one of those
+    /// that the store knows.
     ///
     /// # Errors
     /// When the store fails.
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError>;
 
-    /// Runs `work` and commits what it changed, durable when this returns. What `work` reads by GUID, and the relationships
-    /// of an entity that it lists, do not change until then. `work` may be called again after a conflict; `guids` are those
-    /// it is sure to touch, known beforehand to spare that. When `work` fails, nothing is changed.
+    /// Runs `work` and commits what it changed, durable when this returns. What `work` reads by
+    /// GUID, and the relationships of an entity that it lists, do not change until then. `work` may
+    /// be called again after a conflict; `guids` are those it is sure to touch, known beforehand to
+    /// spare that. When `work` fails, nothing is changed.
     ///
     /// # Errors
     /// What `work` returns, or when the store fails.
@@ -448,9 +457,9 @@ pub trait Store: Send + Sync {
         work: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
     ) -> Result<(), OmrsError>;
 
-    /// Begins to go over to other types: what is written from now on, still by the types until now, is kept so that searches by
-    /// `types` find it. Returns whether [`Store::complete_types`] has work to do. [`Store::set_types`] with the same `types`
-    /// ends it, with others it gives it up.
+    /// Begins to go over to other types: what is written from now on, still by the types until now,
+    /// is kept so that searches by `types` find it. Returns whether [`Store::complete_types`] has
+    /// work to do. [`Store::set_types`] with the same `types` ends it, with others it gives it up.
     ///
     /// # Errors
     /// When the store fails.
@@ -458,7 +467,8 @@ pub trait Store: Send + Sync {
         Ok(false)
     }
 
-    /// Does the same to what was written before. That takes as long as there are instances; reads and writes go on meanwhile.
+    /// Does the same to what was written before. That takes as long as there are instances; reads
+    /// and writes go on meanwhile.
     ///
     /// # Errors
     /// When the store fails.
@@ -466,8 +476,9 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// The types that instances are kept and found by. The repository tells of every change before an instance of the new types
-    /// comes; the store brings what it keeps into line with them, as far as that was not done beforehand.
+    /// The types that instances are kept and found by. The repository tells of every change before
+    /// an instance of the new types comes; the store brings what it keeps into line with them, as
+    /// far as that was not done beforehand.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,4 +1,5 @@
-//! Types: what they are ([`TypeDef`], [`AttributeTypeDef`]) and which ones there are ([`Catalogue`]).
+//! Types: what they are ([`TypeDef`], [`AttributeTypeDef`]) and which ones there are
+//! ([`Catalogue`]).
 
 mod attribute;
 mod attribute_type;

@@ -370,8 +370,8 @@ impl Value {
         }
     }
 
-    /// A stored property value of a key with this type, the first one of several: stored whole numbers
-    /// may come as LONG.
+    /// A stored property value of a key with this type, the first one of several: stored whole
+    /// numbers may come as LONG.
     #[must_use]
     pub fn of_property(value: &varve_model::Value, data_type: varve_model::DataType) -> Self {
         use varve_model::{DataType, Value as Stored};

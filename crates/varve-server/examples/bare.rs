@@ -1,4 +1,5 @@
-//! The server without any graph, on port 28917: what HTTP alone costs. For measuring with an outside load generator.
+//! The server without any graph, on port 28917: what HTTP alone costs. For measuring with an
+//! outside load generator.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = varve_server::ServerConfig {

@@ -1,9 +1,9 @@
-//! What a write costs the server above its storage engine: server and generator in one process over loopback, on an
-//! engine that keeps the schema and forgets the rest. Prints the CPU time of the server's threads per request and per
-//! element, without the generator's own.
+//! What a write costs the server above its storage engine: server and generator in one process over
+//! loopback, on an engine that keeps the schema and forgets the rest. Prints the CPU time of the
+//! server's threads per request and per element, without the generator's own.
 //!
-//! `write_cost [seconds per row] [row ...]`; rows: vertices, edges, checked, vertex, edge. An engine that "has" every
-//! vertex is used for the rows that check ends.
+//! `write_cost [seconds per row] [row ...]`; rows: vertices, edges, checked, vertex, edge. An
+//! engine that "has" every vertex is used for the rows that check ends.
 
 use std::error::Error;
 use std::io::{Read, Write};

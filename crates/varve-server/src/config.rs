@@ -218,7 +218,8 @@ section! {
         /// Logins that may wait for that. One more is answered 429 at once.
         logins_waiting_max: usize = 64,
         /// Which requests the audit trail has: `off` (none), `security` (refusals, logins, changes
-        /// of users, rights, schemas and whole graphs), `writes` (every other change, and every script), or `all`.
+        /// of users, rights, schemas and whole graphs), `writes` (every other change, and every
+        /// script), or `all`.
         audit: AuditLevel = AuditLevel::Security,
         /// The file of the audit trail, a line of JSON a request. Empty: there is none.
         audit_file: PathBuf = PathBuf::new(),

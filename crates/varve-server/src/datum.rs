@@ -8,8 +8,8 @@ use varve_model::Datum;
 
 use crate::json::JsonWriter;
 
-/// A [`Datum`] that can be read from JSON. Members keep their order; a repeated name keeps its first place and its last
-/// value. Whole numbers beyond 64 bits become numbers with a fraction.
+/// A [`Datum`] that can be read from JSON. Members keep their order; a repeated name keeps its
+/// first place and its last value. Whole numbers beyond 64 bits become numbers with a fraction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonDatum(pub Datum);
 

@@ -8,8 +8,8 @@ use crate::errors::ApiError;
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 impl From<GraphError> for ApiError {
-    /// [`ErrorKind::NotFound`] becomes 404, so it must be about something that the path names; a handler that looks up
-    /// what a body names says 400 itself.
+    /// [`ErrorKind::NotFound`] becomes 404, so it must be about something that the path names; a
+    /// handler that looks up what a body names says 400 itself.
     #[track_caller]
     fn from(error: GraphError) -> Self {
         let cause = error.source.as_ref().map(ToString::to_string);

@@ -1,4 +1,5 @@
-//! Errors as HugeGraph's clients know them: `{"exception":"class …","message":…,"cause":…}` and a status.
+//! Errors as HugeGraph's clients know them: `{"exception":"class …","message":…,"cause":…}` and a
+//! status.
 //!
 //! This is the only place that knows which Java class name goes with which status.
 
@@ -38,7 +39,8 @@ struct Detail {
 enum Form {
     /// The JSON object of §1.4.
     Object,
-    /// The bare message as `text/plain`: how the original answers bodies that are not the JSON it wants.
+    /// The bare message as `text/plain`: how the original answers bodies that are not the JSON it
+    /// wants.
     Text,
 }
 
@@ -74,7 +76,8 @@ impl ApiError {
         }
     }
 
-    /// 400 `IllegalArgumentException`: a bad argument, an undefined name in a body or query, a failed validation.
+    /// 400 `IllegalArgumentException`: a bad argument, an undefined name in a body or query, a
+    /// failed validation.
     #[track_caller]
     pub fn illegal_argument(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(
@@ -145,7 +148,8 @@ impl ApiError {
         )
     }
 
-    /// 400 `HugeException`: other limits and failures that the original reports with its base class.
+    /// 400 `HugeException`: other limits and failures that the original reports with its base
+    /// class.
     #[track_caller]
     pub fn huge(message: impl Into<Cow<'static, str>>) -> Self {
         Self::hugegraph(StatusCode::BAD_REQUEST, "HugeException", message)
@@ -157,7 +161,8 @@ impl ApiError {
         Self::hugegraph(StatusCode::BAD_REQUEST, "backend.BackendException", message)
     }
 
-    /// 404 `NotFoundException` of HugeGraph: a schema element, vertex, edge, task or graph named in the path is unknown.
+    /// 404 `NotFoundException` of HugeGraph: a schema element, vertex, edge, task or graph named in
+    /// the path is unknown.
     #[track_caller]
     pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
         Self::hugegraph(
@@ -232,7 +237,8 @@ impl ApiError {
         )
     }
 
-    /// 400 `jakarta.ws.rs.BadRequestException`: a malformed path, header, or a request out of order.
+    /// 400 `jakarta.ws.rs.BadRequestException`: a malformed path, header, or a request out of
+    /// order.
     #[track_caller]
     pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(
@@ -289,7 +295,8 @@ impl ApiError {
         Self::new(status, "jakarta.ws.rs.ClientErrorException", message).closing()
     }
 
-    /// 413: the body has so many values that reading it would take more memory (in bytes) than there is for all bodies.
+    /// 413: the body has so many values that reading it would take more memory (in bytes) than
+    /// there is for all bodies.
     #[track_caller]
     pub fn body_too_costly(limit_bytes: usize) -> Self {
         let message = format!(
@@ -315,8 +322,8 @@ impl ApiError {
         Self::new(status, "jakarta.ws.rs.ClientErrorException", message)
     }
 
-    /// 503 without `Retry-After`: the server that led the graph was lost while it carried out the write, or did not answer in
-    /// time, and nobody can tell whether it is stored.
+    /// 503 without `Retry-After`: the server that led the graph was lost while it carried out the
+    /// write, or did not answer in time, and nobody can tell whether it is stored.
     #[track_caller]
     pub fn outcome_unknown() -> Self {
         let message = "The server that led the graph was lost while it carried out this request, or did not answer in \
@@ -456,7 +463,8 @@ impl ApiError {
     }
 }
 
-/// A text of an error as clients see it. What a request did wrong is said in its own words, which may look like paths.
+/// A text of an error as clients see it. What a request did wrong is said in its own words, which
+/// may look like paths.
 fn told<'t>(detail: &Detail, text: &'t str) -> Cow<'t, str> {
     match detail.status.is_server_error() {
         true => without_folders(text),
@@ -480,8 +488,8 @@ fn error_object(detail: &Detail, trace: bool) -> Vec<u8> {
     json.finish()
 }
 
-/// A text in which of each absolute path only the last part is left: clients learn which file it is about, and not where the
-/// server keeps its files.
+/// A text in which of each absolute path only the last part is left: clients learn which file it is
+/// about, and not where the server keeps its files.
 pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
     let is_boundary =
         |character: char| character.is_whitespace() || "\"'`()[]{}<>,;=".contains(character);
@@ -507,7 +515,8 @@ pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
 }
 
 impl From<serde_json::Error> for ApiError {
-    /// A body that is not JSON or not of the wanted shape, worded like Jackson where clients look for the words.
+    /// A body that is not JSON or not of the wanted shape, worded like Jackson where clients look
+    /// for the words.
     #[track_caller]
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();

@@ -1,7 +1,9 @@
-//! Server errors seen from outside: each is logged or counted in a log line, and `/health` names its kind.
+//! Server errors seen from outside: each is logged or counted in a log line, and `/health` names
+//! its kind.
 //!
-//! A kind of trouble is a reason for [`RECENT`] after its last error; a store that takes no writes stays one until a write
-//! succeeds. A kind is logged at most once in [`LOG_INTERVAL`]: under overload there are thousands a second.
+//! A kind of trouble is a reason for [`RECENT`] after its last error; a store that takes no writes
+//! stays one until a write succeeds. A kind is logged at most once in [`LOG_INTERVAL`]: under
+//! overload there are thousands a second.
 
 use std::time::{Duration, Instant};
 
@@ -117,7 +119,8 @@ impl Seen {
 }
 
 impl Health {
-    /// Notes and logs the error that a request is answered with; `writes` says how many succeeded so far.
+    /// Notes and logs the error that a request is answered with; `writes` says how many succeeded
+    /// so far.
     pub(crate) fn note(&self, error: &ApiError, uri: &Uri, writes: impl FnOnce() -> u64) {
         if let Some(trouble) = Trouble::of(error) {
             self.note_as(trouble, uri, error.message(), writes);

@@ -131,7 +131,8 @@ impl JsonWriter {
         self.string_parts(&[text])
     }
 
-    /// A key that is known to need no escaping, written with its quotes and colon: `"id":`. Its value must follow.
+    /// A key that is known to need no escaping, written with its quotes and colon: `"id":`. Its
+    /// value must follow.
     pub fn quoted_key(&mut self, key: &'static str) -> &mut Self {
         debug_assert!(key.starts_with('"') && key.ends_with("\":"), "{key}");
         self.separate();

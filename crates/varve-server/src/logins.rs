@@ -1,5 +1,5 @@
-//! Checks of passwords: few at once, each on a thread of its own. The hash itself has a low priority
-//! ([`varve_auth::password`]).
+//! Checks of passwords: few at once, each on a thread of its own. The hash itself has a low
+//! priority ([`varve_auth::password`]).
 //!
 //! A check takes some 20 ms of a core and 19 MiB by design. So a client that sends thousands of
 //! wrong passwords only gets CPU time of few cores that no other request needs; most of its

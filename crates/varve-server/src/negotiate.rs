@@ -167,7 +167,8 @@ pub(crate) fn gunzip(compressed: &[u8], limit: usize) -> Result<Bytes, ApiError>
     Ok(plain.into())
 }
 
-/// The size that a gzip body says it has when it is inflated. Bodies of several members name that of the last.
+/// The size that a gzip body says it has when it is inflated. Bodies of several members name that
+/// of the last.
 pub(crate) fn declared_size(compressed: &[u8]) -> usize {
     compressed
         .last_chunk()

@@ -36,8 +36,9 @@ impl Segment {
 
 pub(crate) type Segments = SmallVec<[Segment; 8]>;
 
-/// Splits an absolute path at its slashes. One trailing slash is dropped; an empty segment elsewhere is kept, so that
-/// it fits no resource. `None` means more segments than any resource has.
+/// Splits an absolute path at its slashes. One trailing slash is dropped; an empty segment
+/// elsewhere is kept, so that it fits no resource. `None` means more segments than any resource
+/// has.
 pub(crate) fn split(path: &str) -> Result<Option<Segments>, DecodeError> {
     let mut segments = Segments::new();
     let body = path.strip_prefix('/').unwrap_or(path);

@@ -1,9 +1,9 @@
 //! `/queries`: what runs now and may be cancelled, and `/admin/slow`: which requests were slow.
 //!
 //! Every read, and every query that may only read, is listed while it is in work beyond its serving
-//! thread, and so is every job that runs. What is cancelled is answered at once and ends at its next
-//! check. Users see and cancel their own, and jobs as they do tasks; the administrator all. Each
-//! server lists its own.
+//! thread, and so is every job that runs. What is cancelled is answered at once and ends at its
+//! next check. Users see and cancel their own, and jobs as they do tasks; the administrator all.
+//! Each server lists its own.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

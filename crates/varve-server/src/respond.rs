@@ -168,8 +168,8 @@ impl Response {
         &self.body
     }
 
-    /// The answer as the connection takes it. Its headers take the room of `headers`, whose content is thrown away: a
-    /// map of a request that is done saves making a new one.
+    /// The answer as the connection takes it. Its headers take the room of `headers`, whose content
+    /// is thrown away: a map of a request that is done saves making a new one.
     pub(crate) fn into_http(self, mut headers: HeaderMap) -> http::Response<Body> {
         headers.clear();
         if !self.headers.is_empty() {

@@ -1,7 +1,9 @@
-//! Serving threads: one for each core, each with its own listener, single-threaded runtime and connections.
+//! Serving threads: one for each core, each with its own listener, single-threaded runtime and
+//! connections.
 //!
-//! The kernel spreads connections over the listeners by hash, which is uneven for few connections; so a thread that
-//! has more connections than another hands a new one over to the one with the fewest.
+//! The kernel spreads connections over the listeners by hash, which is uneven for few connections;
+//! so a thread that has more connections than another hands a new one over to the one with the
+//! fewest.
 
 mod addresses;
 mod bad_head;
@@ -224,7 +226,8 @@ impl RunningServer {
         self.gremlin_address
     }
 
-    /// Asks for a graceful stop: no new connections, requests in work are answered within `shutdown_timeout_ms`.
+    /// Asks for a graceful stop: no new connections, requests in work are answered within
+    /// `shutdown_timeout_ms`.
     pub fn stop(&self) {
         self.state.set_stopping();
         self.stop.send_replace(true);
@@ -278,8 +281,8 @@ struct Worker {
     index: usize,
     handle: Arc<WorkerHandle>,
     connections: RefCell<Slab<Rc<Handle>>>,
-    /// Milliseconds since the thread started plus one, moved on by the sweeper: exact enough for time limits, and free
-    /// to read.
+    /// Milliseconds since the thread started plus one, moved on by the sweeper: exact enough for
+    /// time limits, and free to read.
     clock: Arc<AtomicU64>,
 }
 
@@ -372,7 +375,8 @@ impl Worker {
             listener::refuse(&stream);
             return;
         };
-        // Without it small answers wait for the client's delayed acknowledgements. A failure only costs that.
+        // Without it small answers wait for the client's delayed acknowledgements. A failure only
+        // costs that.
         let _ = stream.set_nodelay(true);
         let count = |index: usize| self.shared.open[index].load(Ordering::Relaxed);
         let fewest = (0..self.shared.open.len())

@@ -1,7 +1,8 @@
-//! Declares a section of the configuration once: the options, their documentation and their defaults.
+//! Declares a section of the configuration once: the options, their documentation and their
+//! defaults.
 //!
-//! The struct, its `Default`, and the text that `varve config` prints all come from one list, so the printed
-//! documentation cannot fall behind the code.
+//! The struct, its `Default`, and the text that `varve config` prints all come from one list, so
+//! the printed documentation cannot fall behind the code.
 
 /// One documented option of a section.
 #[derive(Debug, Clone, Copy)]
@@ -12,9 +13,9 @@ pub struct OptionDoc {
     pub text: &'static str,
 }
 
-/// Declares a configuration section: a struct that refuses unknown keys, its `Default` and its `DOCS`. A section within
-/// it, after the options, begins with `@`; what is a
-/// section of its own and only kept with this one, with `%`.
+/// Declares a configuration section: a struct that refuses unknown keys, its `Default` and its
+/// `DOCS`. A section within it, after the options, begins with `@`; what is a section of its own
+/// and only kept with this one, with `%`.
 #[macro_export]
 macro_rules! section {
     (

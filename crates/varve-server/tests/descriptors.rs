@@ -1,4 +1,5 @@
-//! Out of file descriptors: open connections are served on, and accepting goes on when there are some again.
+//! Out of file descriptors: open connections are served on, and accepting goes on when there are
+//! some again.
 //!
 //! A test of its own process, since it lowers the process's limit.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]

@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 
 use varve_server::{AppState, ServerConfig};
 
-/// Both ends are in this process, so a connection takes two descriptors. The variable overrides the number.
+/// Both ends are in this process, so a connection takes two descriptors. The variable overrides the
+/// number.
 const CONNECTIONS: (&str, usize) = ("VARVE_IDLE_CONNECTIONS", 2000);
 
 /// What a connection may cost, its client's share included.

@@ -1,8 +1,10 @@
-//! An engine in memory that several servers share: a space is open in one of them at a time, by a lease that tests end.
+//! An engine in memory that several servers share: a space is open in one of them at a time, by a
+//! lease that tests end.
 //!
-//! It stands for a cluster: [`SharedMemory`] is what the servers have in common, [`SharedMemory::server`] the engine of one of
-//! them. Time does not pass by itself: [`SharedMemory::suspend`] is a server that could not renew, [`SharedMemory::expire`] a
-//! lease that has run out.
+//! It stands for a cluster: [`SharedMemory`] is what the servers have in common,
+//! [`SharedMemory::server`] the engine of one of them. Time does not pass by itself:
+//! [`SharedMemory::suspend`] is a server that could not renew, [`SharedMemory::expire`] a lease
+//! that has run out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -83,7 +85,8 @@ impl SharedMemory {
         })
     }
 
-    /// Whoever has the space may not rely on it for the moment, as if it could not renew its lease; or may again.
+    /// Whoever has the space may not rely on it for the moment, as if it could not renew its lease;
+    /// or may again.
     pub fn suspend(&self, space: &str, suspended: bool) {
         if let Some(stored) = self.spaces.lock().get_mut(space) {
             stored.suspended = suspended;
@@ -98,7 +101,8 @@ impl SharedMemory {
         }
     }
 
-    /// The server at `address` can remove no space, as if another were always faster at it; or can again.
+    /// The server at `address` can remove no space, as if another were always faster at it; or can
+    /// again.
     pub fn refuse_removals(&self, address: &str, refuse: bool) {
         let mut refused = self.refused.lock();
         match refuse {
@@ -112,7 +116,8 @@ impl SharedMemory {
         self.begun.lock().insert(space.to_owned());
     }
 
-    /// What was begun is carried out now, late, and nobody has it open. `false` if it was removed before.
+    /// What was begun is carried out now, late, and nobody has it open. `false` if it was removed
+    /// before.
     pub fn finish(&self, space: &str, tables: &'static [TableSpec]) -> bool {
         let begun = self.begun.lock().remove(space);
         if begun {
@@ -132,7 +137,8 @@ impl SharedMemory {
         };
     }
 
-    /// Somebody makes or removes a space of that name, and nobody else can open it meanwhile; or has ended.
+    /// Somebody makes or removes a space of that name, and nobody else can open it meanwhile; or
+    /// has ended.
     pub fn occupy(&self, space: &str, occupied: bool) {
         let mut names = self.occupied.lock();
         match occupied {
@@ -141,7 +147,8 @@ impl SharedMemory {
         };
     }
 
-    /// No server is told who has that space, but gets what `refusal` makes of its name; or all are told again.
+    /// No server is told who has that space, but gets what `refusal` makes of its name; or all are
+    /// told again.
     pub fn refuse_asking(&self, space: &str, refusal: Option<fn(String) -> KvError>) {
         let mut untold = self.untold.lock();
         match refusal {
@@ -174,7 +181,8 @@ impl SharedMemory {
     }
 }
 
-/// The name of a space in the engine below: no two spaces have the same, though their names come again.
+/// The name of a space in the engine below: no two spaces have the same, though their names come
+/// again.
 fn name_below(incarnation: &str) -> String {
     format!("_{incarnation}")
 }

@@ -1,14 +1,21 @@
 //! What tests of several crates share, and nothing that ships.
 //!
-//! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine runs all of them.
+//! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine
+//!   runs all of them.
 //! - [`FaultyEngine`]: any engine, with failures of writes and reads on demand.
 //! - [`NotedEngine`]: any engine, with a note of each look that is taken into it.
-//! - [`ReplicatedEngine`]: the in-memory engine as a cluster shows it, with replicas that do not have a write yet.
-//! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, whatever their keys are.
-//! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a test says so.
-//! - [`WatchedEngine`]: any engine, with its reads counted, and other work done between two of them on demand.
-//! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for it and for a real one.
-//! - [`view_suite`]: the contract of `varve-view`: a view of a graph must answer as the model's does.
+//! - [`ReplicatedEngine`]: the in-memory engine as a cluster shows it, with replicas that do not
+//!   have a write yet.
+//! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, whatever
+//!   their keys are.
+//! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a
+//!   test says so.
+//! - [`WatchedEngine`]: any engine, with its reads counted, and other work done between two of them
+//!   on demand.
+//! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for
+//!   it and for a real one.
+//! - [`view_suite`]: the contract of `varve-view`: a view of a graph must answer as the model's
+//!   does.
 //! - [`ManualClock`]: a clock that moves only when a test moves it.
 //! - [`once_unlocked`]: opens an engine on a directory that a child process may still hold.
 //! - [`Random`]: reproducible random numbers; a failing test prints its seed.

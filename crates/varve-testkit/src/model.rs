@@ -1,9 +1,10 @@
 //! The oracle: a bitemporal graph that is a list of events and nothing else.
 //!
-//! Every answer is computed from the whole list by the definition: the state of an element at (V, T) is what the newest
-//! event with commit version ≤ T whose period covers V says. Slow, and simple enough to be checked by reading. What a
-//! write does is in [`plan`](Model::plan): it depends on the instant that counts as now, not yet on the commit version,
-//! which the tested graph gives; [`commit`](Model::commit) then adds the events.
+//! Every answer is computed from the whole list by the definition: the state of an element at (V,
+//! T) is what the newest event with commit version ≤ T whose period covers V says. Slow, and simple
+//! enough to be checked by reading. What a write does is in [`plan`](Model::plan): it depends on
+//! the instant that counts as now, not yet on the commit version, which the tested graph gives;
+//! [`commit`](Model::commit) then adds the events.
 
 mod combine;
 mod read;

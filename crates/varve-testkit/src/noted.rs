@@ -1,7 +1,8 @@
-//! Any engine, with a note of each look that is taken into it: which table, and whether for a row or through a partition.
+//! Any engine, with a note of each look that is taken into it: which table, and whether for a row
+//! or through a partition.
 //!
-//! Unlike [`WatchedEngine`](crate::WatchedEngine) it is what its engine is, committed states included: what is noted is what
-//! the engine by itself would be asked.
+//! Unlike [`WatchedEngine`](crate::WatchedEngine) it is what its engine is, committed states
+//! included: what is noted is what the engine by itself would be asked.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +18,8 @@ use varve_kv::{
 pub struct Looks(Mutex<Vec<String>>);
 
 impl Looks {
-    /// The looks since this was asked last, in their order: `get vertex` for a row, `scan event` through a partition,
-    /// `scan 2 event` through several with one call.
+    /// The looks since this was asked last, in their order: `get vertex` for a row, `scan event`
+    /// through a partition, `scan 2 event` through several with one call.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock())
     }

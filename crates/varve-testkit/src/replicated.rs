@@ -1,8 +1,8 @@
 //! The in-memory engine as the reads of a majority of replicas show it while a write is under way.
 //!
-//! There are two stores. A write reaches the one at once and the other when the test lets it, and returns only then. Reads
-//! of some tables find the replicas that are ahead, those of the others the ones that are behind: as a majority of
-//! {A, B} has what A has, and one of {B, C} does not.
+//! There are two stores. A write reaches the one at once and the other when the test lets it, and
+//! returns only then. Reads of some tables find the replicas that are ahead, those of the others
+//! the ones that are behind: as a majority of {A, B} has what A has, and one of {B, C} does not.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use varve_kv::{
 /// What is done before a scan.
 type Interruption = Box<dyn FnOnce() + Send>;
 
-/// The controls of a [`ReplicatedEngine`], shared by all its spaces. Without orders both stores have every write.
+/// The controls of a [`ReplicatedEngine`], shared by all its spaces. Without orders both stores
+/// have every write.
 pub struct Replicas {
     /// The tables that are read from the replicas that are behind.
     behind: &'static [TableId],
@@ -50,7 +51,8 @@ impl Replicas {
         self.changed.wait_while(&mut state, |state| !state.held);
     }
 
-    /// Waits until something was read from the replicas that are behind while a write is half way, at most for so long.
+    /// Waits until something was read from the replicas that are behind while a write is half way,
+    /// at most for so long.
     pub fn wait_for_stale_read(&self, at_most: Duration) {
         let mut state = self.state.lock();
         let none = |state: &mut Interference| state.stale_reads == 0;
@@ -113,7 +115,8 @@ pub struct ReplicatedEngine {
 }
 
 impl ReplicatedEngine {
-    /// An engine without spaces; the tables of `behind` are read from the replicas that have a write last.
+    /// An engine without spaces; the tables of `behind` are read from the replicas that have a
+    /// write last.
     #[must_use]
     pub fn new(behind: &'static [TableId]) -> (Self, Arc<Replicas>) {
         let replicas = Arc::new(Replicas {

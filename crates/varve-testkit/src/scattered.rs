@@ -1,5 +1,6 @@
-//! The in-memory engine with partitions as a cluster has them: in the order of a hash, and kept apart whatever their keys are. What a
-//! batch says that it sweeps is removed as on a cluster, too: all that lies between rows that it deletes one after the other.
+//! The in-memory engine with partitions as a cluster has them: in the order of a hash, and kept
+//! apart whatever their keys are. What a batch says that it sweeps is removed as on a cluster, too:
+//! all that lies between rows that it deletes one after the other.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -95,7 +96,8 @@ impl Engine for ScatteredEngine {
 struct ScatteredSpace(Arc<dyn Space>);
 
 impl ScatteredSpace {
-    /// Removes what is stored between rows that a batch deletes one after the other, and puts none between them.
+    /// Removes what is stored between rows that a batch deletes one after the other, and puts none
+    /// between them.
     fn sweep(&self, batch: &Batch, sweep: &Sweep, scattered: &mut Batch) -> Result<(), KvError> {
         let mut puts: BTreeMap<&[u8], bool> = BTreeMap::new();
         for op in batch.ops() {

@@ -1,4 +1,5 @@
-//! Any engine, with its reads counted, and with other work done between two of them: what a cluster may do between two requests.
+//! Any engine, with its reads counted, and with other work done between two of them: what a cluster
+//! may do between two requests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +50,8 @@ impl Reads {
         *self.counted.lock() = Counted::default();
     }
 
-    /// Does `what` before the `n`-th read from now of one row or one partition (`n` = 1: the next one), on the thread that reads.
+    /// Does `what` before the `n`-th read from now of one row or one partition (`n` = 1: the next
+    /// one), on the thread that reads.
     pub fn before_read(&self, n: u64, what: impl FnOnce() + Send + 'static) {
         *self.interrupt.lock() = Some((n.saturating_sub(1), Box::new(what)));
     }
@@ -75,7 +77,8 @@ impl Reads {
     }
 }
 
-/// The engine. It asks for the rows of a [`Reader::multi_get`] one by one, the last one first: an engine may ask in any order.
+/// The engine. It asks for the rows of a [`Reader::multi_get`] one by one, the last one first: an
+/// engine may ask in any order.
 pub struct WatchedEngine {
     inner: Arc<dyn Engine>,
     reads: Arc<Reads>,

@@ -1,9 +1,9 @@
 //! HugeGraph's traversers and graph algorithms over the graph view.
 //!
-//! A [`Search`] gives every vertex that a request meets a dense number, so visited sets are bits and
-//! paths are lists of numbers. Each traverser is a function over a search. Where HugeGraph's own
-//! answers are wrong or depend on chance, these follow the definition; `docs/compatibility.md` lists
-//! each difference.
+//! A [`Search`] gives every vertex that a request meets a dense number, so visited sets are bits
+//! and paths are lists of numbers. Each traverser is a function over a search. Where HugeGraph's
+//! own answers are wrong or depend on chance, these follow the definition; `docs/compatibility.md`
+//! lists each difference.
 
 pub mod algorithms;
 mod capacity;

@@ -7,8 +7,8 @@ use crate::{Capacity, Search, Step, TraversalError, Tree, VertexNumber};
 pub struct KOut {
     /// Steps, at least 1.
     pub depth: u64,
-    /// Whether vertices nearer than `depth` are left out. Otherwise the ends of all walks of `depth`
-    /// edges count that never come back to the source.
+    /// Whether vertices nearer than `depth` are left out. Otherwise the ends of all walks of
+    /// `depth` edges count that never come back to the source.
     pub nearest: bool,
     /// Vertices that may be met.
     pub capacity: Capacity,

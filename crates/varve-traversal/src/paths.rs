@@ -42,9 +42,9 @@ struct Finder<'s, 'v> {
     found: Vec<Path>,
 }
 
-/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, as lists of
-/// vertices: the shorter ones first, of equal length in storage order. Paths over parallel edges are
-/// one. None from a vertex to itself.
+/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, as lists
+/// of vertices: the shorter ones first, of equal length in storage order. Paths over parallel edges
+/// are one. None from a vertex to itself.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.

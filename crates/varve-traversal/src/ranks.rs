@@ -136,7 +136,8 @@ impl Given {
 /// not.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when more partial paths are made than may be, and failures of the view.
+/// [`TraversalError::Capacity`] when more partial paths are made than may be, and failures of the
+/// view.
 pub fn neighbour_rank(
     search: &mut Search<'_>,
     source: VertexNumber,

@@ -97,7 +97,8 @@ impl<'v> Search<'v> {
         self.measure
     }
 
-    /// Takes back what was looked at since: reads that only fetch what an answer shows do not count.
+    /// Takes back what was looked at since: reads that only fetch what an answer shows do not
+    /// count.
     pub fn restore(&mut self, measure: Measure) {
         self.measure = measure;
     }
@@ -189,7 +190,8 @@ impl<'v> Search<'v> {
         Ok(values)
     }
 
-    /// Follows a step from each vertex in turn, each with its edges in storage order. A break ends it.
+    /// Follows a step from each vertex in turn, each with its edges in storage order. A break ends
+    /// it.
     ///
     /// # Errors
     /// As the view; and what `visit` returns.

@@ -21,8 +21,8 @@ struct Side {
     frontier: Vec<VertexNumber>,
     /// The layer of a vertex, by number; `u32::MAX` = not reached.
     depth: Vec<u32>,
-    /// Vertices of each layer after the first, with one they were reached from. A vertex stands once
-    /// for each such vertex, or once in all if only one path is wanted.
+    /// Vertices of each layer after the first, with one they were reached from. A vertex stands
+    /// once for each such vertex, or once in all if only one path is wanted.
     parents: Vec<Vec<(VertexNumber, VertexNumber)>>,
 }
 

@@ -64,7 +64,8 @@ pub fn jaccard(
 /// equals the nearer, then in storage order. At most `top`.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when more vertices are reached than may be, and failures of the view.
+/// [`TraversalError::Capacity`] when more vertices are reached than may be, and failures of the
+/// view.
 pub fn jaccard_of_near(
     search: &mut Search<'_>,
     vertex: VertexNumber,

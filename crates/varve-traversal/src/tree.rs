@@ -72,7 +72,8 @@ impl Tree {
         layers.flatten().map(|reached| reached.vertex)
     }
 
-    /// Adds the layer of what is one step further and was not reached before, up to `most` vertices.
+    /// Adds the layer of what is one step further and was not reached before, up to `most`
+    /// vertices.
     ///
     /// # Errors
     /// As [`Search::expand`].

@@ -1,4 +1,5 @@
-//! Lightest paths by Dijkstra's algorithm ("A note on two problems in connexion with graphs", 1959).
+//! Lightest paths by Dijkstra's algorithm ("A note on two problems in connexion with graphs",
+//! 1959).
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -67,7 +68,8 @@ impl Ord for Waiting {
 ///
 /// # Errors
 /// [`TraversalError::Weight`] for an edge whose weight is negative or no number,
-/// [`TraversalError::Capacity`] when more vertices are settled than may be, and failures of the view.
+/// [`TraversalError::Capacity`] when more vertices are settled than may be, and failures of the
+/// view.
 pub fn lightest_paths(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -157,8 +159,8 @@ fn path_to(
     Path { vertices }
 }
 
-/// The lightest edge of each pair of consecutive vertices of the paths, each pair once; of equals the
-/// last in storage order.
+/// The lightest edge of each pair of consecutive vertices of the paths, each pair once; of equals
+/// the last in storage order.
 ///
 /// # Errors
 /// As [`lightest_paths`].

@@ -66,9 +66,9 @@ pub struct EdgeFound<'a> {
 
 /// One committed state of a graph at one point of both times.
 ///
-/// A **vertex key** is a byte string that stands for a vertex id: equal keys are equal ids, and keys
-/// sort as the ids do. Only the view knows what the bytes mean. An edge may exist where one of its
-/// ends does not; so a neighbour need not be a vertex that exists.
+/// A **vertex key** is a byte string that stands for a vertex id: equal keys are equal ids, and
+/// keys sort as the ids do. Only the view knows what the bytes mean. An edge may exist where one of
+/// its ends does not; so a neighbour need not be a vertex that exists.
 ///
 /// Every call charges the [`Meter`] with the rows it looks at, whether or not they show.
 pub trait GraphView: Send + Sync {
@@ -88,8 +88,8 @@ pub trait GraphView: Send + Sync {
     fn edge_id(&self, from: &[u8], edge: &[u8]) -> Result<EdgeId, ViewError>;
 
     /// Visits the edges of many vertices, each with the position of its vertex in `from`. Vertices
-    /// come in the order given; the edges of one come in storage order: OUT before IN, then by label
-    /// id, sort values and other vertex. A break ends the visits of that vertex only.
+    /// come in the order given; the edges of one come in storage order: OUT before IN, then by
+    /// label id, sort values and other vertex. A break ends the visits of that vertex only.
     ///
     /// # Errors
     /// Over a limit of the meter, or when the store fails.

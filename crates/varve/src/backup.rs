@@ -1,4 +1,5 @@
-//! `varve backup` and `varve restore`: copies of all graphs, of a running server or of a data folder that none uses.
+//! `varve backup` and `varve restore`: copies of all graphs, of a running server or of a data
+//! folder that none uses.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -15,7 +15,8 @@ const VERSION: &str = concat!(
     ")"
 );
 
-/// A graph database that remembers: every vertex and edge keeps when it was true and when it was recorded.
+/// A graph database that remembers: every vertex and edge keeps when it was true and when it was
+/// recorded.
 #[derive(Debug, Parser)]
 #[command(version = VERSION, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -82,7 +83,8 @@ pub(crate) struct OptionArguments {
 /// `varve serve`
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// Address or host name, and port, to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+    /// Address or host name, and port, to listen on; port 0 takes a free one [default:
+    /// 127.0.0.1:8080]
     #[arg(long, value_name = "HOST:PORT", value_parser = resolve)]
     listen: Option<SocketAddr>,
     #[command(flatten)]
@@ -121,11 +123,12 @@ pub(crate) struct Target {
 /// `varve load`
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
-    /// A mapping (a .toml file that says what the columns of the input files are), or a dump of `varve dump`
+    /// A mapping (a .toml file that says what the columns of the input files are), or a dump of
+    /// `varve dump`
     #[arg(required_unless_present = "infer")]
     input: Option<PathBuf>,
-    /// Guess a mapping and a schema from the first rows of these files, and write them as mapping.toml and schema.json
-    /// into the current folder
+    /// Guess a mapping and a schema from the first rows of these files, and write them as
+    /// mapping.toml and schema.json into the current folder
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "input")]
     pub(crate) infer: Vec<PathBuf>,
     #[command(flatten)]
@@ -151,7 +154,8 @@ pub(crate) struct LoadArguments {
     /// Forget that an earlier load of these files was interrupted
     #[arg(long)]
     pub(crate) restart: bool,
-    /// Read all rows and check them against the schema, and send nothing; the server is asked for its schema only
+    /// Read all rows and check them against the schema, and send nothing; the server is asked for
+    /// its schema only
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -317,7 +321,8 @@ pub(crate) struct ConfigArguments {
     pub(crate) options: OptionArguments,
 }
 
-/// The address of `host:port`. Of a name that has several addresses, the first of IPv4: `localhost` is 127.0.0.1.
+/// The address of `host:port`. Of a name that has several addresses, the first of IPv4: `localhost`
+/// is 127.0.0.1.
 fn resolve(text: &str) -> Result<SocketAddr, String> {
     let found = text
         .to_socket_addrs()

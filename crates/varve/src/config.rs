@@ -1,7 +1,8 @@
-//! The configuration: one struct for each section, layered as defaults < TOML file < environment < flags.
+//! The configuration: one struct for each section, layered as defaults < TOML file < environment <
+//! flags.
 //!
-//! Each layer is a TOML table over the one below. The file is checked by itself first, so that a wrong key is reported
-//! with its file and line; every other layer names itself in its errors.
+//! Each layer is a TOML table over the one below. The file is checked by itself first, so that a
+//! wrong key is reported with its file and line; every other layer names itself in its errors.
 
 mod checks;
 mod document;
@@ -28,23 +29,28 @@ use layers::{environment_key, file_error, merge, set};
 section! {
     /// Where and how the data is kept.
     pub(crate) struct StorageConfig {
-        /// The storage engine: `rocksdb` keeps the data on disk, `memory` forgets it when the server stops, `cassandra`
-        /// (experimental) keeps it in an Apache Cassandra cluster, see `[storage.cassandra]`.
+        /// The storage engine: `rocksdb` keeps the data on disk, `memory` forgets it when the
+        /// server stops, `cassandra` (experimental) keeps it in an Apache Cassandra cluster, see
+        /// `[storage.cassandra]`.
         engine: String = "rocksdb".to_owned(),
         /// The folder of the data; it is created if it is missing. One server at a time may use it.
         data_dir: PathBuf = PathBuf::from("data"),
-        /// When a write is acknowledged. `sync`: when it is on disk, which survives power loss. `interval:<ms>`: at once;
-        /// a crash of the process loses nothing, power loss at most the last so many milliseconds. `none`: at once, and the
-        /// operating system decides when it reaches the disk.
+        /// When a write is acknowledged. `sync`: when it is on disk, which survives power loss.
+        /// `interval:<ms>`: at once; a crash of the process loses nothing, power loss at most the
+        /// last so many milliseconds. `none`: at once, and the operating system decides when it
+        /// reaches the disk.
         durability: String = "sync".to_owned(),
-        /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a quarter of the machine's.
-        /// At least 256. With Cassandra a quarter of it, for the keys of rows.
+        /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a
+        /// quarter of the machine's. At least 256. With Cassandra a quarter of it, for the keys of
+        /// rows.
         memory_mib: u64 = 1920,
-        /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to the sorted files. At
-        /// least 1 MiB, and at most an eighth of the memory. May be changed at any start.
+        /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to
+        /// the sorted files. At least 1 MiB, and at most an eighth of the memory. May be changed at
+        /// any start.
         front_table_bytes: usize = 160 << 20,
-        /// Seconds that the newest commit of a graph may be ahead of this machine's clock when the server opens it. A graph further
-        /// ahead is not opened, since the clock is wrong now or was wrong then; 0 opens it whatever the clock shows. `time.md` says more.
+        /// Seconds that the newest commit of a graph may be ahead of this machine's clock when the
+        /// server opens it. A graph further ahead is not opened, since the clock is wrong now or
+        /// was wrong then; 0 opens it whatever the clock shows. `time.md` says more.
         clock_ahead_max_seconds: u64 = 3_600,
         @
         /// The cluster, for the engine `cassandra`.
@@ -67,51 +73,64 @@ section! {
         contact_points: Vec<String> = vec!["127.0.0.1:9042".to_owned()],
         /// The datacenter whose nodes are asked. Cassandra calls its first one `datacenter1`.
         datacenter: String = "datacenter1".to_owned(),
-        /// Nodes of that datacenter that keep each row of a graph that is created, 1 to 9. With fewer nodes than that, creating
-        /// one is refused.
+        /// Nodes of that datacenter that keep each row of a graph that is created, 1 to 9. With
+        /// fewer nodes than that, creating one is refused.
         replication: u8 = 3,
-        /// Name of the keyspace that lists the graphs; theirs are called so too, with `_`, the graph's name and digits of their
-        /// own. 1 to 16 lower-case letters, digits and `_`, the first a letter.
+        /// Name of the keyspace that lists the graphs; theirs are called so too, with `_`, the
+        /// graph's name and digits of their own. 1 to 16 lower-case letters, digits and `_`, the
+        /// first a letter.
         keyspace: String = "varve".to_owned(),
-        /// Further datacenters of which `replication` nodes keep each row of a graph that is created, too.
+        /// Further datacenters of which `replication` nodes keep each row of a graph that is
+        /// created, too.
         further_datacenters: Vec<String> = Vec::new(),
-        /// How many of the nodes that keep a row must have answered, for reads and writes alike. `local_quorum`: most of those of
-        /// `datacenter`, which must be the same for all servers. `quorum`: most of all, as servers in several datacenters need.
-        /// All servers on these keyspaces must have the same, and one with another does not start; `varve change-consistency`
-        /// changes it while none runs. Fewer nodes are refused, as reads would miss what was just written.
+        /// How many of the nodes that keep a row must have answered, for reads and writes alike.
+        /// `local_quorum`: most of those of `datacenter`, which must be the same for all servers.
+        /// `quorum`: most of all, as servers in several datacenters need. All servers on these
+        /// keyspaces must have the same, and one with another does not start;
+        /// `varve change-consistency` changes it while none runs. Fewer nodes are refused, as reads
+        /// would miss what was just written.
         consistency: String = "local_quorum".to_owned(),
         /// The role, for clusters that ask for one; empty for none.
         user: String = String::new(),
-        /// Its password. Better set by the environment than in a file that others may read; `varve config` does not print it.
+        /// Its password. Better set by the environment than in a file that others may read;
+        /// `varve config` does not print it.
         password: String = String::new(),
-        /// A PEM file with the certificates that those of the nodes must be signed by; with it the cluster is spoken to over TLS, and only so.
+        /// A PEM file with the certificates that those of the nodes must be signed by; with it the
+        /// cluster is spoken to over TLS, and only so.
         tls_trusted_file: String = String::new(),
-        /// For clusters that ask their clients for a certificate: a PEM file with that of this server.
+        /// For clusters that ask their clients for a certificate: a PEM file with that of this
+        /// server.
         tls_certificate_file: String = String::new(),
         /// A PEM file with the key of that certificate, not encrypted.
         tls_key_file: String = String::new(),
-        /// Whether a node's certificate must name the IP address that the node is reached by. Without it whoever has any certificate that
-        /// the same authority signed can pass for a node.
+        /// Whether a node's certificate must name the IP address that the node is reached by.
+        /// Without it whoever has any certificate that the same authority signed can pass for a
+        /// node.
         tls_verify_host: bool = true,
         /// Connections to each node.
         connections_per_node: usize = 2,
-        /// Calls to the cluster that may be under way at once. One more waits `room_wait_ms` and is then answered 503.
+        /// Calls to the cluster that may be under way at once. One more waits `room_wait_ms` and is
+        /// then answered 503.
         in_flight_max: usize = 1024,
         /// Milliseconds that a call waits for room among them.
         room_wait_ms: u64 = 2_000,
-        /// Milliseconds that one request to the cluster may take. Should be longer than the cluster's own limits.
+        /// Milliseconds that one request to the cluster may take. Should be longer than the
+        /// cluster's own limits.
         request_timeout_ms: u64 = 12_000,
-        /// Seconds that this server keeps its graphs without renewing its claim, 10 to 3600: so long another has to wait after a
-        /// crash. Writes are refused when the cluster has been away for 4 seconds less, as the nodes' clocks may differ by 3.
+        /// Seconds that this server keeps its graphs without renewing its claim, 10 to 3600: so
+        /// long another has to wait after a crash. Writes are refused when the cluster has been
+        /// away for 4 seconds less, as the nodes' clocks may differ by 3.
         lease_seconds: u64 = 15,
-        /// Size in MiB, 1 to 1024, about which a partition of the cluster is full: the further edges of a vertex with very many, and the
-        /// further entries of an index, go to more partitions. Counted is what is written, before compression. Cassandra wants no partition
+        /// Size in MiB, 1 to 1024, about which a partition of the cluster is full: the further
+        /// edges of a vertex with very many, and the further entries of an index, go to more
+        /// partitions. Counted is what is written, before compression. Cassandra wants no partition
         /// over 100. What is stored may be read with any value.
         partition_mib: u64 = 48,
         /// Threads that speak with the cluster.
         io_threads: usize = 2,
-        /// Where the other servers on these keyspaces reach this one, `host:port`: they hand on to it what concerns the graphs that
-        /// it leads. Empty takes `server.host` and `server.port`, which must not be an address that stands for all then.
+        /// Where the other servers on these keyspaces reach this one, `host:port`: they hand on to
+        /// it what concerns the graphs that it leads. Empty takes `server.host` and `server.port`,
+        /// which must not be an address that stands for all then.
         advertise: String = String::new(),
     }
 }
@@ -119,7 +138,8 @@ section! {
 section! {
     /// Which graphs are there.
     pub(crate) struct GraphConfig {
-        /// Graphs that are created at start if they are missing. HugeGraph's clients expect one called `hugegraph`.
+        /// Graphs that are created at start if they are missing. HugeGraph's clients expect one
+        /// called `hugegraph`.
         create: Vec<String> = vec!["hugegraph".to_owned()],
         /// How long it is kept what each commit changed, for `GET …/changes`: `off`, `all`, or a
         /// time such as `7d` or `12h`. Each commit takes a row more. Switched off and on again,
@@ -131,18 +151,21 @@ section! {
 section! {
     /// Bounds on what one request to a graph, or all that wait, may take.
     pub(crate) struct LimitsConfig {
-        /// Graphs of the server. Creating one more is answered 400; those that are there are opened, however many.
+        /// Graphs of the server. Creating one more is answered 400; those that are there are
+        /// opened, however many.
         graphs_max: usize = 256,
-        /// Edges that the deletion of one vertex may take with it in one commit. With more, its edges
-        /// go before it in steps.
+        /// Edges that the deletion of one vertex may take with it in one commit. With more, its
+        /// edges go before it in steps.
         vertex_delete_edges_max: usize = 200_000,
-        /// Bytes of the keys and contents of the edges that the deletion of all vertices of one commit may take with it, at
-        /// most 1 GiB. With more, a single vertex's edges go before it in steps; where that cannot be (several vertices, a
-        /// period is given, a purge), the answer is 400.
+        /// Bytes of the keys and contents of the edges that the deletion of all vertices of one
+        /// commit may take with it, at most 1 GiB. With more, a single vertex's edges go before it
+        /// in steps; where that cannot be (several vertices, a period is given, a purge), the
+        /// answer is 400.
         vertex_delete_bytes_max: usize = 256 << 20,
         /// Bytes of waiting commits that are put into one write of the storage engine.
         commit_group_bytes_max: usize = 4 << 20,
-        /// Bytes of commits of one graph that may wait to be written. Over it writes are answered 503.
+        /// Bytes of commits of one graph that may wait to be written. Over it writes are
+        /// answered 503.
         commit_queue_bytes_max: usize = 64 << 20,
     }
 }
@@ -150,12 +173,14 @@ section! {
 section! {
     /// Upkeep that runs beside the requests.
     pub(crate) struct MaintenanceConfig {
-        /// Milliseconds between two looks for valid times that have begun or ended, 10 to 3600000. Reads are right without
-        /// it; it keeps the present small.
+        /// Milliseconds between two looks for valid times that have begun or ended, 10 to 3600000.
+        /// Reads are right without it; it keeps the present small.
         tidy_interval_ms: u64 = 1_000,
-        /// Seconds between two sweeps that forget history past its label's retention and tasks past theirs, 1 to 604800.
+        /// Seconds between two sweeps that forget history past its label's retention and tasks past
+        /// theirs, 1 to 604800.
         retention_interval_seconds: u64 = 3_600,
-        /// Hours that a task is kept after it has ended; 0 keeps it for ever. (HugeGraph keeps tasks until they are deleted.)
+        /// Hours that a task is kept after it has ended; 0 keeps it for ever. (HugeGraph keeps
+        /// tasks until they are deleted.)
         task_retention_hours: u64 = 168,
     }
 }
@@ -165,8 +190,8 @@ section! {
     pub(crate) struct LogConfig {
         /// The least severe level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
         level: String = "info".to_owned(),
-        /// How a line is written: `text` for people, `json` for programs (one object a line: `timestamp`, `level`, `target`,
-        /// `message` and the values that belong to it).
+        /// How a line is written: `text` for people, `json` for programs (one object a line:
+        /// `timestamp`, `level`, `target`, `message` and the values that belong to it).
         format: LogFormat = LogFormat::Text,
     }
 }
@@ -430,8 +455,9 @@ impl Config {
         Ok(self.server.address().to_string())
     }
 
-    /// What to tell whoever starts a server of a cluster at an address that only this machine reaches, though the cluster's nodes
-    /// are elsewhere: a second server on another machine could not hand requests on to it.
+    /// What to tell whoever starts a server of a cluster at an address that only this machine
+    /// reaches, though the cluster's nodes are elsewhere: a second server on another machine could
+    /// not hand requests on to it.
     pub(crate) fn unreachable_by_others(&self) -> Option<String> {
         let address = self.advertised().ok()?;
         let nodes = &self.storage.cassandra.contact_points;

@@ -1,7 +1,7 @@
 //! The data folder: which storage engine it is opened with, and what lies where in it.
 //!
-//! `graphs/` belongs to the engine, one folder for each graph; `backups/` is where online backups go by default. One
-//! process at a time opens a data folder; the engine locks it.
+//! `graphs/` belongs to the engine, one folder for each graph; `backups/` is where online backups
+//! go by default. One process at a time opens a data folder; the engine locks it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,8 +85,9 @@ fn keep_private(data_dir: &std::path::Path) {
     }
 }
 
-/// Opens all graphs of `engine`, and creates those that the options want to be there. One whose newest commit is further ahead
-/// of the clock than `clock_ahead_max` is refused; who only reads opens it whatever the clock shows.
+/// Opens all graphs of `engine`, and creates those that the options want to be there. One whose
+/// newest commit is further ahead of the clock than `clock_ahead_max` is refused; who only reads
+/// opens it whatever the clock shows.
 ///
 /// # Errors
 /// When a graph is damaged or cannot be created.
@@ -128,7 +129,8 @@ fn open_all(
     Ok(Arc::new(Registry::open(engine, options)?))
 }
 
-/// The bytes that all graphs together may use: the option, or a quarter of what the machine or its control group allows.
+/// The bytes that all graphs together may use: the option, or a quarter of what the machine or its
+/// control group allows.
 pub(crate) fn memory_bytes(config: &Config) -> u64 {
     match config.storage.memory_mib {
         0 => (memory_limit() / 4).max(MEMORY_BYTES_MIN),

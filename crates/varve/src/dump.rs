@@ -1,6 +1,7 @@
 //! `varve dump`: writes a graph as JSON Lines, one state of both times, through the REST API.
 //!
-//! The first line says what the file is; then come the schema elements with their ids, all vertices, all edges:
+//! The first line says what the file is; then come the schema elements with their ids, all
+//! vertices, all edges:
 //!
 //! ```text
 //! {"varve_dump":1,"graph":"hugegraph","as_of":"2026-11-21T22:00:00.000000Z","history":false}
@@ -11,10 +12,10 @@
 //! Of an open graph the first line says `"schema":"open"`, and values have their types:
 //! `{"INT":29}`.
 //!
-//! With history each version of every element is a line, oldest first, with `valid_from` and `valid_to`, also of what
-//! does not exist any more; a version that ended it is `{"delete_vertex":<id>,"label":…}` or
-//! `{"delete_edge":<id>,"label":…}`. Versions of removed labels are left out, as the schema lacks
-//! them.
+//! With history each version of every element is a line, oldest first, with `valid_from` and
+//! `valid_to`, also of what does not exist any more; a version that ended it is
+//! `{"delete_vertex":<id>,"label":…}` or `{"delete_edge":<id>,"label":…}`. Versions of removed
+//! labels are left out, as the schema lacks them.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -81,7 +82,8 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
     if !arguments.options.names_data() {
         return dump(arguments, &arguments.target.server);
     }
-    // The same way out for both: a server of this process, on a port of its own, over the data folder.
+    // The same way out for both: a server of this process, on a port of its own, over the data
+    // folder.
     let mut config = arguments.options.load()?;
     let graphs = data::open_stored(&config)?;
     config.server.host = std::net::Ipv4Addr::LOCALHOST.into();
@@ -250,7 +252,8 @@ impl Dump {
         }
     }
 
-    /// The versions of an element, oldest first, as one line each; `first` is the first page of them, if it is there.
+    /// The versions of an element, oldest first, as one line each; `first` is the first page of
+    /// them, if it is there.
     fn versions(
         &mut self,
         what: &str,

@@ -1,4 +1,5 @@
-//! Log lines on standard error: time, level, where from, what; as text or as one JSON object a line.
+//! Log lines on standard error: time, level, where from, what; as text or as one JSON object a
+//! line.
 
 use std::io::IsTerminal as _;
 

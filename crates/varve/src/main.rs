@@ -1,8 +1,8 @@
 //! The `varve` binary: starts the server, and holds the tools around it.
 //!
-//! Everything that is chosen once for a process is chosen here: the allocator, the storage engine, the options and
-//! their layers, signals and logging. What the tools do over the network they do through the public REST API, so that
-//! they work against any server of that API.
+//! Everything that is chosen once for a process is chosen here: the allocator, the storage engine,
+//! the options and their layers, signals and logging. What the tools do over the network they do
+//! through the public REST API, so that they work against any server of that API.
 
 #[cfg(feature = "jemalloc")]
 mod allocator;
@@ -34,7 +34,8 @@ type CommandError = Box<dyn std::error::Error + Send + Sync>;
 /// Arms a fail point, for tests of what a crash or a failing disk leaves.
 const FAIL_POINT: &str = "VARVE_FAIL_POINT";
 
-/// What this process writes is for its user alone: files 0600, folders 0700, those of the storage engine included.
+/// What this process writes is for its user alone: files 0600, folders 0700, those of the storage
+/// engine included.
 fn keep_files_private() {
     use rustix::fs::Mode;
     rustix::process::umask(Mode::RWXG | Mode::RWXO);

@@ -1,4 +1,5 @@
-//! `varve verify`: checks every row of a graph against the invariants, of a running server or of a data folder.
+//! `varve verify`: checks every row of a graph against the invariants, of a running server or of a
+//! data folder.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! Pages that must say what the code says (the tables of REST resources, of the metadata repository's calls, of error codes
-//! and of fail points), links between pages, and the size of pages.
+//! Pages that must say what the code says (the tables of REST resources, of the metadata
+//! repository's calls, of error codes and of fail points), links between pages, and the size of
+//! pages.
 //!
 //! `VARVE_UPDATE_DOCS=1` writes the tables of resources and of fail points anew.
 
@@ -19,7 +20,8 @@ fn query_parameters(route: &Route) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The resources as a table, sorted by path; those of the metadata repository have a page of their own.
+/// The resources as a table, sorted by path; those of the metadata repository have a page of their
+/// own.
 fn resources() -> String {
     let state = AppState::new(ServerConfig::default()).expect("the defaults are valid");
     let routes = state.router().routes().iter();
@@ -145,7 +147,8 @@ const PAGE_FOLDERS: &[&str] = &["docs", "tests", "notebooks", "examples", "bench
 const README_MAX: (usize, usize) = (120, 800);
 /// Lines that the page on the architecture may have at most.
 const ARCHITECTURE_LINES_MAX: usize = 200;
-/// Bytes that a report in `docs/bench` may have at most; `scripts/shorten-report.py` makes it shorter.
+/// Bytes that a report in `docs/bench` may have at most; `scripts/shorten-report.py` makes it
+/// shorter.
 const REPORT_BYTES_MAX: u64 = 200_000;
 
 fn root() -> PathBuf {

@@ -1,11 +1,13 @@
 //! When a row says more about the generator than about the server.
 //!
-//! Both often run on one machine and share its processors. Then a row whose sends were late, or whose threads waited for
-//! a processor, may be the doing of either: what decides is who used the processors.
+//! Both often run on one machine and share its processors. Then a row whose sends were late, or
+//! whose threads waited for a processor, may be the doing of either: what decides is who used the
+//! processors.
 
 use super::result::Model;
 
-/// A paced or open row with a larger share of late sends is the generator's, unless the server had the processors.
+/// A paced or open row with a larger share of late sends is the generator's, unless the server had
+/// the processors.
 const LATE_SHARE: f64 = 0.05;
 /// Threads that were busy for a larger share of the time had no time left.
 const BUSY_SHARE: f64 = 0.95;

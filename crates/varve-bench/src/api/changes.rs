@@ -1,11 +1,13 @@
 //! Which values the vertices that a row changed may have in the end.
 //!
-//! Users write to the same vertices at the same time, so the last value need not be the one that was acknowledged last.
-//! A write is out of the question only when another one of that vertex was sent after its acknowledgement, and was
-//! acknowledged too. A write that failed may have been done all the same, at any time, and is never out of the question.
+//! Users write to the same vertices at the same time, so the last value need not be the one that
+//! was acknowledged last. A write is out of the question only when another one of that vertex was
+//! sent after its acknowledgement, and was acknowledged too. A write that failed may have been done
+//! all the same, at any time, and is never out of the question.
 //!
-//! Not all vertices are followed, but those with the smallest hashes: so all workers follow the same ones, each of them is
-//! as likely as any other, and all of its writes are known. The hashes follow from the run's seed: another one chooses others.
+//! Not all vertices are followed, but those with the smallest hashes: so all workers follow the
+//! same ones, each of them is as likely as any other, and all of its writes are known. The hashes
+//! follow from the run's seed: another one chooses others.
 
 use std::collections::HashMap;
 
@@ -80,7 +82,8 @@ impl Changes {
         }
     }
 
-    /// Notes a request that was sent at `sent`, and acknowledged at `acknowledged` unless it failed.
+    /// Notes a request that was sent at `sent`, and acknowledged at `acknowledged` unless it
+    /// failed.
     pub(crate) fn note(&mut self, change: &Change, sent: Nanos, acknowledged: Option<Nanos>) {
         self.uncertain += u64::from(acknowledged.is_none());
         if self.wanted == 0 {
@@ -135,7 +138,8 @@ impl Changes {
         self.uncertain
     }
 
-    /// At most `limit` of the vertices with an acknowledged change, by their numbers, and whether those are all.
+    /// At most `limit` of the vertices with an acknowledged change, by their numbers, and whether
+    /// those are all.
     pub(crate) fn chosen(&self, limit: usize) -> (Vec<Changed>, bool) {
         let vertices = self.vertices.iter();
         let mut changed: Vec<Changed> = vertices

@@ -72,7 +72,8 @@ pub(crate) enum Chooser {
     },
 }
 
-/// Gray and others, "Quickly generating billion-record synthetic databases", SIGMOD 1994: a rank in constant time.
+/// Gray and others, "Quickly generating billion-record synthetic databases", SIGMOD 1994: a rank in
+/// constant time.
 #[derive(Debug, Clone)]
 pub(crate) struct Zipf {
     bound: u64,

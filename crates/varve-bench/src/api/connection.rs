@@ -1,4 +1,5 @@
-//! Connections: opening them without waiting, and having enough descriptors and source addresses for many.
+//! Connections: opening them without waiting, and having enough descriptors and source addresses
+//! for many.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,8 +12,8 @@ use crate::endpoint::{Endpoint, Security, Stream};
 
 /// Descriptors that the tool itself needs beside its connections.
 const DESCRIPTORS_BESIDE: u64 = 64;
-/// Connections from one source address before the next one is taken. A kernel's range of local ports holds 28,232 by
-/// default, and those of the last row may still be in TIME_WAIT.
+/// Connections from one source address before the next one is taken. A kernel's range of local
+/// ports holds 28,232 by default, and those of the last row may still be in TIME_WAIT.
 const CONNECTIONS_PER_SOURCE: u32 = 10_000;
 /// Loopback addresses that are used in turn.
 const SOURCES: u32 = 200;

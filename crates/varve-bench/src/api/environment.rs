@@ -102,15 +102,16 @@ fn system() -> String {
         )
 }
 
-/// Device and file system of the data, and whether that is memory. Of a server that was there before the tool does not
-/// know the folder, and says of which one it speaks.
+/// Device and file system of the data, and whether that is memory. Of a server that was there
+/// before the tool does not know the folder, and says of which one it speaks.
 pub(crate) fn disk(data: &Data) -> String {
     let here = || std::env::current_dir().unwrap_or_default();
     let (folder, remark) = match data {
         Data::Folder(folder) => (folder.clone(), ""),
         Data::Elsewhere => (here(), " (of the tool's folder; the server chose its own)"),
     };
-    // Mount points are told without symbolic links; a folder that is still to be made is told by the one above it.
+    // Mount points are told without symbolic links; a folder that is still to be made is told by
+    // the one above it.
     let folder = folder
         .ancestors()
         .find_map(|it| fs::canonicalize(it).ok())
@@ -120,8 +121,8 @@ pub(crate) fn disk(data: &Data) -> String {
     format!("{disk}{remark}")
 }
 
-/// Device and file system of the longest mount point above `folder`; of several at one point the last, which hides the
-/// others.
+/// Device and file system of the longest mount point above `folder`; of several at one point the
+/// last, which hides the others.
 fn mounted(mounts: &str, folder: &Path) -> Option<String> {
     let above = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ');

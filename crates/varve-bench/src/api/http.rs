@@ -1,4 +1,5 @@
-//! Just enough of HTTP/1.1 for a client that sends fixed requests: where an answer ends, and what its head says.
+//! Just enough of HTTP/1.1 for a client that sends fixed requests: where an answer ends, and what
+//! its head says.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -87,8 +88,8 @@ impl Head {
         Ok(())
     }
 
-    /// Length of the whole answer when `bytes` hold all of it. An answer that ends with its connection is whole when
-    /// the caller says so.
+    /// Length of the whole answer when `bytes` hold all of it. An answer that ends with its
+    /// connection is whole when the caller says so.
     pub(crate) fn whole(&self, bytes: &[u8], closed: bool) -> Result<Option<usize>, BadAnswer> {
         match self.body {
             Body::Length(length) => {

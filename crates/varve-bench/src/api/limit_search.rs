@@ -21,8 +21,8 @@ pub(crate) struct LoadRange {
     pub(crate) first_failed: Option<f64>,
 }
 
-/// Runs `step` at rising loads from `start` on, each `factor` times the last, up to `max`; then between the last clean
-/// and the first failed one.
+/// Runs `step` at rising loads from `start` on, each `factor` times the last, up to `max`; then
+/// between the last clean and the first failed one.
 ///
 /// # Errors
 /// The first error of `step`.

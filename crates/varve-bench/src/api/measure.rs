@@ -1,5 +1,5 @@
-//! What the workers measure: one tally a worker, merged at the end; and a small record of each second, merged as they
-//! come.
+//! What the workers measure: one tally a worker, merged at the end; and a small record of each
+//! second, merged as they come.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -171,7 +171,8 @@ impl Tally {
         }
     }
 
-    /// Keeps an acknowledged request, or not, so that each has the same chance to be kept; `chance` is a random number.
+    /// Keeps an acknowledged request, or not, so that each has the same chance to be kept; `chance`
+    /// is a random number.
     pub(crate) fn record_acknowledged(&mut self, request: Acknowledged, chance: u64) {
         self.acknowledged_requests += 1;
         self.acknowledged_items += u64::from(request.count);

@@ -1,7 +1,8 @@
 //! The elements that are sent, as bytes. `docs/bench.md` describes them.
 //!
-//! Everything follows from an element's number, the run's prefix and the seed, and has a fixed width: a request is a
-//! ready-made text in which a few places are filled in, which is what keeps the generator cheap.
+//! Everything follows from an element's number, the run's prefix and the seed, and has a fixed
+//! width: a request is a ready-made text in which a few places are filled in, which is what keeps
+//! the generator cheap.
 
 use serde_json::Value;
 
@@ -33,12 +34,14 @@ pub(crate) const WIDE_LABEL: &str = "benchw";
 pub(crate) const FORGETFUL_LABEL: &str = "benchn";
 /// Edge label.
 pub(crate) const EDGE_LABEL: &str = "benche";
-/// Plain vertices that every run creates first. Their numbers are the last ones, where no scenario gets.
+/// Plain vertices that every run creates first. Their numbers are the last ones, where no scenario
+/// gets.
 pub(crate) const PROBES: u64 = 2;
 /// Vertices of a group that the index query asks for.
 pub(crate) const GROUP: u64 = 10;
 
-/// The kinds of vertices. Each has its own range of numbers, since all labels of a graph share one space of ids.
+/// The kinds of vertices. Each has its own range of numbers, since all labels of a graph share one
+/// space of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VertexKind {
     Plain,
@@ -100,7 +103,8 @@ impl Naming {
             .map(|number| String::from_utf8_lossy(&self.id(VertexKind::Plain, number)).into_owned())
     }
 
-    /// The id of vertex `number` of a kind. Neighbouring numbers have ids far apart, so that writes land everywhere.
+    /// The id of vertex `number` of a kind. Neighbouring numbers have ids far apart, so that writes
+    /// land everywhere.
     pub(crate) fn id(&self, kind: VertexKind, number: u64) -> [u8; ID] {
         let mut id = [0; ID];
         id[..PREFIX].copy_from_slice(&self.prefix);
@@ -167,8 +171,8 @@ impl Naming {
         1_900 + (self.content(!number) % 120) as u32
     }
 
-    /// The ends of edge `number` among `vertices` vertices: no two edges with a number under [`edge_capacity`] have both
-    /// ends in common.
+    /// The ends of edge `number` among `vertices` vertices: no two edges with a number under
+    /// [`edge_capacity`] have both ends in common.
     pub(crate) fn ends(&self, number: u64, vertices: u64) -> (u64, u64) {
         let vertices = vertices.max(1);
         let (round, source) = (number / vertices, number % vertices);
@@ -326,7 +330,8 @@ impl Template {
         }
     }
 
-    /// Puts more text around. The fields move along; those of a single element may also be in what comes before.
+    /// Puts more text around. The fields move along; those of a single element may also be in what
+    /// comes before.
     pub(crate) fn wrapped(mut self, before: &[u8], after: &[u8]) -> Self {
         for (at, _) in &mut self.fields {
             *at += before.len();

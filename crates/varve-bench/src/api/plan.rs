@@ -1,5 +1,5 @@
-//! When requests are due: the three load models as plain arithmetic on nanoseconds since the row's start, so that they
-//! can be tested on a virtual clock.
+//! When requests are due: the three load models as plain arithmetic on nanoseconds since the row's
+//! start, so that they can be tested on a virtual clock.
 
 use std::time::Duration;
 
@@ -43,8 +43,8 @@ impl Users {
         })
     }
 
-    /// Paced users live equally long, so that all send equally often: they stop in the order in which they started.
-    /// Closed ones stop together.
+    /// Paced users live equally long, so that all send equally often: they stop in the order in
+    /// which they started. Closed ones stop together.
     pub(crate) fn life(&self, user: u32) -> Life {
         let start = (u128::from(self.ramp) * u128::from(user) / u128::from(self.users)) as Nanos;
         let end = match self.period {
@@ -111,10 +111,10 @@ impl Course {
         self.due
     }
 
-    /// Goes on to the request after the one that went at `sent` and whose user is free again at `free`: never before
-    /// that, and a user that is late does not catch up. `record` is told when each request had been planned whose wait
-    /// ends with this answer: the one that was sent, those left out until it went, and, when the user is not to send
-    /// again, those left out since.
+    /// Goes on to the request after the one that went at `sent` and whose user is free again at
+    /// `free`: never before that, and a user that is late does not catch up. `record` is told when
+    /// each request had been planned whose wait ends with this answer: the one that was sent, those
+    /// left out until it went, and, when the user is not to send again, those left out since.
     pub(crate) fn answered(
         &mut self,
         sent: Nanos,
@@ -130,7 +130,8 @@ impl Course {
             };
         }
         let mut omitted = self.leave_out(self.planned, sent, &mut record);
-        // A send that was late by periods has left out what was planned until it went: that is recorded above.
+        // A send that was late by periods has left out what was planned until it went: that is
+        // recorded above.
         let passed = sent.saturating_sub(self.due) / self.period;
         let next = self.due + (passed + 1) * self.period;
         if next.max(free) <= self.end {
@@ -147,7 +148,8 @@ impl Course {
         }
     }
 
-    /// Records what was planned each period after `from` until `until`, within the user's life; how many they are.
+    /// Records what was planned each period after `from` until `until`, within the user's life; how
+    /// many they are.
     fn leave_out(&self, from: Nanos, until: Nanos, record: &mut impl FnMut(Nanos)) -> u64 {
         let count = until.min(self.end).saturating_sub(from) / self.period;
         (1..=count).for_each(|at| record(from + at * self.period));
@@ -230,8 +232,8 @@ mod tests {
         planned: Vec<Nanos>,
     }
 
-    /// Runs one user on a virtual clock against a server that answers after `service`; the worker follows the same
-    /// course.
+    /// Runs one user on a virtual clock against a server that answers after `service`; the worker
+    /// follows the same course.
     fn simulate(users: &Users, user: u32, service: impl Fn(Nanos) -> Nanos) -> Vec<Sent> {
         let mut course = Course::new(users.life(user), users.period());
         let mut all = Vec::new();
@@ -281,7 +283,8 @@ mod tests {
         // As published: each user is hit by a freeze with at most one request.
         let (_, corrected) = times(&paced(1_000, 1.0, 30.0, 300.0), freezing);
         assert!(percentile(&corrected, 99.0) >= 899.0);
-        // Quick users: most of what a freeze delays is never sent. Service times hide it, corrected ones do not.
+        // Quick users: most of what a freeze delays is never sent. Service times hide it, corrected
+        // ones do not.
         let (services, corrected) = times(&paced(20, 0.005, 1.0, 60.0), freezing);
         assert!(
             percentile(&services, 99.0) < 2.0,
@@ -410,7 +413,8 @@ mod tests {
                 false => nanos(0.001),
             };
             let (services, corrected) = times(&users, freeze);
-            // A user that goes on after the freeze plans anew from there: less than one request is lost of each.
+            // A user that goes on after the freeze plans anew from there: less than one request is
+            // lost of each.
             let planned = 10 * 211;
             assert!(
                 (planned - 10..=planned).contains(&corrected.len()),

@@ -12,8 +12,8 @@ use super::target::Target;
 /// Prefixes that are tried when the graph has elements of runs that had those before.
 const TRIED: u32 = 20;
 
-/// What this run's ids begin with, and whether an earlier run in this graph had it: the prefix that was named, else one
-/// that none had.
+/// What this run's ids begin with, and whether an earlier run in this graph had it: the prefix that
+/// was named, else one that none had.
 ///
 /// # Errors
 /// When the server does not tell, or as many prefixes as are tried were all used.

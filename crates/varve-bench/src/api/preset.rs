@@ -1,4 +1,5 @@
-//! Ready-made lists of rows: the published ones, and those of the speed table in docs/performance.md.
+//! Ready-made lists of rows: the published ones, and those of the speed table in
+//! docs/performance.md.
 
 use clap::ValueEnum;
 
@@ -87,8 +88,9 @@ pub(crate) enum Preset {
     Smoke,
 }
 
-/// The rows of a published page. `scale` multiplies the users; without `all` only the best row without an error of each
-/// scenario in a table. (The very last one without may be one whose users could not all be started.)
+/// The rows of a published page. `scale` multiplies the users; without `all` only the best row
+/// without an error of each scenario in a table. (The very last one without may be one whose users
+/// could not all be started.)
 pub(crate) fn published(page: Page, load: &Load, scale: f64, all: bool) -> Vec<Planned> {
     let rows = page.rows();
     let is_best = |row: &Published| {

@@ -1,4 +1,5 @@
-//! Processes of this machine, from `/proc`: who listens on a port, how much CPU time and memory it uses.
+//! Processes of this machine, from `/proc`: who listens on a port, how much CPU time and memory it
+//! uses.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -54,7 +55,8 @@ pub(crate) fn command_line(pid: u32) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The process of this machine that listens on `address`, when that is a loopback address and the process may be seen.
+/// The process of this machine that listens on `address`, when that is a loopback address and the
+/// process may be seen.
 pub(crate) fn listener(address: SocketAddr) -> Option<u32> {
     if !address.ip().is_loopback() {
         return None;
@@ -105,7 +107,8 @@ mod tests {
         let listener_socket = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener_socket.local_addr().expect("an address");
         assert_eq!(listener(address), Some(std::process::id()));
-        // A child that another test starts has the socket, too, until it is the program that it is to be.
+        // A child that another test starts has the socket, too, until it is the program that it is
+        // to be.
         let gone = socket2::SockRef::from(&listener_socket).shutdown(std::net::Shutdown::Both);
         gone.expect("it listened");
         drop(listener_socket);

@@ -1,7 +1,9 @@
-//! The report of one or more result files: one HTML page that needs nothing else, and Markdown for documents.
+//! The report of one or more result files: one HTML page that needs nothing else, and Markdown for
+//! documents.
 //!
-//! The page is static: tables and charts are HTML and SVG written here, so that it reads without its script, which only
-//! shows the figures under the pointer. All text that comes from files is escaped.
+//! The page is static: tables and charts are HTML and SVG written here, so that it reads without
+//! its script, which only shows the figures under the pointer. All text that comes from files is
+//! escaped.
 
 mod chart;
 mod compare;

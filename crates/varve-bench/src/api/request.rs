@@ -67,8 +67,8 @@ impl Requests {
         self.random.next()
     }
 
-    /// Writes the next request into `out`, which is cleared first. `None` when it would add elements, and no new ones
-    /// are left.
+    /// Writes the next request into `out`, which is cleared first. `None` when it would add
+    /// elements, and no new ones are left.
     pub(crate) fn build(&mut self, out: &mut Vec<u8>) -> Option<Expect> {
         out.clear();
         let expect = self.next(out)?;

@@ -1,8 +1,9 @@
 //! The JSON result file of `varve bench`: what ran, on what machine, and what came out.
 //!
-//! These types are the file: `docs/bench.md` describes it field by field. Times are microseconds where a name ends in
-//! `_us`, seconds where it ends in `_s`; sizes are bytes. A field that could not be known is absent. Readers accept
-//! absent fields, so that a newer tool reads older files; [`FORMAT`] grows when a field changes its meaning.
+//! These types are the file: `docs/bench.md` describes it field by field. Times are microseconds
+//! where a name ends in `_us`, seconds where it ends in `_s`; sizes are bytes. A field that could
+//! not be known is absent. Readers accept absent fields, so that a newer tool reads older files;
+//! [`FORMAT`] grows when a field changes its meaning.
 
 mod buckets;
 mod ceiling;
@@ -41,7 +42,8 @@ pub struct ResultFile {
     pub environment: Environment,
     /// The servers measured; rows name them by [`Server::name`].
     pub servers: Vec<Server>,
-    /// One for each scenario, load and server, in the order they ran. Skipped ones are here too, with the reason.
+    /// One for each scenario, load and server, in the order they ran. Skipped ones are here too,
+    /// with the reason.
     pub rows: Vec<Row>,
     /// What `--limit-search` found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -61,7 +63,8 @@ pub struct LimitFound {
     pub label: String,
     /// What was raised: `users` or `rate`.
     pub raised: String,
-    /// The last clean step: no condition held and the generator kept up. Absent when the first step already failed.
+    /// The last clean step: no condition held and the generator kept up. Absent when the first step
+    /// already failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_clean: Option<f64>,
     /// The first step that failed. Absent when the search ended at its own maximum.
@@ -114,7 +117,8 @@ impl ResultFile {
     }
 }
 
-/// Puts arrays and objects that hold only numbers on one line each; a histogram would fill thousands of lines.
+/// Puts arrays and objects that hold only numbers on one line each; a histogram would fill
+/// thousands of lines.
 fn compact_pairs(pretty: &str) -> String {
     let mut out = String::with_capacity(pretty.len());
     let mut lines = pretty.lines().peekable();

@@ -1,5 +1,5 @@
-//! Runs one row: starts the workers, watches the server and the clock beside them, and makes the row of what they
-//! measured.
+//! Runs one row: starts the workers, watches the server and the clock beside them, and makes the
+//! row of what they measured.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -265,7 +265,8 @@ impl RowPlan<'_> {
             Model::Open => true,
             Model::Closed => (in_flight / users.max(1.0) - 1.0).abs() <= LITTLE_SHARE,
             Model::Paced => {
-                // Unsaturated: every user sends as often as planned. Saturated: all users that live are busy.
+                // Unsaturated: every user sends as often as planned. Saturated: all users that live
+                // are busy.
                 let unsaturated = samples_per_user
                     .zip(planned)
                     .is_some_and(|(got, planned)| (got / planned - 1.0).abs() <= 0.005);
@@ -299,7 +300,8 @@ fn in_flight_max(load: &Load) -> u32 {
     load.max_in_flight.unwrap_or(1_000).max(1)
 }
 
-/// One thread's part of `all` users, or of the requests in flight; the parts differ by one at most and are all of them.
+/// One thread's part of `all` users, or of the requests in flight; the parts differ by one at most
+/// and are all of them.
 const fn share(all: u32, thread: u32, threads: u32) -> u32 {
     all / threads + (thread < all % threads) as u32
 }

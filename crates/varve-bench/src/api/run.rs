@@ -1,5 +1,6 @@
-//! A run: prepares the server, loads what the scenarios need, runs the rows one after another, and writes what came
-//! out. The result file is written anew after each row, so that an interrupted run leaves its rows.
+//! A run: prepares the server, loads what the scenarios need, runs the rows one after another, and
+//! writes what came out. The result file is written anew after each row, so that an interrupted run
+//! leaves its rows.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -38,7 +39,8 @@ const LOAD_S: f64 = 36_000.0;
 /// Runs `varve bench api`.
 ///
 /// # Errors
-/// When the run could not be made: no server, another schema, too few descriptors, a file that cannot be written.
+/// When the run could not be made: no server, another schema, too few descriptors, a file that
+/// cannot be written.
 pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
     let mut session = Session::start(arguments)?;
     for repeat in 1..=arguments.repeat.max(1) {
@@ -497,8 +499,8 @@ fn new_file(
     file
 }
 
-/// Why a step of a search is not clean. A row that ended early, or that the generator bound, says nothing of the
-/// server's limit.
+/// Why a step of a search is not clean. A row that ended early, or that the generator bound, says
+/// nothing of the server's limit.
 fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     let held = conditions.iter().find(|it| it.holds(row));
     let lost = row.verification.as_ref().filter(|it| !it.passed());

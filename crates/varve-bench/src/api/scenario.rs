@@ -165,7 +165,8 @@ pub(crate) enum Need {
 pub(crate) enum Written {
     Vertices(VertexKind),
     Edges,
-    /// Vertices that existed, all properties anew: their content depends on which write was the last.
+    /// Vertices that existed, all properties anew: their content depends on which write was the
+    /// last.
     Overwritten(VertexKind),
     /// The same of their ages alone.
     Updated(VertexKind),
@@ -411,7 +412,8 @@ impl Data {
         }
     }
 
-    /// Gives out `count` numbers; the first of them. `None` when not so many are left that no other element has.
+    /// Gives out `count` numbers; the first of them. `None` when not so many are left that no other
+    /// element has.
     pub(crate) fn take(&self, need: Need, count: u64) -> Option<u64> {
         let (given, capacity) = (self.given(need), self.capacity(need));
         let next = |first: u64| Some(first + count).filter(|end| *end <= capacity);

@@ -16,10 +16,12 @@ use crate::owned::{Ending, Folder, Process};
 const VERIFIED_BYTES: u64 = 4 << 30;
 /// The exit code of `varve verify` when it found problems.
 const PROBLEMS_FOUND: i32 = 3;
-/// That of earlier builds, which is also the one of a wrong command line: but then nothing is said on standard output.
+/// That of earlier builds, which is also the one of a wrong command line: but then nothing is said
+/// on standard output.
 const PROBLEMS_FOUND_BEFORE: i32 = 2;
 
-/// The process and its data. The process is gone when dropped, and so is the data unless it is kept.
+/// The process and its data. The process is gone when dropped, and so is the data unless it is
+/// kept.
 #[derive(Debug)]
 pub(crate) struct Served {
     /// Absent once it was stopped.
@@ -129,7 +131,8 @@ impl KeptData {
     }
 }
 
-/// Which build of the server a binary is: what it calls itself, and a sum of its bytes, as builds of one version differ.
+/// Which build of the server a binary is: what it calls itself, and a sum of its bytes, as builds
+/// of one version differ.
 ///
 /// # Errors
 /// When it does not tell, or cannot be read.
@@ -149,7 +152,8 @@ pub(crate) fn version(binary: &Path) -> Result<String> {
 }
 
 impl Served {
-    /// Starts `binary serve` on a free port with an empty data folder. The server ends with the thread that calls this.
+    /// Starts `binary serve` on a free port with an empty data folder. The server ends with the
+    /// thread that calls this.
     ///
     /// # Errors
     /// When it does not start; its last words are in the message.

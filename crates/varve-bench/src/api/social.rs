@@ -24,8 +24,8 @@ impl Naming {
 
     /// The ends of edge `number` among `persons` persons. Each knows [`KNOWN`] others: the targets
     /// follow a power law, a person's number being proportional to the cube of an even chance. The
-    /// chances of one person's edges lie in different fifths, so that they hardly ever meet. Numbers
-    /// beyond those of the edges are pairs of any two persons.
+    /// chances of one person's edges lie in different fifths, so that they hardly ever meet.
+    /// Numbers beyond those of the edges are pairs of any two persons.
     pub(crate) fn acquaintance(&self, number: u64, persons: u64) -> (u64, u64) {
         let persons = persons.max(2);
         let (round, source) = (number / persons, number % persons);

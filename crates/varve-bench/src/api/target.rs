@@ -171,8 +171,8 @@ impl Target {
         Ok(())
     }
 
-    /// Creates the schema of the scenarios, or finds it there. Then learns the form of the server's edge ids from one
-    /// edge.
+    /// Creates the schema of the scenarios, or finds it there. Then learns the form of the server's
+    /// edge ids from one edge.
     ///
     /// # Errors
     /// When the graph is not there, or has another schema under these names.
@@ -222,7 +222,8 @@ impl Target {
         bail!("GET {path}: the index is not ready after a minute")
     }
 
-    /// Whether a run with this prefix was made in the graph: each leaves the vertices that its preparation creates.
+    /// Whether a run with this prefix was made in the graph: each leaves the vertices that its
+    /// preparation creates.
     ///
     /// # Errors
     /// When the server does not tell.

@@ -1,4 +1,5 @@
-//! Conditions on a row, such as `error>0` or `p99>20ms`: they fail a run, or end a search for the upper limit.
+//! Conditions on a row, such as `error>0` or `p99>20ms`: they fail a run, or end a search for the
+//! upper limit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,8 +49,9 @@ const METRICS: &[(&str, Metric)] = &[
 ];
 
 impl Threshold {
-    /// What ends a search for the upper limit: `asked`, any failed request at all unless `asked` says how many may fail, and
-    /// arrivals that were not sent unless `asked` says how many may be: the server did not get the rate that the step is named by.
+    /// What ends a search for the upper limit: `asked`, any failed request at all unless `asked`
+    /// says how many may fail, and arrivals that were not sent unless `asked` says how many may be:
+    /// the server did not get the rate that the step is named by.
     pub(crate) fn of_search(asked: &[Self]) -> Vec<Self> {
         let above_zero = |metric, name: &str| Self {
             metric,
@@ -66,7 +68,8 @@ impl Threshold {
         all
     }
 
-    /// Whether the condition holds for a row that ran. A row without corrected times has none that are too long.
+    /// Whether the condition holds for a row that ran. A row without corrected times has none that
+    /// are too long.
     pub(crate) fn holds(&self, row: &Row) -> bool {
         let percentile = |it: u32| row.histogram.percentile(f64::from(it) / 10.0) as f64;
         let value = match self.metric {

@@ -1,4 +1,5 @@
-//! Reads back what a row's writes were acknowledged for. A row whose data is not there is an error row.
+//! Reads back what a row's writes were acknowledged for. A row whose data is not there is an error
+//! row.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +98,8 @@ fn created(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, Strin
     (numbers.iter().map(wanted).collect(), method)
 }
 
-/// Vertices that the row changed, each with the values that it may have in the end, and how they were chosen.
+/// Vertices that the row changed, each with the values that it may have in the end, and how they
+/// were chosen.
 fn changed(
     target: &Target,
     data: &Data,
@@ -142,7 +144,8 @@ fn last_written(naming: &Naming, written: Written, number: u64, seed: u64) -> Pr
     properties
 }
 
-/// The numbers to read: of all that was acknowledged, or so many of it by chance, none twice. Ascending.
+/// The numbers to read: of all that was acknowledged, or so many of it by chance, none twice.
+/// Ascending.
 fn drawn(acknowledged: &[Acknowledged], limit: u64, seed: u64) -> Vec<u64> {
     let mut requests = acknowledged.to_vec();
     requests.sort_unstable_by_key(|request| request.first);
@@ -162,7 +165,8 @@ fn drawn(acknowledged: &[Acknowledged], limit: u64, seed: u64) -> Vec<u64> {
     chosen
 }
 
-/// `count` of the places under `total`, none twice, by Floyd's way: every choice is as likely as any other.
+/// `count` of the places under `total`, none twice, by Floyd's way: every choice is as likely as
+/// any other.
 fn places(total: u64, count: u64, seed: u64) -> BTreeSet<u64> {
     let mut random = Random::new(seed);
     let mut places = BTreeSet::new();

@@ -1,9 +1,10 @@
-//! One thread that sends requests: an event loop over many connections, each with at most one request in flight.
+//! One thread that sends requests: an event loop over many connections, each with at most one
+//! request in flight.
 //!
-//! It shares the processors with the server it measures, so it does as little as it can: one `send` and one `recv` a
-//! request, one `epoll_wait` for all that is ready, requests filled into one buffer, answers read into another. All
-//! answers that are ready are taken, with their times, before the next requests are built, so that building is not
-//! measured as waiting.
+//! It shares the processors with the server it measures, so it does as little as it can: one `send`
+//! and one `recv` a request, one `epoll_wait` for all that is ready, requests filled into one
+//! buffer, answers read into another. All answers that are ready are taken, with their times,
+//! before the next requests are built, so that building is not measured as waiting.
 
 mod exchange;
 #[cfg(test)]
@@ -39,8 +40,9 @@ const EVENTS: usize = 1_024;
 const TICK: Nanos = 100_000_000;
 /// Open model: a send later than this after its arrival is late.
 const OPEN_LATE: Nanos = 10_000_000;
-/// Closed model: how long a user waits whose connection could not be made or brought no answer, doubled with each time, and
-/// at most. What cannot be reached at all fails at once, and would fail again in microseconds.
+/// Closed model: how long a user waits whose connection could not be made or brought no answer,
+/// doubled with each time, and at most. What cannot be reached at all fails at once, and would fail
+/// again in microseconds.
 const BACK_OFF: Nanos = 1_000_000;
 const BACK_OFF_MAX: Nanos = 250_000_000;
 
@@ -61,7 +63,8 @@ pub(crate) struct Work {
     pub(crate) read_back: u64,
     pub(crate) seconds: Sender<Part>,
     pub(crate) samples: Option<Sender<Vec<jtl::Sample>>>,
-    /// Users of all workers that have started and not stopped, or requests in flight; counted where samples are written.
+    /// Users of all workers that have started and not stopped, or requests in flight; counted where
+    /// samples are written.
     pub(crate) active: Arc<AtomicU32>,
 }
 
@@ -196,8 +199,8 @@ impl Worker {
         loop {
             let now = self.now();
             self.collect_due(now);
-            // Those that are ready now: a request that fails at once makes its user ready again, and must not keep
-            // the loop from answers, time-outs and the seconds.
+            // Those that are ready now: a request that fails at once makes its user ready again,
+            // and must not keep the loop from answers, time-outs and the seconds.
             for _ in 0..self.ready.len() {
                 if let Some(user) = self.ready.pop_front() {
                     self.begin(user);
@@ -257,7 +260,8 @@ impl Worker {
             max_in_flight,
         } = &mut self.work.model
         {
-            // What comes after the last request of a budget, or the last new element, is not sent, and not missed.
+            // What comes after the last request of a budget, or the last new element, is not sent,
+            // and not missed.
             let spent = self.tally.ran_out
                 || matches!(&self.work.budget, Some(left) if left.load(Ordering::Relaxed) <= 0);
             let Some(at) = arrivals.due().filter(|at| *at <= now && !spent) else {
@@ -444,8 +448,8 @@ impl Worker {
         }
     }
 
-    /// Plans the user's next request, and records the times from the planned sends: this request's, and those that the
-    /// user left out while it waited.
+    /// Plans the user's next request, and records the times from the planned sends: this request's,
+    /// and those that the user left out while it waited.
     fn go_on(&mut self, index: u32, now: Nanos) {
         let (user, tally) = (&mut self.users[index as usize], &mut self.tally);
         let sent = user.sent;
@@ -473,7 +477,8 @@ impl Worker {
         self.note_inactive(index);
     }
 
-    /// Nothing new is left that the user's request could add: it is not sent, and nor are those after it.
+    /// Nothing new is left that the user's request could add: it is not sent, and nor are those
+    /// after it.
     fn withdraw(&mut self, index: u32) {
         self.tally.ran_out = true;
         self.in_flight -= 1;
@@ -565,7 +570,8 @@ impl User {
     }
 }
 
-/// How long a user of the closed model waits after so many connections in a row that were of no use.
+/// How long a user of the closed model waits after so many connections in a row that were of no
+/// use.
 fn back_off(fruitless: u32) -> Nanos {
     match fruitless {
         0 => 0,

@@ -1,7 +1,8 @@
-//! A closed-loop HTTP client: so many connections, each sending its next request when the last is answered.
+//! A closed-loop HTTP client: so many connections, each sending its next request when the last is
+//! answered.
 //!
-//! As cheap as it can be made, since it shares the cores with what it measures: requests are built beforehand, answers
-//! are read only as far as their length and status.
+//! As cheap as it can be made, since it shares the cores with what it measures: requests are built
+//! beforehand, answers are read only as far as their length and status.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -26,7 +27,8 @@ pub(crate) struct Measured {
     pub(crate) p99: Duration,
 }
 
-/// Sends all `requests` over `connections` connections; fails on the first answer whose status is not `status`.
+/// Sends all `requests` over `connections` connections; fails on the first answer whose status is
+/// not `status`.
 pub(crate) fn closed_loop(
     address: SocketAddr,
     connections: usize,

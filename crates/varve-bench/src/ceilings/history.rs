@@ -1,4 +1,5 @@
-//! What history costs the present: the same reads on a store with one version of everything and on one with several.
+//! What history costs the present: the same reads on a store with one version of everything and on
+//! one with several.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

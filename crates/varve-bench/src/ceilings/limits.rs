@@ -1,12 +1,14 @@
-//! Measures Varve against its ceilings, in one run: RocksDB alone and our own engine fed the same bytes in the same
-//! batches, and the bare HTTP server that takes the same requests and answers the same bytes.
+//! Measures Varve against its ceilings, in one run: RocksDB alone and our own engine fed the same
+//! bytes in the same batches, and the bare HTTP server that takes the same requests and answers the
+//! same bytes.
 //!
-//! Wall-clock rates on shared machines say little, so each row also has the CPU time of the process measured; the
-//! ratios are what counts.
+//! Wall-clock rates on shared machines say little, so each row also has the CPU time of the process
+//! measured; the ratios are what counts.
 //!
-//! Before each row of batches the server and the engines have written as many, so that none is measured while it gets its
-//! memory from the machine. Before each row they come to rest, so that none pays for what an earlier row left to be merged.
-//! Reads come last, on stores whose files are merged, of elements that were read before, several times in turns.
+//! Before each row of batches the server and the engines have written as many, so that none is
+//! measured while it gets its memory from the machine. Before each row they come to rest, so that
+//! none pays for what an earlier row left to be merged. Reads come last, on stores whose files are
+//! merged, of elements that were read before, several times in turns.
 
 mod engines;
 mod scenarios;
@@ -145,8 +147,8 @@ struct Run<'o> {
 type Outcome = (Vec<Row>, Vec<(&'static str, Measured)>);
 
 impl Run<'_> {
-    /// Writes a scenario's elements once to the server, to each engine, and to the bare server; before that, where it is
-    /// warmed up, as many others to each.
+    /// Writes a scenario's elements once to the server, to each engine, and to the bare server;
+    /// before that, where it is warmed up, as many others to each.
     fn write(&mut self, what: &Measure, batches: &[Batch]) -> Result<Outcome> {
         let warm_up = what.warm_up(self.options.percent);
         let (before, batches) = batches.split_at(warm_up.as_ref().map_or(0, |_| batches.len() / 2));
@@ -175,7 +177,8 @@ impl Run<'_> {
         Ok((vec![row], ceilings))
     }
 
-    /// Reads elements of quiet stores, again and again: the server, the engines and the bare server in turns.
+    /// Reads elements of quiet stores, again and again: the server, the engines and the bare server
+    /// in turns.
     fn read(&mut self, what: &Measure) -> Result<Outcome> {
         if !self.settled {
             self.settle()?;
@@ -279,7 +282,8 @@ fn prepared(url: &str, pid: Option<u32>) -> Result<Target> {
     Ok(target)
 }
 
-/// Sends every request once, in order, to a server over a recording engine; the batches of each scenario.
+/// Sends every request once, in order, to a server over a recording engine; the batches of each
+/// scenario.
 fn record(percent: u64) -> Result<Vec<Vec<Batch>>> {
     let (engine, batches) = RecordingEngine::new();
     let running = server::in_process(engine as Arc<dyn Engine>)?;

@@ -1,5 +1,5 @@
-//! Waiting until nothing is done behind a measurement: files that an earlier row left to be merged would otherwise be
-//! paid for by the next one, whoever it measures.
+//! Waiting until nothing is done behind a measurement: files that an earlier row left to be merged
+//! would otherwise be paid for by the next one, whoever it measures.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,8 @@ const QUIET_SHARE: f64 = 0.04;
 /// After so long the measurement begins all the same, and the report says so.
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// Waits until this process and process `server` have done nothing for a second; whether they came to that.
+/// Waits until this process and process `server` have done nothing for a second; whether they came
+/// to that.
 pub(super) fn wait(server: u32) -> bool {
     let used = || process::cpu_time(server).unwrap_or_default() + process::own_cpu_time();
     let started = Instant::now();

@@ -1,4 +1,5 @@
-//! An engine that keeps every batch written through it, so that the same bytes can be written again elsewhere.
+//! An engine that keeps every batch written through it, so that the same bytes can be written again
+//! elsewhere.
 
 use std::path::Path;
 use std::sync::Arc;

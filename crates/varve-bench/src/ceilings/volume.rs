@@ -1,4 +1,5 @@
-//! A large load through the REST API: how fast, how much memory, and how long the store takes to open again.
+//! A large load through the REST API: how fast, how much memory, and how long the store takes to
+//! open again.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! What is sent: schema, vertices and edges shaped like those of HugeGraph's published load tests.
 //!
-//! A vertex has a customised string id of 16 digits in random order and seven properties (170 bytes of JSON); an edge
-//! joins two random vertices and has two properties. Everything follows from a seed.
+//! A vertex has a customised string id of 16 digits in random order and seven properties (170 bytes
+//! of JSON); an edge joins two random vertices and has two properties. Everything follows from a
+//! seed.
 
 /// A small generator (SplitMix64), so that every run sends the same.
 #[derive(Debug, Clone)]

@@ -1,10 +1,13 @@
-//! Answers: each is read whole, in one pass that checks it and keeps what later calls need, without building what it holds.
-//! What is the same, byte by byte, as what was checked before ([`Checked`]) is not checked again: most of what walks through
-//! the graph tell are the classifications of a few entities, over and over.
+//! Answers: each is read whole, in one pass that checks it and keeps what later calls need, without
+//! building what it holds. What is the same, byte by byte, as what was checked before ([`Checked`])
+//! is not checked again: most of what walks through the graph tell are the classifications of a few
+//! entities, over and over.
 //!
-//! What is checked: that the document is UTF-8 and JSON; the class of the response, of every instance in it and of their
-//! types, properties, values, classifications and ends, as a client that builds objects needs them; that instances have
-//! GUIDs, and relationships two ends. What is kept: how the call went, how many instances came, and the GUIDs of those that are asked for next.
+//! What is checked: that the document is UTF-8 and JSON; the class of the response, of every
+//! instance in it and of their types, properties, values, classifications and ends, as a client
+//! that builds objects needs them; that instances have GUIDs, and relationships two ends. What is
+//! kept: how the call went, how many instances came, and the GUIDs of those that are asked for
+//! next.
 
 mod instances;
 
@@ -40,7 +43,8 @@ pub(crate) trait Answer: Default {
     /// The class of its response.
     const CLASS: &'static str;
 
-    /// Reads the value of property `key`, if it is one that is kept; otherwise reads nothing and says `false`.
+    /// Reads the value of property `key`, if it is one that is kept; otherwise reads nothing and
+    /// says `false`.
     ///
     /// # Errors
     /// When the value is not what stands there by the contract.

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use varve_omrs::json::{JsonError, Known, Reader};
 
-/// The most bytes that are kept. What is over it is all forgotten: most is asked for soon, or never. At 1280-10 the walks
-/// through the graph tell some 105 MB of classifications over and over; were that forgotten now and again, checking it anew
-/// would be timed as the repository's work.
+/// The most bytes that are kept. What is over it is all forgotten: most is asked for soon, or
+/// never. At 1280-10 the walks through the graph tell some 105 MB of classifications over and over;
+/// were that forgotten now and again, checking it anew would be timed as the repository's work.
 const BYTES_MAX: usize = 256 << 20;
 
-/// The classifications of entities as they were told last, which were found to be right then, by the entities' GUIDs.
+/// The classifications of entities as they were told last, which were found to be right then, by
+/// the entities' GUIDs.
 #[derive(Debug)]
 pub(crate) struct Checked {
     known: HashMap<Box<str>, Known>,
@@ -32,7 +33,8 @@ impl Checked {
         }
     }
 
-    /// Passes over the value that begins here, which `check` reads unless it is what was told of this entity the last time.
+    /// Passes over the value that begins here, which `check` reads unless it is what was told of
+    /// this entity the last time.
     ///
     /// # Errors
     /// As `check`.

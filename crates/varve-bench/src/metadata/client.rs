@@ -1,7 +1,8 @@
-//! The calls of the REST API: one after another on one connection that stays open, each with its time.
+//! The calls of the REST API: one after another on one connection that stays open, each with its
+//! time.
 //!
-//! The time of a call runs from the request as a value to the answer read and checked: writing and reading JSON are in it,
-//! as they are in the published figures.
+//! The time of a call runs from the request as a value to the answer read and checked: writing and
+//! reading JSON are in it, as they are in the published figures.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -19,7 +20,8 @@ use crate::wait::origin;
 
 /// How long to wait for an answer. The published runs have calls of twenty seconds.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// What is read at once while the length of an answer is not known, and at least how much the buffer grows by.
+/// What is read at once while the length of an answer is not known, and at least how much the
+/// buffer grows by.
 const PART_BYTES: usize = 256 * 1024;
 /// Bytes of a request and of an answer that a failure keeps.
 const KEPT_BYTES: usize = 4_000;
@@ -72,8 +74,8 @@ pub(crate) struct Client {
     checked: Checked,
 }
 
-/// The bytes of an answer. The buffer keeps its size from call to call: memory is made ready only when an answer is longer
-/// than all before.
+/// The bytes of an answer. The buffer keeps its size from call to call: memory is made ready only
+/// when an answer is longer than all before.
 #[derive(Debug, Default)]
 struct Received {
     buffer: Vec<u8>,
@@ -314,7 +316,8 @@ impl Failure {
     }
 }
 
-/// A value as a part of a path or a query: every reserved character escaped, as the contract's clients do.
+/// A value as a part of a path or a query: every reserved character escaped, as the contract's
+/// clients do.
 pub(crate) fn escaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for byte in value.bytes() {

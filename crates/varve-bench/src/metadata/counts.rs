@@ -1,4 +1,5 @@
-//! Whether rows have the calls that they must have: a repository that finds nothing lets test cases pass that did nothing.
+//! Whether rows have the calls that they must have: a repository that finds nothing lets test cases
+//! pass that did nothing.
 
 use super::profile::{Profile, ROWS, RowInfo};
 use super::result::{Carried, Limit, RowResult, VolumeRun};
@@ -10,7 +11,8 @@ const CREATING: [Profile; 3] = [
     Profile::EntityClassification,
 ];
 
-/// Notes in the rows how many calls they must have, as far as that is known of the profiles that are over.
+/// Notes in the rows how many calls they must have, as far as that is known of the profiles that
+/// are over.
 pub(crate) fn judge(run: &mut VolumeRun, carried: &Carried) {
     let is_over = |profile: Profile| run.profiles.iter().any(|it| it.id == profile.id());
     // What is not done leaves others without their instances.
@@ -34,8 +36,8 @@ pub(crate) fn judge(run: &mut VolumeRun, carried: &Carried) {
     }
 }
 
-/// The profiles that must be over before a row has all its calls: it depends on what was created, and from the first that
-/// takes something away on every change before.
+/// The profiles that must be over before a row has all its calls: it depends on what was created,
+/// and from the first that takes something away on every change before.
 fn needed(info: &RowInfo) -> impl Iterator<Item = Profile> {
     let last = last_to_call(info);
     Profile::ALL.iter().copied().filter(move |profile| {
@@ -46,7 +48,8 @@ fn needed(info: &RowInfo) -> impl Iterator<Item = Profile> {
     })
 }
 
-/// The last profile that makes calls of this row, where they have a fixed number; others have some by then.
+/// The last profile that makes calls of this row, where they have a fixed number; others have some
+/// by then.
 fn last_to_call(info: &RowInfo) -> Profile {
     match info.row.method {
         "nullPropertiesForEntities" => Profile::EntityRetype,

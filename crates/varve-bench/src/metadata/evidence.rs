@@ -1,5 +1,5 @@
-//! The evidence of each timed call in the published form: a file for each profile, written while the suite runs, since a
-//! large volume has millions of calls.
+//! The evidence of each timed call in the published form: a file for each profile, written while
+//! the suite runs, since a large volume has millions of calls.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -65,8 +65,8 @@ impl Evidence {
         })
     }
 
-    /// The evidence that stood in `folder` when its files had these lengths, whole again and to be added to. What came later is
-    /// cut off, and its files are removed.
+    /// The evidence that stood in `folder` when its files had these lengths, whole again and to be
+    /// added to. What came later is cut off, and its files are removed.
     ///
     /// # Errors
     /// When a file is not there or shorter, or cannot be written.
@@ -136,8 +136,8 @@ impl Evidence {
         Ok(())
     }
 
-    /// Makes the files whole; calls that come later are added. Says how long each is without its end, for
-    /// [`Evidence::again`].
+    /// Makes the files whole; calls that come later are added. Says how long each is without its
+    /// end, for [`Evidence::again`].
     ///
     /// # Errors
     /// When anything could not be written, now or earlier.

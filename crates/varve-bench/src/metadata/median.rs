@@ -19,7 +19,8 @@ fn at_rank(histogram: &Histogram<u64>, rank: u64) -> u64 {
     histogram.max()
 }
 
-/// The median of `change(value)`: the middle one, or the mean of the two in the middle. `None` without samples.
+/// The median of `change(value)`: the middle one, or the mean of the two in the middle. `None`
+/// without samples.
 pub(crate) fn median_of(histogram: &Histogram<u64>, change: impl Fn(u64) -> f64) -> Option<f64> {
     let samples = histogram.len();
     if samples == 0 {
@@ -30,9 +31,10 @@ pub(crate) fn median_of(histogram: &Histogram<u64>, change: impl Fn(u64) -> f64)
     Some((low + high) / 2.0)
 }
 
-/// The interval that 95 % of the medians of samples drawn again from the same samples lie in: the percentile bootstrap's,
-/// worked out instead of drawn. A drawn median is at most the k-th value if at least half of the draws are, and each draw is
-/// with probability k/n; so the interval ends at two ranks that follow from the binomial distribution.
+/// The interval that 95 % of the medians of samples drawn again from the same samples lie in: the
+/// percentile bootstrap's, worked out instead of drawn. A drawn median is at most the k-th value if
+/// at least half of the draws are, and each draw is with probability k/n; so the interval ends at
+/// two ranks that follow from the binomial distribution.
 pub(crate) fn median_interval(histogram: &Histogram<u64>) -> Option<(u64, u64)> {
     let samples = histogram.len();
     if samples == 0 {
@@ -45,7 +47,8 @@ pub(crate) fn median_interval(histogram: &Histogram<u64>) -> Option<(u64, u64)> 
 fn ranks(samples: u64) -> (u64, u64) {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     if samples > EXACT_SAMPLES {
-        // The binomial distribution is normal here; 1.96 is the normal distribution's 97.5th percentile.
+        // The binomial distribution is normal here; 1.96 is the normal distribution's 97.5th
+        // percentile.
         let half = 1.959_964 * (samples as f64).sqrt() / 2.0;
         let middle = (samples as f64 + 1.0) / 2.0;
         let (low, high) = ((middle - half).floor(), (middle + half).ceil());
@@ -54,7 +57,8 @@ fn ranks(samples: u64) -> (u64, u64) {
     (first_rank(samples, tail), first_rank(samples, 1.0 - tail))
 }
 
-/// The first rank that the median is at or under with at least this probability, which grows with the rank.
+/// The first rank that the median is at or under with at least this probability, which grows with
+/// the rank.
 fn first_rank(samples: u64, probability: f64) -> u64 {
     let (mut low, mut high) = (1, samples);
     while low < high {
@@ -67,7 +71,8 @@ fn first_rank(samples: u64, probability: f64) -> u64 {
     low
 }
 
-/// The probability that the median of as many draws with replacement is at most the value at `rank`.
+/// The probability that the median of as many draws with replacement is at most the value at
+/// `rank`.
 fn median_at_most(samples: u64, rank: u64) -> f64 {
     if rank == samples {
         return 1.0;

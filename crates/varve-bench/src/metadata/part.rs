@@ -1,8 +1,10 @@
-//! A run of the suite in parts: what is over is in the file of results, and the next part goes on from there.
+//! A run of the suite in parts: what is over is in the file of results, and the next part goes on
+//! from there.
 //!
-//! A part ends where a profile does, so that the calls and the rows are those of a run in one piece. One that is cut short
-//! within a profile leaves a repository that has a part of it; that profile is done from its beginning again, and the file
-//! says so. The longest profiles, which only read, are kept as far as they are over, and go on there.
+//! A part ends where a profile does, so that the calls and the rows are those of a run in one
+//! piece. One that is cut short within a profile leaves a repository that has a part of it; that
+//! profile is done from its beginning again, and the file says so. The longest profiles, which only
+//! read, are kept as far as they are over, and go on there.
 
 use std::time::Instant;
 
@@ -265,8 +267,8 @@ impl Part {
         evidence.map(drop)
     }
 
-    /// Puts the end into the file. What is there of a profile that was cut short is left out where others are over, also of
-    /// the evidence: so the run can go on, and the evidence be read.
+    /// Puts the end into the file. What is there of a profile that was cut short is left out where
+    /// others are over, also of the evidence: so the run can go on, and the evidence be read.
     ///
     /// # Errors
     /// When the evidence cannot be written.
@@ -305,7 +307,8 @@ fn is_complete(run: &VolumeRun, carried: &Carried) -> bool {
     is_all && profiles.all(is_over) && ran_once(&run.continued) && is_right
 }
 
-/// Whether no profile was done a second time, on what it had left. One that only reads leaves nothing.
+/// Whether no profile was done a second time, on what it had left. One that only reads leaves
+/// nothing.
 fn ran_once(continued: &[Continuation]) -> bool {
     let again = continued.iter().filter_map(|it| it.again.as_deref());
     let mut profiles = again.map(Profile::named);

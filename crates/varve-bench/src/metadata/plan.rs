@@ -1,4 +1,5 @@
-//! What the suite asks of each type: the types in order, which attributes are set, and which ones are searched for.
+//! What the suite asks of each type: the types in order, which attributes are set, and which ones
+//! are searched for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use varve_omrs::types::{
     TypeDefAttributeStatus, TypeDefCategory, TypeDefKind, TypeDefSummary, TypeIndex,
 };
 
-/// The shortest name of a string attribute that is searched for, in characters: a search leaves out both its ends.
+/// The shortest name of a string attribute that is searched for, in characters: a search leaves out
+/// both its ends.
 const NAME_CHARACTERS_MIN: usize = 3;
 
 /// An attribute that has primitive values.
@@ -31,10 +33,11 @@ pub(crate) struct PlannedType {
     pub(crate) instance_type: Shared<InstanceType>,
     /// The status that its instances begin with.
     pub(crate) initial_status: InstanceStatus,
-    /// The attributes that instances have values of: the primitive ones, inherited ones included, that are not deprecated.
+    /// The attributes that instances have values of: the primitive ones, inherited ones included,
+    /// that are not deprecated.
     pub(crate) set: Vec<Attribute>,
-    /// The primitive attributes in the order in which searches take them: its own first, then those of each supertype.
-    /// Deprecated ones are among them, although no instance has them.
+    /// The primitive attributes in the order in which searches take them: its own first, then those
+    /// of each supertype. Deprecated ones are among them, although no instance has them.
     pub(crate) searched: Vec<Attribute>,
     /// It or a supertype declares an attribute of whatever kind.
     pub(crate) declares_attributes: bool,
@@ -62,7 +65,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for the types of the open metadata standard, or for the first `limit` of each category.
+    /// The plan for the types of the open metadata standard, or for the first `limit` of each
+    /// category.
     pub(crate) fn new(limit: Option<usize>) -> Self {
         let types = Catalogue::built_in();
         let of = |category: TypeDefCategory| {
@@ -107,7 +111,8 @@ impl PlannedType {
         }
     }
 
-    /// The string attribute whose name is searched for as a value: every second instance has it as its value.
+    /// The string attribute whose name is searched for as a value: every second instance has it as
+    /// its value.
     pub(crate) fn searched_string(&self) -> Option<&Attribute> {
         self.searched
             .iter()
@@ -115,8 +120,8 @@ impl PlannedType {
             .find(|of| of.name.chars().count() >= NAME_CHARACTERS_MIN)
     }
 
-    /// The two attributes that searches by property compare: the first two that are no strings; a string stands in for
-    /// each that is missing.
+    /// The two attributes that searches by property compare: the first two that are no strings; a
+    /// string stands in for each that is missing.
     pub(crate) fn searched_pair(&self) -> [Option<&Attribute>; 2] {
         let is_string = |of: &&Attribute| of.category == PrimitiveDefCategory::String;
         let mut strings = self.searched.iter().filter(is_string);
@@ -204,7 +209,8 @@ mod tests {
         // findRelationshipsByPropertyValue, each of five searches
         let with_string = count(relationships, |of| of.searched_string().is_some());
         assert_eq!(with_string * 5, 405);
-        // Searches for relationships to update, beside seven others in every type and 195 of profile 4
+        // Searches for relationships to update, beside seven others in every type and 195 of
+        // profile 4
         let declaring = count(relationships, |of| of.declares_attributes);
         assert_eq!(declaring + 7 * relationships.len() + 195, 1825);
         let ends = |of: &PlannedType| of.entity_types.len();

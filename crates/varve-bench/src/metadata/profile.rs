@@ -87,7 +87,8 @@ impl Profile {
         is_search || is_of_the_middle || matches!(self, P::RelationshipRetype)
     }
 
-    /// Whether it is long enough to be gone on with within it, and its test cases need nothing of each other.
+    /// Whether it is long enough to be gone on with within it, and its test cases need nothing of
+    /// each other.
     pub(crate) const fn goes_on_within(self) -> bool {
         matches!(self, Self::GraphQueries | Self::GraphHistoryQueries)
     }
@@ -118,8 +119,8 @@ pub(crate) struct RowInfo {
     pub(crate) limit: Limit,
 }
 
-/// How the number of calls follows from the volume. Where it does, it is the same in every repository that does all of
-/// what the suite asks.
+/// How the number of calls follows from the volume. Where it does, it is the same in every
+/// repository that does all of what the suite asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calls {
     /// All instances of so many types.
@@ -128,7 +129,8 @@ pub(crate) enum Calls {
     Half,
     /// The other half, an odd one included.
     Rest,
-    /// Those that were found, or were found with something: which instances come first is the repository's choice.
+    /// Those that were found, or were found with something: which instances come first is the
+    /// repository's choice.
     Chosen,
 }
 
@@ -274,8 +276,8 @@ mod tests {
         assert_eq!(calls, 81_550);
     }
 
-    /// The calls that the suite itself makes, whatever the repository: of 274 entity types, 218 relationship types and 108
-    /// classification types.
+    /// The calls that the suite itself makes, whatever the repository: of 274 entity types, 218
+    /// relationship types and 108 classification types.
     #[test]
     fn calls_follow_from_the_volume() {
         let calls = |method: &str, instances| {

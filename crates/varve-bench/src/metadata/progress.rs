@@ -1,4 +1,5 @@
-//! Looking on while the suite runs: the server's process, and for a person the profile, the rate and the time left.
+//! Looking on while the suite runs: the server's process, and for a person the profile, the rate
+//! and the time left.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
@@ -16,7 +17,8 @@ const TERMINAL_EVERY: Duration = Duration::from_millis(200);
 const LOG_EVERY: Duration = Duration::from_secs(60);
 /// The volume whose calls of each row are known.
 const COUNTED_INSTANCES: f64 = 5.0;
-/// How many times as long as its limit a walk through the graph counts for: its answers hold hundreds of instances.
+/// How many times as long as its limit a walk through the graph counts for: its answers hold
+/// hundreds of instances.
 const WALK_WEIGHT: f64 = 10.0;
 
 /// Looks on.
@@ -210,8 +212,8 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// How much work each profile is, in no unit: the calls that its rows had in the published run, at this volume, each as
-/// long as it may take.
+/// How much work each profile is, in no unit: the calls that its rows had in the published run, at
+/// this volume, each as long as it may take.
 #[derive(Debug)]
 struct Estimate {
     work: BTreeMap<Profile, f64>,
@@ -247,7 +249,8 @@ impl Estimate {
         }
     }
 
-    /// The time left when `share` of the profiles at work is done after `elapsed`; nothing as long as nothing is done.
+    /// The time left when `share` of the profiles at work is done after `elapsed`; nothing as long
+    /// as nothing is done.
     fn left(&self, at_work: &[Profile], share: f64, elapsed: Duration) -> Option<Duration> {
         let all: f64 = self.work.values().sum();
         let done = self.work.iter().map(|(profile, work)| {

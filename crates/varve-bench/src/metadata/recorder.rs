@@ -1,4 +1,5 @@
-//! What the suite measured: a histogram a row, the test cases that failed, and the evidence of each call if wanted.
+//! What the suite measured: a histogram a row, the test cases that failed, and the evidence of each
+//! call if wanted.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -62,7 +63,8 @@ impl Recorder {
         }
     }
 
-    /// With what an earlier run measured: its rows, the failures that it kept and the number of all.
+    /// With what an earlier run measured: its rows, the failures that it kept and the number of
+    /// all.
     pub(crate) fn again(
         evidence: Option<Evidence>,
         rows: &[RowResult],

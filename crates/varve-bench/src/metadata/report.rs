@@ -1,5 +1,6 @@
-//! The report: the published table with our column beside it, the distributions, what misses the limits, how medians grow
-//! with the volume, the point plot, and the test cases that failed. As one HTML page, and as Markdown.
+//! The report: the published table with our column beside it, the distributions, what misses the
+//! limits, how medians grow with the volume, the point plot, and the test cases that failed. As one
+//! HTML page, and as Markdown.
 
 mod page;
 mod plot;

@@ -1,8 +1,8 @@
 //! The JSON file of `varve bench metadata`: what ran, and what came out.
 //!
-//! These types are the file, and `docs/bench.md` describes it. Times are microseconds where a name ends in `_us`,
-//! milliseconds in `_ms`, seconds in `_s`; a median in milliseconds is that of whole ones, cut off, as the published figures
-//! are. Readers accept absent fields.
+//! These types are the file, and `docs/bench.md` describes it. Times are microseconds where a name
+//! ends in `_us`, milliseconds in `_ms`, seconds in `_s`; a median in milliseconds is that of whole
+//! ones, cut off, as the published figures are. Readers accept absent fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -48,8 +48,8 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// Checks that `now` is the repository that the runs of this file were begun with: one label is one repository. Its address
-    /// may be another one.
+    /// Checks that `now` is the repository that the runs of this file were begun with: one label is
+    /// one repository. Its address may be another one.
     ///
     /// # Errors
     /// When durability, options or binary differ.
@@ -140,8 +140,8 @@ pub(crate) struct Continuation {
     pub(crate) started: String,
     /// Where the repository was then, unless the suite started it.
     pub(crate) url: Option<String>,
-    /// The profile that may have been begun before, so that parts of it were done twice. That changes nothing where it
-    /// only reads: what is not over is not in the rows.
+    /// The profile that may have been begun before, so that parts of it were done twice. That
+    /// changes nothing where it only reads: what is not over is not in the rows.
     pub(crate) again: Option<String>,
 }
 

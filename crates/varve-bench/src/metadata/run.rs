@@ -24,7 +24,8 @@ const EXIT_FAILED: u8 = 3;
 /// Runs the suite, or reports on files.
 ///
 /// # Errors
-/// When no repository answers, or a file cannot be read or written. What failed is an exit code instead.
+/// When no repository answers, or a file cannot be read or written. What failed is an exit code
+/// instead.
 pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     let files = match arguments.from.is_empty() {
         true => {
@@ -56,7 +57,8 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     })
 }
 
-/// Runs the volumes. What was measured comes with the error of the volume that could not be, or not to its end.
+/// Runs the volumes. What was measured comes with the error of the volume that could not be, or not
+/// to its end.
 fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> {
     let until = arguments.minutes.map(|minutes| Instant::now() + minutes);
     let repository = repository(arguments)?;
@@ -127,8 +129,9 @@ fn repository(arguments: &MetadataArguments) -> Result<Repository> {
     })
 }
 
-/// Runs a volume. Its results so far are in `file`, also on disk, after every profile: a run that is cut short leaves them, and
-/// may go on there. What goes wrong before anything is measured is the outer error.
+/// Runs a volume. Its results so far are in `file`, also on disk, after every profile: a run that
+/// is cut short leaves them, and may go on there. What goes wrong before anything is measured is
+/// the outer error.
 fn measure_volume(
     arguments: &MetadataArguments,
     volume: Volume,
@@ -191,14 +194,16 @@ fn write_json(arguments: &MetadataArguments, file: &MetadataFile) -> Result<()> 
     path.map_or(Ok(()), |path| file.write(path))
 }
 
-/// Hours of measuring do not end with a full disk; what is missing in the end ends the run with an error.
+/// Hours of measuring do not end with a full disk; what is missing in the end ends the run with an
+/// error.
 fn warn_unless_kept(kept: Result<()>) {
     if let Err(error) = kept {
         progress::warn(&format!("the results so far are not on disk: {error:#}"));
     }
 }
 
-/// Starts a server of our own, if one is wanted; with the data of an earlier part if the run `goes_on`.
+/// Starts a server of our own, if one is wanted; with the data of an earlier part if the run
+/// `goes_on`.
 fn serve(arguments: &MetadataArguments, volume: Volume, goes_on: bool) -> Result<Option<Served>> {
     let Some(binary) = &arguments.serve else {
         return Ok(None);
@@ -219,7 +224,8 @@ fn serve(arguments: &MetadataArguments, volume: Volume, goes_on: bool) -> Result
     Served::start_keeping(data, binary, durability, &settings).map(Some)
 }
 
-/// What a server of our own is started with: it is a metadata repository under the name that the paths have.
+/// What a server of our own is started with: it is a metadata repository under the name that the
+/// paths have.
 fn settings_of(arguments: &MetadataArguments) -> Vec<String> {
     let name = serde_json::Value::from(arguments.server_name.as_str());
     let mut settings = vec![

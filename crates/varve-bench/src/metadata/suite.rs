@@ -1,4 +1,5 @@
-//! The suite at one volume: the profiles in order, each over the types of its category, and what their test cases share.
+//! The suite at one volume: the profiles in order, each over the types of its category, and what
+//! their test cases share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -72,7 +73,8 @@ fn run_of(runs: &mut Runs, profile: Profile) -> &mut ProfileRun {
     })
 }
 
-/// Keeps what is there: of the suite, the profiles that are over, and the one that is at work next, if one is.
+/// Keeps what is there: of the suite, the profiles that are over, and the one that is at work next,
+/// if one is.
 type Keep<'a> = dyn FnMut(&mut Suite, &Runs, Option<Profile>) + 'a;
 
 /// When results are kept, and how long the suite may run.
@@ -150,7 +152,8 @@ impl Suite {
         let Some(first) = plan.entities.first() else {
             bail!("the suite needs a type");
         };
-        // GUIDs differ between runs whatever the seed, since a repository may still hold those of the last one.
+        // GUIDs differ between runs whatever the seed, since a repository may still hold those of
+        // the last one.
         let mut guids = Random::new(settings.seed ^ (now().0 as u64).rotate_left(20));
         Ok(Self {
             client,
@@ -203,8 +206,8 @@ impl Suite {
         carried.begun.clone_from(&self.begun);
     }
 
-    /// Runs the profiles that are not among `runs`, and what is left of one that is begun. The error of a repository that
-    /// goes away comes with what was done.
+    /// Runs the profiles that are not among `runs`, and what is left of one that is begun. The
+    /// error of a repository that goes away comes with what was done.
     pub(crate) fn run(
         &mut self,
         plan: &Plan,
@@ -248,7 +251,8 @@ impl Suite {
         (runs, Ok(()))
     }
 
-    /// Takes the time that history is asked for, and waits until it is past: what is written from here on is later.
+    /// Takes the time that history is asked for, and waits until it is past: what is written from
+    /// here on is later.
     fn mark_time(&mut self) {
         let time = now();
         while now() <= time {
@@ -318,7 +322,8 @@ impl Suite {
         run.seconds += start.elapsed().as_secs_f64();
         run.cases += 1;
         match result {
-            // A search for instances that the repository does not do leaves the test case without any.
+            // A search for instances that the repository does not do leaves the test case without
+            // any.
             Err(failure) if failure.kind != FailureKind::NotSupported => {
                 run.failed += 1;
                 self.recorder.failed(pass.profile, &of.name, &failure);
@@ -331,8 +336,8 @@ impl Suite {
         }
     }
 
-    /// Keeps what is over of a profile that is not. Says whether there is time for more; else that is all that is known of
-    /// the profile.
+    /// Keeps what is over of a profile that is not. Says whether there is time for more; else that
+    /// is all that is known of the profile.
     fn keep_begun(
         &mut self,
         profile: Profile,
@@ -364,7 +369,8 @@ impl Suite {
         uuid(&mut self.guids)
     }
 
-    /// Does what `row` times, unless it is left out. That the repository does not do it is noted, and no failure.
+    /// Does what `row` times, unless it is left out. That the repository does not do it is noted,
+    /// and no failure.
     ///
     /// # Errors
     /// When a call fails in another way.
@@ -463,8 +469,8 @@ impl Suite {
         Ok(timed.answer)
     }
 
-    /// A search for the instances of a test case, `page` at most: counted in the row of such searches, unless that is turned
-    /// off.
+    /// A search for the instances of a test case, `page` at most: counted in the row of such
+    /// searches, unless that is turned off.
     ///
     /// # Errors
     /// When it fails, or finds more.

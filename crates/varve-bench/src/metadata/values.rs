@@ -1,4 +1,5 @@
-//! The values that instances get: which ones depend on the number of the instance, and which on chance.
+//! The values that instances get: which ones depend on the number of the instance, and which on
+//! chance.
 
 use varve_omrs::instances::{
     BigDecimal, BigInteger, InstanceProperties, InstancePropertyValue, Primitive,
@@ -9,7 +10,8 @@ use varve_omrs::types::PrimitiveDefCategory as Category;
 use super::plan::Attribute;
 use crate::api::choice::Random;
 
-/// Makes values. The same seed gives the same values, but for dates, which are the time they are made.
+/// Makes values. The same seed gives the same values, but for dates, which are the time they are
+/// made.
 #[derive(Debug, Clone)]
 pub(crate) struct Values {
     random: Random,
@@ -30,7 +32,8 @@ impl Values {
         self.random.state()
     }
 
-    /// The properties of the `number`-th instance of a type with these attributes; `None` when it has none.
+    /// The properties of the `number`-th instance of a type with these attributes; `None` when it
+    /// has none.
     pub(crate) fn properties(
         &mut self,
         attributes: &[Attribute],
@@ -46,7 +49,8 @@ impl Values {
         (!properties.values.is_empty()).then_some(properties)
     }
 
-    /// A value to search for: that of the first instance, and of strings the regular expression that they match exactly.
+    /// A value to search for: that of the first instance, and of strings the regular expression
+    /// that they match exactly.
     pub(crate) fn match_value(&mut self, attribute: &Attribute) -> Option<InstancePropertyValue> {
         let value = match self.value(attribute, 0)? {
             Primitive::String(text) => Primitive::String(exactly(&text)),
@@ -55,7 +59,8 @@ impl Values {
         Some(InstancePropertyValue::primitive(value))
     }
 
-    /// Every second instance has values of its own, the others share theirs; a unique attribute never shares.
+    /// Every second instance has values of its own, the others share theirs; a unique attribute
+    /// never shares.
     fn value(&mut self, attribute: &Attribute, number: u64) -> Option<Primitive> {
         let distinct = attribute.unique || number % 2 == 1;
         let instances = self.instances;

@@ -1,7 +1,7 @@
 //! The load tool against servers of every character, and against the real one.
 //!
-//! Times are not judged here, since other work may hold this process up; how times are taken is tested on a virtual
-//! clock, beside the code.
+//! Times are not judged here, since other work may hold this process up; how times are taken is
+//! tested on a virtual clock, beside the code.
 
 mod real;
 mod stub;
@@ -21,7 +21,8 @@ struct Line {
     arguments: varve_bench::BenchArguments,
 }
 
-/// Runs `varve bench api` with these words, on few elements unless they say how many; its exit code and what it wrote.
+/// Runs `varve bench api` with these words, on few elements unless they say how many; its exit code
+/// and what it wrote.
 fn bench(words: &str) -> (ExitCode, ResultFile) {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("result.json");
@@ -108,7 +109,8 @@ fn a_refused_connection_is_an_error_and_the_next_request_tries_again() {
     let stub = Stub::start(Manner::StopsListening);
     let (_, file) = against(&stub, READ);
     let row = only_row(&file);
-    // A user's first connection may have been waiting to be accepted when the stub stopped listening: it is reset.
+    // A user's first connection may have been waiting to be accepted when the stub stopped
+    // listening: it is reset.
     let count = |kind| row.errors.get(kind).copied().unwrap_or(0);
     assert!(count("reset") <= 3, "{:?}", row.errors);
     assert_eq!(count("refused") + count("reset"), 60, "{:?}", row.errors);
@@ -191,7 +193,8 @@ fn what_was_changed_is_read_back_with_its_new_values() {
         assert_ne!(code, ExitCode::SUCCESS, "{scenario}: dropped changes");
         let wrong = only_row(&file).verification.clone();
         let wrong = wrong.expect("changes are verified");
-        // A new age is the old one by chance, once in ninety times for each value that may be the last.
+        // A new age is the old one by chance, once in ninety times for each value that may be the
+        // last.
         assert!(wrong.wrong * 2 > wrong.checked, "{scenario}: {wrong:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! A stand-in for a HugeGraph 1.5.0 server: it answers what the load tool asks, and misbehaves as told on the requests
-//! of the scenarios.
+//! A stand-in for a HugeGraph 1.5.0 server: it answers what the load tool asks, and misbehaves as
+//! told on the requests of the scenarios.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -30,7 +30,8 @@ pub(crate) enum Manner {
     Pieces,
     /// Never answers.
     Silent,
-    /// Answers one after another, each after so many milliseconds, whatever the number of connections.
+    /// Answers one after another, each after so many milliseconds, whatever the number of
+    /// connections.
     OneAtATime(u64),
     /// Acknowledges vertices and does not keep them.
     Forgets,
@@ -282,7 +283,8 @@ impl Shared {
             }
             ids.push(id);
         }
-        // The tests load 400 vertices, beside the two that the tool learns the form of edge ids with.
+        // The tests load 400 vertices, beside the two that the tool learns the form of edge ids
+        // with.
         self.loaded.store(vertices.len() >= 402, Ordering::SeqCst);
         (201, serde_json::to_string(&ids).expect("JSON"))
     }

@@ -1,5 +1,5 @@
-//! The open-metadata suite against a repository of few abilities: what is counted, what is booked where, and that the
-//! failure of one test case is not that of the run.
+//! The open-metadata suite against a repository of few abilities: what is counted, what is booked
+//! where, and that the failure of one test case is not that of the run.
 
 mod programs;
 mod stub;
@@ -74,7 +74,8 @@ fn calls_are_counted_by_row_and_set_up_searches_are_booked() {
         calls(&file, "Entity creation", "saveEntityReferenceCopy"),
         15
     );
-    // Ten instances of each of three types in pages of two, and a search for the first ones to read.
+    // Ten instances of each of three types in pages of two, and a search for the first ones to
+    // read.
     assert_eq!(calls(&file, "Entity search", "findEntities"), 15 + 3);
     for method in ["isEntityKnown", "getEntitySummary", "getEntityDetail"] {
         assert_eq!(calls(&file, "Entity retrieval", method), 15, "{method}");
@@ -185,7 +186,8 @@ fn methods_and_profiles_can_be_left_out() {
     assert_eq!(calls(&file, "Entity search", "findEntities"), 3);
 }
 
-/// Everything runs, although nearly nothing is supported: the profiles have what they need, or find nothing to do.
+/// Everything runs, although nearly nothing is supported: the profiles have what they need, or find
+/// nothing to do.
 #[test]
 fn a_repository_of_few_abilities_has_no_failed_test_case_where_it_says_so() {
     let stub = Stub::start(Manner::Right);
@@ -365,7 +367,8 @@ fn a_run_in_parts_has_the_calls_and_rows_of_one_in_a_piece() {
 
 #[test]
 fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
-    // One request for the metadata collection, then all of the first profile, and some of the second.
+    // One request for the metadata collection, then all of the first profile, and some of the
+    // second.
     let stub = Stub::start(Manner::Leaves(1 + 30 + 4));
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("run.json");

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Another process writes it: what this one had open for writing, a child that another test starts would have, too, and what somebody
-/// writes cannot be run.
+/// Another process writes it: what this one had open for writing, a child that another test starts
+/// would have, too, and what somebody writes cannot be run.
 fn write_program(path: &Path, text: &str) {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", r#"printf %s "$1" >"$0" && chmod 755 "$0""#]);
@@ -11,7 +11,8 @@ fn write_program(path: &Path, text: &str) {
     assert!(written.success());
 }
 
-/// A program that says where the repository is, as a server does: another one for each volume, which the data folder names.
+/// A program that says where the repository is, as a server does: another one for each volume,
+/// which the data folder names.
 pub(crate) fn program_of_volumes(path: &Path, urls: &[(&str, &str)]) {
     let cases = urls
         .iter()
@@ -25,7 +26,8 @@ pub(crate) fn program_of_volumes(path: &Path, urls: &[(&str, &str)]) {
     write_program(path, &text);
 }
 
-/// A program that says where the repository is, as a server does, and leaves something in its data folder.
+/// A program that says where the repository is, as a server does, and leaves something in its data
+/// folder.
 pub(crate) fn program(path: &Path, url: &str, version: &str) {
     let text = format!(
         "#!/bin/sh\nif [ \"$1\" = --version ]; then echo {version}; exit; fi\n\

@@ -1,4 +1,5 @@
-//! A stand-in for an open-metadata repository: it keeps entities by type and home, and supports nothing else.
+//! A stand-in for an open-metadata repository: it keeps entities by type and home, and supports
+//! nothing else.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,5 @@
-//! Nested values written and read piece by piece, without the tree: for programs that have values of their own.
+//! Nested values written and read piece by piece, without the tree: for programs that have values
+//! of their own.
 
 use super::{DATUM_DEPTH_MAX, FALSE, FLOAT, INT, LIST, MAP, NULL, Reader, TEXT, TRUE, encode_text};
 use crate::DecodeError;

@@ -73,7 +73,8 @@ proptest! {
         prop_assert_eq!(decode_edge(&partition, &clustering).expect("own bytes"), (id, side));
     }
 
-    /// Direction, parent, own label (a normal label's edges before its sub labels'), sort values, other vertex.
+    /// Direction, parent, own label (a normal label's edges before its sub labels'), sort values,
+    /// other vertex.
     #[test]
     fn edges_sort_as_bytes(
         a in testing::edge_id(),
@@ -184,7 +185,8 @@ fn lengths_at_the_border_between_short_and_long_texts() {
     }
 }
 
-/// Each id, and each edge, has one key only; anything else is damage and must not be read as an element.
+/// Each id, and each edge, has one key only; anything else is damage and must not be read as an
+/// element.
 #[test]
 fn only_the_shortest_form_is_read() {
     let long_form_of_a = [0xE0, 0x00, 0x01, b'a'];

@@ -1,4 +1,5 @@
-//! A prepared commit: a batch whose rows still miss their commit version, and all that is done once they have it.
+//! A prepared commit: a batch whose rows still miss their commit version, and all that is done once
+//! they have it.
 
 use varve_encoding::change;
 use varve_encoding::key::EVENT_SUFFIX;
@@ -13,7 +14,8 @@ use crate::error::ErrorKind;
 
 /// Places in a batch that take the commit's version once it is known.
 ///
-/// A commit that gives an element several events has several versions, one after another: an event takes that of its `number`.
+/// A commit that gives an element several events has several versions, one after another: an event
+/// takes that of its `number`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stamps {
     /// Positions of rows: the version goes to [`VERSION_AT`] within.
@@ -39,7 +41,8 @@ impl Stamps {
         }
     }
 
-    /// The event at `position` misses the version of that number in the row and in the clustering key.
+    /// The event at `position` misses the version of that number in the row and in the clustering
+    /// key.
     pub(crate) fn event(&mut self, position: usize, number: u8) {
         self.row(position, number);
         match number {
@@ -53,7 +56,8 @@ impl Stamps {
         self.keys.push(position);
     }
 
-    /// The keys that end at `position` are those of [`several`]'s record, and miss the day and the inverted version.
+    /// The keys that end at `position` are those of [`several`]'s record, and miss the day and the
+    /// inverted version.
     pub(crate) fn record(&mut self, position: usize) {
         self.record = Some(position);
     }
@@ -105,7 +109,8 @@ impl Stamps {
 
 /// A prepared commit.
 pub(crate) struct Commit {
-    /// What counted as now when it was prepared: its version is not before, even if the clock has gone back since.
+    /// What counted as now when it was prepared: its version is not before, even if the clock has
+    /// gone back since.
     pub(crate) now: Instant,
     /// Its version must be before this instant.
     pub(crate) end: Option<End>,

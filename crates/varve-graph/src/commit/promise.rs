@@ -1,9 +1,10 @@
 //! What readers were told is past, kept over restarts.
 //!
-//! A read as of a transaction time makes that time past: later commits get greater versions. The committer keeps that in
-//! memory. A restart with a clock that was turned back would forget it, so a bound is stored that no told time exceeds.
-//! It lies a little ahead, which makes one small write for all reads of that while, and none for reads up to the newest
-//! commit, whose version is stored anyway. An orderly stop takes the rest of the lead back.
+//! A read as of a transaction time makes that time past: later commits get greater versions. The
+//! committer keeps that in memory. A restart with a clock that was turned back would forget it, so
+//! a bound is stored that no told time exceeds. It lies a little ahead, which makes one small write
+//! for all reads of that while, and none for reads up to the newest commit, whose version is stored
+//! anyway. An orderly stop takes the rest of the lead back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,7 +31,8 @@ pub(crate) struct Promise(Arc<StoredBound>);
 
 struct StoredBound {
     space: Arc<dyn Space>,
-    /// No time that was told past exceeds it. What is stored is not less, but where a store that cannot be written is done without.
+    /// No time that was told past exceeds it. What is stored is not less, but where a store that
+    /// cannot be written is done without.
     bound: AtomicU64,
     /// The greatest time that was told past, by this process or as the stored bound says.
     told: AtomicU64,
@@ -72,12 +74,14 @@ impl Promise {
 
     /// Makes sure that a restart will know `version` as past.
     ///
-    /// A store of this process alone that cannot be written does not keep anybody from reading: the promise then holds until the
-    /// process ends, and storing it is tried again after a while. One that does not say whether it can is waited for; and as others
-    /// may write there later, who would not know of it, what it does not take is not promised.
+    /// A store of this process alone that cannot be written does not keep anybody from reading: the
+    /// promise then holds until the process ends, and storing it is tried again after a while. One
+    /// that does not say whether it can is waited for; and as others may write there later, who
+    /// would not know of it, what it does not take is not promised.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when the time that this thread has is over first, or such a store does not take it.
+    /// [`ErrorKind::Busy`] when the time that this thread has is over first, or such a store does
+    /// not take it.
     pub(crate) fn cover(&self, version: CommitVersion) -> Result<(), GraphError> {
         let kept = &self.0;
         kept.told.fetch_max(version.0, Ordering::Relaxed);
@@ -115,7 +119,8 @@ impl Promise {
         Ok(())
     }
 
-    /// Has the bound stored by a thread of its own, as nobody knows how long a cluster takes. `false` if there is none to be had.
+    /// Has the bound stored by a thread of its own, as nobody knows how long a cluster takes.
+    /// `false` if there is none to be had.
     fn begin(&self, bound: CommitVersion) -> bool {
         let kept = Arc::clone(&self.0);
         let work = move || kept.finish(bound);

@@ -1,9 +1,10 @@
 //! Commits with several versions.
 //!
-//! An event's key is its element and its commit version, so a commit that gives an element several events takes several
-//! versions, one after another and within one microsecond. They become visible together. A read as of one of them but the last
-//! would see a part of the commit; so such a commit leaves a record in `tx`, by which a version that a reader names
-//! is rounded up to the end of its commit. A read as of an instant needs no look: it ends with the microsecond.
+//! An event's key is its element and its commit version, so a commit that gives an element several
+//! events takes several versions, one after another and within one microsecond. They become visible
+//! together. A read as of one of them but the last would see a part of the commit; so such a commit
+//! leaves a record in `tx`, by which a version that a reader names is rounded up to the end of its
+//! commit. A read as of an instant needs no look: it ends with the microsecond.
 
 use varve_encoding::datum;
 use varve_encoding::key::EVENT_SUFFIX;
@@ -45,8 +46,8 @@ pub(crate) fn record(batch: &mut Batch, stamps: &mut Stamps) {
     stamps.record(at);
 }
 
-/// The last version of the commit that `version` belongs to, or `version` itself if it is that or nobody's. The commits up to
-/// it must be visible.
+/// The last version of the commit that `version` belongs to, or `version` itself if it is that or
+/// nobody's. The commits up to it must be visible.
 ///
 /// # Errors
 /// When the store fails or is damaged.

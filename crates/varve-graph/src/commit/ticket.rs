@@ -32,12 +32,14 @@ struct Shared {
     done: Condvar,
 }
 
-/// A commit on its way. Await it, or block on [`Ticket::wait`]. Dropping it does not cancel the commit.
+/// A commit on its way. Await it, or block on [`Ticket::wait`]. Dropping it does not cancel the
+/// commit.
 #[derive(Debug)]
 #[must_use = "an unwaited ticket says nothing about whether the commit is stored"]
 pub struct Ticket(Arc<Shared>);
 
-/// The committer's end of a ticket. Dropped without an outcome, it tells the waiter that the commit failed.
+/// The committer's end of a ticket. Dropped without an outcome, it tells the waiter that the commit
+/// failed.
 #[derive(Debug)]
 pub(crate) struct Completer(Option<Arc<Shared>>);
 
@@ -57,8 +59,8 @@ impl Ticket {
     /// Blocks until the commit is stored as the configured durability says.
     ///
     /// # Errors
-    /// When it could not be stored; [`ErrorKind::OutcomeUnknown`] when the time that this thread has is over first: the commit goes
-    /// on then, and may be stored.
+    /// When it could not be stored; [`ErrorKind::OutcomeUnknown`] when the time that this thread
+    /// has is over first: the commit goes on then, and may be stored.
     pub fn wait(self) -> Result<CommitVersion, GraphError> {
         let mut state = self.0.state.lock();
         loop {

@@ -11,11 +11,12 @@ use crate::GraphError;
 /// Up to this many members, a SET finds equal ones by comparing each pair.
 const PAIRWISE_MEMBERS_MAX: usize = 16;
 
-/// Converts `raw` to a value of `key`. A scalar for a key of cardinality LIST or SET becomes a collection of one; a SET
-/// keeps the first of equal members.
+/// Converts `raw` to a value of `key`. A scalar for a key of cardinality LIST or SET becomes a
+/// collection of one; a SET keeps the first of equal members.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] "Invalid property value '…' for key '…'…" when it does not fit.
+/// [`crate::ErrorKind::InvalidArgument`] "Invalid property value '…' for key '…'…" when it does not
+/// fit.
 pub fn convert(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError> {
     match (key.cardinality, raw) {
         (Cardinality::Single, raw) => scalar(key, raw),
@@ -28,7 +29,8 @@ pub fn convert(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError
     }
 }
 
-/// Converts `raw` to one value of the data type of `key`, whatever its cardinality: a member of a collection.
+/// Converts `raw` to one value of the data type of `key`, whatever its cardinality: a member of a
+/// collection.
 ///
 /// # Errors
 /// As [`convert`].
@@ -63,7 +65,8 @@ impl Members {
         members
     }
 
-    /// Whether an equal value is in the list. Values are equal when their stored bytes are, so NaN equals itself.
+    /// Whether an equal value is in the list. Values are equal when their stored bytes are, so NaN
+    /// equals itself.
     pub(super) fn contains(&self, item: &Value) -> bool {
         if self.seen.is_empty() {
             let wanted = bytes_of(item);
@@ -164,7 +167,8 @@ pub(super) fn special_number(text: &str) -> Option<f64> {
     }
 }
 
-/// The error for a value that a key of a whole-number type, or of any type that takes one form only, does not take.
+/// The error for a value that a key of a whole-number type, or of any type that takes one form
+/// only, does not take.
 fn refused_number(key: &PropertyKey, raw: &RawValue<'_>) -> GraphError {
     let whole = matches!(
         key.data_type,

@@ -1,8 +1,10 @@
-//! The short way of an ordinary insert: from what was sent straight to encoded rows, with no element between.
+//! The short way of an ordinary insert: from what was sent straight to encoded rows, with no
+//! element between.
 //!
-//! It takes what nearly every insert is, and only what [`Rules`](super::Rules) would take: known labels that are in use,
-//! ids that stand in the input, scalar properties. Whatever else there is, it declines, and the caller goes the long way,
-//! which knows every case and says what is wrong. So it refuses nothing, and has no messages.
+//! It takes what nearly every insert is, and only what [`Rules`](super::Rules) would take: known
+//! labels that are in use, ids that stand in the input, scalar properties. Whatever else there is,
+//! it declines, and the caller goes the long way, which knows every case and says what is wrong. So
+//! it refuses nothing, and has no messages.
 
 use varve_encoding::{key, value};
 use varve_model::id::VERTEX_ID_BYTES_MAX;
@@ -20,7 +22,8 @@ use crate::write::{Content, EndCheck, Mutation};
 /// More properties than this go the long way.
 const PROPERTIES_MAX: usize = 32;
 
-/// Makes mutations of inserts, and remembers what the last one needed of the schema: the next is mostly of its kind.
+/// Makes mutations of inserts, and remembers what the last one needed of the schema: the next is
+/// mostly of its kind.
 pub struct Direct<'s> {
     schema: &'s Schema,
     vertex_label: Option<&'s VertexLabel>,

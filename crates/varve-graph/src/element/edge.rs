@@ -23,8 +23,8 @@ use crate::schema::Schema;
 pub struct EdgeForm {
     /// The labels of both ends must be named; otherwise both or neither.
     pub labels_required: bool,
-    /// The end vertices are looked at when the edge is stored, and so are their labels. Otherwise the labels that the
-    /// writer named are believed.
+    /// The end vertices are looked at when the edge is stored, and so are their labels. Otherwise
+    /// the labels that the writer named are believed.
     pub ends_checked: bool,
 }
 
@@ -38,8 +38,8 @@ pub struct NewEdge {
 }
 
 impl Rules<'_> {
-    /// The edge to store for `input`, to overwrite as a whole what may be stored under its id. An id in the input is
-    /// ignored, as HugeGraph does.
+    /// The edge to store for `input`, to overwrite as a whole what may be stored under its id. An
+    /// id in the input is ignored, as HugeGraph does.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] when the schema does not allow it.
@@ -52,7 +52,8 @@ impl Rules<'_> {
         Ok(new)
     }
 
-    /// The edge of `input` as far as it goes: properties that must be there may be missing, but for sort keys.
+    /// The edge of `input` as far as it goes: properties that must be there may be missing, but for
+    /// sort keys.
     pub(super) fn edge_draft(
         &self,
         input: EdgeInput<'_>,
@@ -153,7 +154,8 @@ impl Rules<'_> {
         Ok(Some((find(named.0, "source ")?, find(named.1, "target ")?)))
     }
 
-    /// The id of an end vertex: bodies give UUIDs as texts, and the label tells that they are UUIDs.
+    /// The id of an end vertex: bodies give UUIDs as texts, and the label tells that they are
+    /// UUIDs.
     fn end_id(&self, id: VertexId, label: VertexLabelId) -> Result<VertexId, GraphError> {
         if self.takes_types() {
             return Ok(id);
@@ -189,8 +191,8 @@ fn check_named(
     Err(GraphError::invalid(message))
 }
 
-/// Checks that edges of `label` may run between vertices of these labels. A PARENT label links what its SUB labels do;
-/// a label that the schema does not know links everything.
+/// Checks that edges of `label` may run between vertices of these labels. A PARENT label links what
+/// its SUB labels do; a label that the schema does not know links everything.
 ///
 /// # Errors
 /// [`crate::ErrorKind::InvalidArgument`] "Undefined link of edge label …".

@@ -1,4 +1,5 @@
-//! What a writer sends, before any rule was applied: names, ids and property values as they were written.
+//! What a writer sends, before any rule was applied: names, ids and property values as they were
+//! written.
 //!
 //! Texts are borrowed from the request where possible; nothing here knows JSON.
 
@@ -30,7 +31,8 @@ pub enum RawValue<'a> {
 }
 
 impl RawValue<'_> {
-    /// The name that messages give to this kind of value: the simple name of the Java class that holds such a value.
+    /// The name that messages give to this kind of value: the simple name of the Java class that
+    /// holds such a value.
     #[must_use]
     pub fn class_name(&self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! What vertices and edges have in common: which properties their label allows, requires and fills in.
+//! What vertices and edges have in common: which properties their label allows, requires and fills
+//! in.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -212,7 +213,8 @@ pub(super) fn check_storable_key(key: &PropertyKey) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Checks that every property is there that must be: those that are neither nullable nor have a default.
+/// Checks that every property is there that must be: those that are neither nullable nor have a
+/// default.
 pub(super) fn check_complete<L: Label>(
     schema: &Schema,
     label: &L,

@@ -74,8 +74,8 @@ impl UpdateStrategy {
     /// Combines a stored value of `key` with a new one.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::InvalidArgument`] when the strategy does not fit the values, or a sum does not fit the data
-    /// type.
+    /// [`crate::ErrorKind::InvalidArgument`] when the strategy does not fit the values, or a sum
+    /// does not fit the data type.
     pub fn combine(self, key: &PropertyKey, old: &Value, new: &Value) -> Result<Value, GraphError> {
         match self {
             Self::Override => Ok(new.clone()),
@@ -197,7 +197,8 @@ impl UpdateStrategy {
 pub struct Strategies(Vec<(PropertyKeyId, UpdateStrategy)>);
 
 impl Strategies {
-    /// Looks up the names; names of no property key can't match anything and are left out, as HugeGraph does.
+    /// Looks up the names; names of no property key can't match anything and are left out, as
+    /// HugeGraph does.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] when a strategy does not fit the type of its property
@@ -226,9 +227,10 @@ impl Strategies {
         found.map(|(_, strategy)| *strategy)
     }
 
-    /// What `old` becomes when it is updated with `new`: a property that both have is combined by its strategy or, if
-    /// none is named, replaced; all others are kept. (HugeGraph drops stored properties that neither `new` nor the
-    /// strategies name.) Properties in `fixed` make the id, so they are equal and stay.
+    /// What `old` becomes when it is updated with `new`: a property that both have is combined by
+    /// its strategy or, if none is named, replaced; all others are kept. (HugeGraph drops stored
+    /// properties that neither `new` nor the strategies name.) Properties in `fixed` make the id,
+    /// so they are equal and stay.
     ///
     /// # Errors
     /// As [`UpdateStrategy::combine`].

@@ -1,4 +1,5 @@
-//! Text forms of values in messages, where HugeGraph's Java shows through and clients compare the text.
+//! Text forms of values in messages, where HugeGraph's Java shows through and clients compare the
+//! text.
 
 use std::fmt::Write;
 
@@ -24,8 +25,8 @@ pub fn of_float(number: f32) -> String {
     out
 }
 
-/// Lays out a number in Rust's shortest scientific form (`-1.25e3`) as Java does: plain between 0.001 and ten million,
-/// scientific with `E` and at least one digit after the point otherwise.
+/// Lays out a number in Rust's shortest scientific form (`-1.25e3`) as Java does: plain between
+/// 0.001 and ten million, scientific with `E` and at least one digit after the point otherwise.
 fn put_scientific(shortest: &str, out: &mut String) {
     let Some((mantissa, exponent)) = shortest.split_once('e') else {
         out.push_str(match shortest {

@@ -1,4 +1,5 @@
-//! Changes of stored elements: append and eliminate of one element, and batch updates with strategies.
+//! Changes of stored elements: append and eliminate of one element, and batch updates with
+//! strategies.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,8 +31,8 @@ pub enum UpdateAction {
     Eliminate,
 }
 
-/// A property of a change, looked at as far as that is possible without the element. What is wrong with it is told only
-/// once it is known that the element exists.
+/// A property of a change, looked at as far as that is possible without the element. What is wrong
+/// with it is told only once it is known that the element exists.
 struct Change {
     name: String,
     key: Option<Arc<PropertyKey>>,
@@ -41,8 +42,8 @@ struct Change {
 /// The change of one element: [`UpdateAction`] applied to the given properties.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] when properties are missing or null; what the element's label does not allow is
-/// told by the mutation.
+/// [`crate::ErrorKind::InvalidArgument`] when properties are missing or null; what the element's
+/// label does not allow is told by the mutation.
 pub fn change(
     schema: &Arc<Schema>,
     id: ElementId,
@@ -200,7 +201,8 @@ fn eliminate<L: Label>(
     Ok(())
 }
 
-/// The elements of a batch update in the order of their first appearance, those with one id combined.
+/// The elements of a batch update in the order of their first appearance, those with one id
+/// combined.
 struct Drafts<T> {
     drafts: Vec<T>,
     places: HashMap<ElementId, usize>,
@@ -236,7 +238,8 @@ impl<T> Drafts<T> {
 }
 
 impl Rules<'_> {
-    /// The mutations of a batch update of vertices, one for each different id, in the order of their first appearance.
+    /// The mutations of a batch update of vertices, one for each different id, in the order of
+    /// their first appearance.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] when the schema or a strategy does not allow it.
@@ -278,8 +281,8 @@ impl Rules<'_> {
         Ok(mutations.collect())
     }
 
-    /// The mutations of a batch update of edges, as [`Rules::vertex_updates`]. With `check_vertex` both ends of every
-    /// edge must exist.
+    /// The mutations of a batch update of edges, as [`Rules::vertex_updates`]. With `check_vertex`
+    /// both ends of every edge must exist.
     ///
     /// # Errors
     /// As [`Rules::vertex_updates`].

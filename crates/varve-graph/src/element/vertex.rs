@@ -165,7 +165,8 @@ pub(super) enum Purpose {
 /// A vertex id as it stands in a body: a whole number or a text that is not empty.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] for anything else, and for texts over [`VERTEX_ID_BYTES_MAX`].
+/// [`crate::ErrorKind::InvalidArgument`] for anything else, and for texts over
+/// [`VERTEX_ID_BYTES_MAX`].
 pub fn vertex_id(raw: &RawValue<'_>) -> Result<VertexId, GraphError> {
     let id = match raw {
         RawValue::Integer(number) => VertexId::Number(*number),

@@ -1,8 +1,10 @@
-//! Derived indexes: entries that the program which opens a graph makes from its elements, beside those of index labels.
+//! Derived indexes: entries that the program which opens a graph makes from its elements, beside
+//! those of index labels.
 //!
-//! An entry is a pure function of an element's id and content, so whoever writes the element puts the difference between the
-//! entries of its old and of its new state, and moves what is gone to the past's index, exactly as for index labels. Entries
-//! are hints here too: a reader fetches the element and asks whether it has the entry at its point of time.
+//! An entry is a pure function of an element's id and content, so whoever writes the element puts
+//! the difference between the entries of its old and of its new state, and moves what is gone to
+//! the past's index, exactly as for index labels. Entries are hints here too: a reader fetches the
+//! element and asks whether it has the entry at its point of time.
 
 use std::sync::Arc;
 
@@ -37,7 +39,8 @@ pub trait Deriver: Send + Sync {
 
 /// Where the deriver of a graph comes from when the graph is opened.
 pub trait DeriverSource: Send + Sync {
-    /// The deriver of the graph of that name, by what the graph has stored; `None` when it has none.
+    /// The deriver of the graph of that name, by what the graph has stored; `None` when it has
+    /// none.
     ///
     /// # Errors
     /// When what it has stored is damaged.
@@ -65,8 +68,9 @@ struct Span {
 }
 
 impl DerivedEntries {
-    /// Adds an entry of the index `index`: `first` is the part that its partition has, `further` are ordered values
-    /// ([`varve_encoding::index`]), by which the entries of a partition stand before they stand by their elements.
+    /// Adds an entry of the index `index`: `first` is the part that its partition has, `further`
+    /// are ordered values ([`varve_encoding::index`]), by which the entries of a partition stand
+    /// before they stand by their elements.
     ///
     /// # Panics
     /// When `first` is longer than [`DERIVED_FIRST_BYTES_MAX`].
@@ -127,7 +131,8 @@ impl DerivedEntries {
         self.spans = spans;
     }
 
-    /// The entries that `old` has and `new` has not are shown to `gone`, the others way round to `come`.
+    /// The entries that `old` has and `new` has not are shown to `gone`, the others way round to
+    /// `come`.
     pub(crate) fn compare<'a>(
         old: &'a mut Self,
         new: &'a mut Self,

@@ -1,4 +1,5 @@
-//! Adding the entries of derived indexes to what is stored, and taking away those that it has no more.
+//! Adding the entries of derived indexes to what is stored, and taking away those that it has no
+//! more.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,12 +17,13 @@ use crate::graph::Graph;
 use crate::maintenance::{States, is_put, states};
 use crate::write::{Emitter, commit_internal, current_rows};
 
-/// Adds every entry that the graph's deriver makes and that is missing: of present elements, and of events for reads of
-/// the past. `wanted` says of which elements, by their content. Writers keep entries up to date meanwhile, so this may be
-/// interrupted and repeated at any point.
+/// Adds every entry that the graph's deriver makes and that is missing: of present elements, and of
+/// events for reads of the past. `wanted` says of which elements, by their content. Writers keep
+/// entries up to date meanwhile, so this may be interrupted and repeated at any point.
 ///
-/// Entries that `former` makes of these elements, and that no state of theirs has any more, are deleted. What nobody names so
-/// is left: it costs a look each, and stays when its element is purged.
+/// Entries that `former` makes of these elements, and that no state of theirs has any more, are
+/// deleted. What nobody names so is left: it costs a look each, and stays when its element is
+/// purged.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -51,8 +53,8 @@ pub fn rebuild_derived(
     Ok(())
 }
 
-/// Shows every state that is stored, present ones before those of the past, until `visit` breaks; of an edge on its source's
-/// side. One that changes meanwhile may come twice, and is not missed.
+/// Shows every state that is stored, present ones before those of the past, until `visit` breaks;
+/// of an edge on its source's side. One that changes meanwhile may come twice, and is not missed.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -91,8 +93,9 @@ pub fn visit_states(
     Ok(())
 }
 
-/// Deletes the entries that `former` makes of any state of an element and that are none any more. What is none of those that
-/// count now or may later leaves the present's index; for the past's if another state had it.
+/// Deletes the entries that `former` makes of any state of an element and that are none any more.
+/// What is none of those that count now or may later leaves the present's index; for the past's if
+/// another state had it.
 fn forget(
     graph: &Graph,
     emitter: &mut Emitter<'_>,

@@ -12,7 +12,8 @@ use super::tokenizer;
 
 /// One row of the `index` (or, once its values are gone, the `event_index`) table.
 ///
-/// The order is that of partition, then clustering, so sorted lists of old and new entries can be compared.
+/// The order is that of partition, then clustering, so sorted lists of old and new entries can be
+/// compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexEntry {
     /// Partition key.
@@ -23,11 +24,12 @@ pub struct IndexEntry {
     pub unique: bool,
 }
 
-/// The entries that `label` has for the element `id` with `properties`, ascending and each once; none when the index
-/// does not cover the element.
+/// The entries that `label` has for the element `id` with `properties`, ascending and each once;
+/// none when the index does not cover the element.
 ///
-/// A secondary or shard index needs the first field, a unique index all of them; later missing fields of the former
-/// are stored as missing. Of a collection each distinct member is indexed, of a searched text each distinct word.
+/// A secondary or shard index needs the first field, a unique index all of them; later missing
+/// fields of the former are stored as missing. Of a collection each distinct member is indexed, of
+/// a searched text each distinct word.
 #[must_use]
 pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> Vec<IndexEntry> {
     let mut element = Vec::with_capacity(32);
@@ -128,8 +130,8 @@ fn words_of(value: &Value) -> Vec<String> {
     }
 }
 
-/// A unique index has no buckets: equal values must meet in one partition. Several elements may have an entry there: one
-/// may hold the values now and another from some later instant on.
+/// A unique index has no buckets: equal values must meet in one partition. Several elements may
+/// have an entry there: one may hold the values now and another from some later instant on.
 fn unique_entry(
     label: &IndexLabel,
     properties: &Properties,
@@ -162,8 +164,8 @@ pub fn vertex_label_entry(label: VertexLabelId, id: &VertexId) -> IndexEntry {
     label_entry(IndexId::VertexLabel(label), id)
 }
 
-/// The entry by which an edge is listed under its own label: it names the source vertex, not the edge, so all edges of
-/// a label that leave one vertex share it.
+/// The entry by which an edge is listed under its own label: it names the source vertex, not the
+/// edge, so all edges of a label that leave one vertex share it.
 #[must_use]
 pub fn edge_label_entry(id: &EdgeId) -> IndexEntry {
     label_entry(IndexId::EdgeLabel(id.label), &id.source)

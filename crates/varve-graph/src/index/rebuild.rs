@@ -1,7 +1,8 @@
 //! Building the entries of an index label from what is stored, and removing them, as work of tasks.
 //!
-//! Writers keep an index up to date from the moment its label exists, and a task begins only when writes that began
-//! before have ended; so building adds what is missing and may be interrupted and repeated at any point.
+//! Writers keep an index up to date from the moment its label exists, and a task begins only when
+//! writes that began before have ended; so building adds what is missing and may be interrupted and
+//! repeated at any point.
 
 use std::sync::Arc;
 
@@ -29,10 +30,12 @@ pub(super) const STEP: usize = 20_000;
 /// Partition and clustering keys of entries.
 pub(super) type Keys = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Adds every entry of `label` that is missing: of present elements, and of events for reads of the past.
+/// Adds every entry of `label` that is missing: of present elements, and of events for reads of the
+/// past.
 ///
 /// # Errors
-/// When two elements hold the same values of a unique index now or at a later instant, the task was cancelled, or the store fails.
+/// When two elements hold the same values of a unique index now or at a later instant, the task was
+/// cancelled, or the store fails.
 pub(crate) fn rebuild(
     graph: &Arc<Graph>,
     label: &Arc<IndexLabel>,
@@ -91,8 +94,9 @@ pub(crate) fn rebuild(
     Ok(())
 }
 
-/// Refuses values that two elements hold at one instant from now on: also planned ones, of which each is an event whose
-/// element had others when its entry was added. All entries are there by now, so writers let no new ones come.
+/// Refuses values that two elements hold at one instant from now on: also planned ones, of which
+/// each is an event whose element had others when its entry was added. All entries are there by
+/// now, so writers let no new ones come.
 fn check_unique(
     graph: &Arc<Graph>,
     label: &IndexLabel,
@@ -154,8 +158,9 @@ pub(super) fn ids(found: &[StoredState]) -> Vec<ElementId> {
     ids
 }
 
-/// The rows in which states of a unique index claim their values. A commit latches them, so that no writer claims one
-/// at the same time; a state that changed since it was found has claimed its values itself.
+/// The rows in which states of a unique index claim their values. A commit latches them, so that no
+/// writer claims one at the same time; a state that changed since it was found has claimed its
+/// values itself.
 fn claims(label: &IndexLabel, found: &[StoredState]) -> Vec<Vec<u8>> {
     if label.index_type != IndexType::Unique {
         return Vec::new();
@@ -170,8 +175,9 @@ fn claims(label: &IndexLabel, found: &[StoredState]) -> Vec<Vec<u8>> {
     entries.map(|entry| entry.partition).collect()
 }
 
-/// The state of a row, if `label` has an entry of it. One without is passed over, also when it has changed by the time its
-/// chunk is committed: a writer that changes it puts the new entries itself.
+/// The state of a row, if `label` has an entry of it. One without is passed over, also when it has
+/// changed by the time its chunk is committed: a writer that changes it puts the new entries
+/// itself.
 fn wanted(
     label: &IndexLabel,
     vertices: bool,
@@ -265,7 +271,8 @@ fn holds_now(
     }))
 }
 
-/// An event's entries serve reads of the past; those of an event that may yet decide (`ahead`) serve the present too.
+/// An event's entries serve reads of the past; those of an event that may yet decide (`ahead`)
+/// serve the present too.
 fn add_past(
     emitter: &mut Emitter<'_>,
     label: &IndexLabel,
@@ -304,8 +311,8 @@ pub(super) fn may_decide_each(
     Ok(ahead.collect())
 }
 
-/// Whether an event outside the current table may decide now or later: its period goes on, and the current row is not a
-/// newer one without an end.
+/// Whether an event outside the current table may decide now or later: its period goes on, and the
+/// current row is not a newer one without an end.
 pub(super) fn may_decide(now: Instant, event: &Header, current: Option<&Current>) -> bool {
     event.period().to > now
         && current.is_some_and(|current| {

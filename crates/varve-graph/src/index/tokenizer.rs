@@ -1,11 +1,12 @@
 //! Words of a text, for search indexes and the `textcontains` predicate.
 //!
-//! Chinese is split by the jieba dictionary in its search mode (a long word also gives the words inside it); everything
-//! else at the word boundaries of Unicode. All words are lower case. The whole text is a word too, so that an exact
-//! phrase can be asked for. The same text always gives the same words, whatever the machine.
+//! Chinese is split by the jieba dictionary in its search mode (a long word also gives the words
+//! inside it); everything else at the word boundaries of Unicode. All words are lower case. The
+//! whole text is a word too, so that an exact phrase can be asked for. The same text always gives
+//! the same words, whatever the machine.
 //!
-//! The dictionary is loaded once per process, when the first Chinese text is met: a graph without Chinese never pays
-//! for it.
+//! The dictionary is loaded once per process, when the first Chinese text is met: a graph without
+//! Chinese never pays for it.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -20,7 +21,8 @@ pub const WORDS_PER_TEXT_MAX: usize = 4096;
 
 static CHINESE: LazyLock<Jieba> = LazyLock::new(Jieba::new);
 
-/// The distinct words of `text`, ascending: at most [`WORDS_PER_TEXT_MAX`], none longer than [`WORD_BYTES_MAX`].
+/// The distinct words of `text`, ascending: at most [`WORDS_PER_TEXT_MAX`], none longer than
+/// [`WORD_BYTES_MAX`].
 #[must_use]
 pub fn words(text: &str) -> Vec<String> {
     let mut words = BTreeSet::new();
@@ -42,8 +44,8 @@ pub fn words(text: &str) -> Vec<String> {
     words.into_iter().collect()
 }
 
-/// The words that a search text asks for, ascending. `(a|b)` asks for the exact words `a` and `b`; any other text for
-/// the words it is made of.
+/// The words that a search text asks for, ascending. `(a|b)` asks for the exact words `a` and `b`;
+/// any other text for the words it is made of.
 #[must_use]
 pub fn asked_words(asked: &str) -> Vec<String> {
     let listed = asked
@@ -98,7 +100,8 @@ fn runs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Chinese characters: the unified ideographs and their extensions, the compatibility ideographs, 々 and 〇.
+/// Chinese characters: the unified ideographs and their extensions, the compatibility ideographs, 々
+/// and 〇.
 fn is_chinese(c: char) -> bool {
     matches!(c, '\u{3005}' | '\u{3007}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
         | '\u{20000}'..='\u{3FFFD}')

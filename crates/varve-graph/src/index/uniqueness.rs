@@ -10,8 +10,8 @@ use crate::error::GraphError;
 use crate::read::{resolve, scan_events};
 use crate::write::{decode_element, sides};
 
-/// Two of `holders` that hold the values of `partition` at one instant from `now` on. The reader must be one state: rows
-/// may move between two looks otherwise.
+/// Two of `holders` that hold the values of `partition` at one instant from `now` on. The reader
+/// must be one state: rows may move between two looks otherwise.
 pub(crate) fn conflict(
     reader: &dyn Reader,
     label: &IndexLabel,
@@ -41,7 +41,8 @@ pub(crate) fn conflict(
     Ok(None)
 }
 
-/// The periods, from `now` on, in which `id` is of the label's base and has the values of `partition`.
+/// The periods, from `now` on, in which `id` is of the label's base and has the values of
+/// `partition`.
 fn held_by(
     reader: &dyn Reader,
     label: &IndexLabel,

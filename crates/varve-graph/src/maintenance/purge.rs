@@ -1,4 +1,5 @@
-//! Purge: the only destroyer. Removes an element with its whole history, and leaves a record that it was done.
+//! Purge: the only destroyer. Removes an element with its whole history, and leaves a record that
+//! it was done.
 
 use std::sync::Arc;
 
@@ -19,11 +20,12 @@ use crate::write::{Current, Emitter, Reach, Room, Side, commit_internal, inciden
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-/// Destroys `id` with all its versions; a vertex takes every edge it ever had with it. The ticket tells when it is
-/// stored. Purging what never existed leaves only the record.
+/// Destroys `id` with all its versions; a vertex takes every edge it ever had with it. The ticket
+/// tells when it is stored. Purging what never existed leaves only the record.
 ///
 /// # Errors
-/// [`crate::ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or when the store fails.
+/// [`crate::ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or
+/// when the store fails.
 pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
     let mut edges = ever_incident(graph, id)?;
     loop {
@@ -31,7 +33,8 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
         doomed.extend(edges.iter().cloned().map(ElementId::Edge));
         let mut found = Vec::new();
         let ticket = commit_internal(graph, &doomed, &[], |emitter| {
-            // Edges that came before the latches were taken have to be latched too: nothing is purged yet.
+            // Edges that came before the latches were taken have to be latched too: nothing is
+            // purged yet.
             found = ever_incident(graph, id)?;
             if found != edges {
                 return Ok(());
@@ -120,9 +123,10 @@ fn events(graph: &Graph, side: &Side) -> Result<Vec<Current>, GraphError> {
     Ok(events)
 }
 
-/// Removes every row and entry of `id`. The sides of an edge are listed each on its own: when retention was ever limited,
-/// one may have forgotten what the other has not, whatever its label says today. `current` is its current row; `known` are the
-/// events of a vertex that were read since it is held.
+/// Removes every row and entry of `id`. The sides of an edge are listed each on its own: when
+/// retention was ever limited, one may have forgotten what the other has not, whatever its label
+/// says today. `current` is its current row; `known` are the events of a vertex that were read
+/// since it is held.
 pub(crate) fn destroy(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -152,8 +156,9 @@ pub(crate) fn destroy(
     remove_entries(graph, emitter, id, &states)
 }
 
-/// Removes the entries of all states, each once, from the present's index and from the past's. No row tells for certain
-/// which of them has its entries: what was planned may have been due before its commit, or been forgotten since.
+/// Removes the entries of all states, each once, from the present's index and from the past's. No
+/// row tells for certain which of them has its entries: what was planned may have been due before
+/// its commit, or been forgotten since.
 fn remove_entries(
     graph: &Graph,
     emitter: &mut Emitter<'_>,

@@ -1,8 +1,9 @@
 //! Retention: forgets superseded events of labels that keep history for a limited time.
 //!
-//! A label keeps the last so many microseconds. An event before that *horizon* is forgotten once a newer one, itself
-//! committed before the horizon, speaks of an overlapping valid time and of all that lies after the horizon: so what is
-//! now, will be, or was since the horizon keeps its answer. Events that nothing overlaps stay, however old.
+//! A label keeps the last so many microseconds. An event before that *horizon* is forgotten once a
+//! newer one, itself committed before the horizon, speaks of an overlapping valid time and of all
+//! that lies after the horizon: so what is now, will be, or was since the horizon keeps its answer.
+//! Events that nothing overlaps stay, however old.
 
 use std::sync::Arc;
 
@@ -34,7 +35,8 @@ type RowKey = (Vec<u8>, Vec<u8>);
 /// Partition, clustering, value.
 type Row = (Vec<u8>, Vec<u8>, Vec<u8>);
 
-/// Walks all events once and removes those past their label's retention. Does nothing when every label keeps all.
+/// Walks all events once and removes those past their label's retention. Does nothing when every
+/// label keeps all.
 ///
 /// # Errors
 /// When the store fails or is damaged.

@@ -1,4 +1,5 @@
-//! Tidying: brings elements whose current row decides no more to the row that does, and removes the boundary.
+//! Tidying: brings elements whose current row decides no more to the row that does, and removes the
+//! boundary.
 //!
 //! Reads never need it (invariant B6); it keeps the present small and quick.
 

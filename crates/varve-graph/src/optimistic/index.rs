@@ -19,8 +19,8 @@ const VALUE: u8 = 4;
 /// Elements whose value of a key has no term of its own.
 const OTHER: u8 = 6;
 
-/// The places of changed elements ([`super::TransactionState::order`]), each behind the hash of what leads to
-/// it.
+/// The places of changed elements ([`super::TransactionState::order`]), each behind the hash of
+/// what leads to it.
 #[derive(Default)]
 pub(super) struct ChangeIndex {
     entries: BTreeSet<(u64, usize)>,

@@ -15,7 +15,8 @@ use super::intervals::all_values;
 use crate::index::tokenizer;
 use crate::schema::{Schema, is_queryable};
 
-/// How many legs or partitions `within` lists may multiply to before further fields are left to the filter.
+/// How many legs or partitions `within` lists may multiply to before further fields are left to the
+/// filter.
 const COMBINATIONS_MAX: usize = 1024;
 
 /// The indexes of one label that narrow a query.
@@ -185,7 +186,8 @@ fn sources(
     }
 }
 
-/// One scan merges the words' entries: an element that has several of them comes once, in the order of elements.
+/// One scan merges the words' entries: an element that has several of them comes once, in the order
+/// of elements.
 fn search_sources(
     index: &Arc<IndexLabel>,
     field: PropertyKeyId,
@@ -210,7 +212,8 @@ fn search_sources(
     Some((vec![entries], 1))
 }
 
-/// Equality on the first fields, a range on the next; the first field's equality says where the entries lie.
+/// Equality on the first fields, a range on the next; the first field's equality says where the
+/// entries lie.
 fn secondary_sources(
     schema: &Schema,
     index: &Arc<IndexLabel>,
@@ -254,8 +257,8 @@ fn shard_sources(
     Some((entries.collect(), covered))
 }
 
-/// Ranges of keys that begin with the values of `fields`: equality on the first ones, a range on the next. Also how many
-/// conditions that covers. `legs` is how many scans each range will be.
+/// Ranges of keys that begin with the values of `fields`: equality on the first ones, a range on
+/// the next. Also how many conditions that covers. `legs` is how many scans each range will be.
 fn prefix_ranges(
     schema: &Schema,
     fields: &[PropertyKeyId],
@@ -342,7 +345,8 @@ fn equal_values(
     })
 }
 
-/// The intervals in which the ordered bytes of a property must lie, and how many conditions made them.
+/// The intervals in which the ordered bytes of a property must lie, and how many conditions made
+/// them.
 fn ranges_of(
     schema: &Schema,
     key: PropertyKeyId,

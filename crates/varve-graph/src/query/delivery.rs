@@ -1,15 +1,18 @@
-//! Offset, limit, capacity and page: which of the matching elements are handed out, and where to go on.
+//! Offset, limit, capacity and page: which of the matching elements are handed out, and where to go
+//! on.
 
 use varve_kv::Flow;
 
 use super::page::Bookmark;
 use crate::{ErrorKind, GraphError};
 
-/// How many candidates one query looks at, at most: elements found by an index, edges of a vertex, stored elements of a
-/// full walk. Also the greatest limit that may be asked for. Over it a query fails, and a page ends early.
+/// How many candidates one query looks at, at most: elements found by an index, edges of a vertex,
+/// stored elements of a full walk. Also the greatest limit that may be asked for. Over it a query
+/// fails, and a page ends early.
 pub const QUERY_CAPACITY: u64 = 800_000;
-/// After the last element of a page, how many candidates are looked at to learn whether there is another match. When
-/// that does not settle it the answer has a token, and the next page may turn out to be empty.
+/// After the last element of a page, how many candidates are looked at to learn whether there is
+/// another match. When that does not settle it the answer has a token, and the next page may turn
+/// out to be empty.
 const LOOK_AHEAD: u64 = 256;
 /// Fewest and most elements fetched together.
 const FETCH_MIN: u64 = 8;
@@ -52,7 +55,8 @@ impl Delivery {
     /// Checks what was asked: a negative offset counts as none, a limit of -1 as all.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for another negative limit, one over [`QUERY_CAPACITY`], or paging with an offset.
+    /// [`ErrorKind::InvalidArgument`] for another negative limit, one over [`QUERY_CAPACITY`], or
+    /// paging with an offset.
     pub(super) fn new(
         what: &str,
         offset: i64,
@@ -141,7 +145,8 @@ impl Delivery {
         self.position.extend_from_slice(position);
     }
 
-    /// Takes one candidate at `position`; `emit` hands it out and tells whether the receiver wants more.
+    /// Takes one candidate at `position`; `emit` hands it out and tells whether the receiver wants
+    /// more.
     pub(super) fn offer(
         &mut self,
         position: &[u8],
@@ -196,7 +201,8 @@ impl Delivery {
         Verdict::Deliver
     }
 
-    /// Tells of candidates up to `position` that were looked at and not offered: they turned out not to exist.
+    /// Tells of candidates up to `position` that were looked at and not offered: they turned out
+    /// not to exist.
     pub(super) fn passed(&mut self, candidates: u64, position: &[u8]) -> Flow {
         if !self.names_delivered {
             self.stand(position);

@@ -27,8 +27,9 @@ impl Filter {
         }
     }
 
-    /// Whether the properties satisfy all conditions. Of a collection whose property key is in `searched` the members
-    /// are searched for words, as their search index does; of another a member must be the whole text.
+    /// Whether the properties satisfy all conditions. Of a collection whose property key is in
+    /// `searched` the members are searched for words, as their search index does; of another a
+    /// member must be the whole text.
     pub(super) fn holds(&self, properties: &Properties, searched: &[PropertyKeyId]) -> bool {
         self.conditions
             .iter()

@@ -1,10 +1,12 @@
 //! Walking every vertex or edge, in the order of storage.
 //!
-//! In the present the current tables are all there is. At another point of the two times an element may have no current
-//! row any more: so first the current tables are walked, each element as it was, then the event table for the elements
-//! that have no current row. An element that is deleted between two pages of such a walk may come on both.
+//! In the present the current tables are all there is. At another point of the two times an element
+//! may have no current row any more: so first the current tables are walked, each element as it
+//! was, then the event table for the elements that have no current row. An element that is deleted
+//! between two pages of such a walk may come on both.
 //!
-//! The position is the phase (1 byte), the length of the partition key (2), that key, and the clustering key.
+//! The position is the phase (1 byte), the length of the partition key (2), that key, and the
+//! clustering key.
 
 use varve_encoding::DecodeError;
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
@@ -229,7 +231,8 @@ impl Run<'_> {
             let mut keys: Vec<RowKey> = Vec::new();
             let mut damaged = None;
             let mut paused = Ok(());
-            // After the oldest event of the last element: its clustering key ends in the greatest inverted version.
+            // After the oldest event of the last element: its clustering key ends in the greatest
+            // inverted version.
             let resume = after.as_ref().map(|(partition, clustering)| {
                 (
                     partition.clone(),

@@ -5,8 +5,9 @@ use varve_kv::ClusteringRange;
 use varve_kv::range::prefix_end;
 use varve_model::{DataType, Predicate, Value};
 
-/// The intervals in which the ordered bytes of values that satisfy `predicate` begin, in the order in which HugeGraph
-/// answers; `None` when an index cannot narrow it. They hold every such value and may hold others.
+/// The intervals in which the ordered bytes of values that satisfy `predicate` begin, in the order
+/// in which HugeGraph answers; `None` when an index cannot narrow it. They hold every such value
+/// and may hold others.
 pub(super) fn intervals(
     predicate: &Predicate,
     data_type: DataType,
@@ -38,7 +39,8 @@ pub(super) fn intervals(
                 from: prefix_end(&high)?,
                 to: highest(&high),
             };
-            // When the bounds cross, everything lies outside; the second interval must not repeat the first.
+            // When the bounds cross, everything lies outside; the second interval must not repeat
+            // the first.
             let below_end = low.min(above.from.clone());
             let below = ClusteringRange {
                 from: lowest(&below_end),
@@ -84,7 +86,8 @@ pub(super) fn behind(prefix: &[u8], range: &ClusteringRange) -> ClusteringRange 
     }
 }
 
-/// A value's ordered bytes as a property of `data_type` has them; `None` when a number cannot take that type exactly.
+/// A value's ordered bytes as a property of `data_type` has them; `None` when a number cannot take
+/// that type exactly.
 pub(super) fn ordered_as(value: &Value, data_type: DataType) -> Option<Vec<u8>> {
     let real = matches!(data_type, DataType::Float | DataType::Double);
     match value {

@@ -148,7 +148,8 @@ impl Source<'_> {
         let Some(past) = &mut self.past else {
             return Ok(());
         };
-        // What the past has up to the end of the last piece of the present has been used up with it.
+        // What the past has up to the end of the last piece of the present has been used up with
+        // it.
         past.ended &= !read_on;
         if past.is_used_up() {
             let mut range = past.rest.clone();

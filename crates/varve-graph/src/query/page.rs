@@ -1,9 +1,9 @@
 //! Page tokens: where a listing goes on.
 //!
-//! A token is the base64 of: format (1 byte), fingerprint of the plan (8), number of choices (2), the choices (1 each),
-//! leg (4), position in the leg. The fingerprint covers the query and the plan that serves it, the choices say which of
-//! several possible indexes were used; so a token goes on with the plan it was made by, and one made for another query
-//! is refused.
+//! A token is the base64 of: format (1 byte), fingerprint of the plan (8), number of choices (2),
+//! the choices (1 each), leg (4), position in the leg. The fingerprint covers the query and the
+//! plan that serves it, the choices say which of several possible indexes were used; so a token
+//! goes on with the plan it was made by, and one made for another query is refused.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD as ALPHABET;
@@ -84,7 +84,8 @@ impl Bookmark {
         })
     }
 
-    /// The error for a token that is well formed but belongs to another query or an index that is gone.
+    /// The error for a token that is well formed but belongs to another query or an index that is
+    /// gone.
     pub(super) fn refused(&self) -> GraphError {
         invalid(&self.to_bytes())
     }

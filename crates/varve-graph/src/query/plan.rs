@@ -59,8 +59,8 @@ pub(super) struct Entries {
     pub(super) values: usize,
     /// Whether the greatest entry comes first.
     pub(super) reverse: bool,
-    /// The index label, where an entry must be one that the element has: left-over entries of other values would show
-    /// an element twice. `None` where the merge gives each element once.
+    /// The index label, where an entry must be one that the element has: left-over entries of other
+    /// values would show an element twice. `None` where the merge gives each element once.
     pub(super) check: Option<Arc<IndexLabel>>,
 }
 
@@ -115,10 +115,12 @@ impl Alternative {
 }
 
 impl Plan {
-    /// Settles on one alternative for each part: the bookmark's, or the one with the fewest entries.
+    /// Settles on one alternative for each part: the bookmark's, or the one with the fewest
+    /// entries.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::BadPage`] when the bookmark does not fit this query, and failures of the engine.
+    /// [`crate::ErrorKind::BadPage`] when the bookmark does not fit this query, and failures of the
+    /// engine.
     pub(super) fn choose(
         parts: Parts,
         conditions: &[Condition],
@@ -169,7 +171,8 @@ impl Plan {
     }
 }
 
-/// The position of the alternative with the fewest entries; of equals the one that narrows by the most conditions.
+/// The position of the alternative with the fewest entries; of equals the one that narrows by the
+/// most conditions.
 fn cheapest(part: &[Alternative], reader: &dyn Reader) -> Result<u8, GraphError> {
     let mut best = (usize::MAX, 0, 0);
     if part.len() > 1 {

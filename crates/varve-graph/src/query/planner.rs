@@ -1,8 +1,9 @@
-//! From a query to the parts of its plan, or to the refusal of what would scan a whole label unasked.
+//! From a query to the parts of its plan, or to the refusal of what would scan a whole label
+//! unasked.
 //!
-//! The way that narrows most wins, in this order: ids (all primary keys are given), the edges of a vertex, an index.
-//! Conditions that none of it covers are checked on each element. Only when nothing narrows is a query refused, with
-//! HugeGraph's words.
+//! The way that narrows most wins, in this order: ids (all primary keys are given), the edges of a
+//! vertex, an index. Conditions that none of it covers are checked on each element. Only when
+//! nothing narrows is a query refused, with HugeGraph's words.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ use super::{EdgeQuery, VertexQuery};
 use crate::schema::Schema;
 use crate::{ErrorKind, GraphError};
 
-/// How many ids `within` lists on primary keys may multiply to before an index is looked for instead.
+/// How many ids `within` lists on primary keys may multiply to before an index is looked for
+/// instead.
 const PRIMARY_KEY_IDS_MAX: usize = 10_000;
 
 /// The parts of a vertex query's plan.
@@ -204,7 +206,8 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
     Ok(parts)
 }
 
-/// The part of an edge query's plan for one label; `None` where no edge of it can satisfy the conditions.
+/// The part of an edge query's plan for one label; `None` where no edge of it can satisfy the
+/// conditions.
 fn of_edge_label(
     schema: &Schema,
     label: &EdgeLabel,
@@ -225,8 +228,8 @@ fn of_edge_label(
     alternatives_or_refuse(schema, found, &of, true, conditions).map(Some)
 }
 
-/// A PARENT label stands for its SUB labels, and for edges of its own. Removed SUB labels had edges that the past shows;
-/// but they have no indexes any more, so no condition reaches them.
+/// A PARENT label stands for its SUB labels, and for edges of its own. Removed SUB labels had edges
+/// that the past shows; but they have no indexes any more, so no condition reaches them.
 pub(super) fn with_sub_labels<'a>(
     schema: &'a Schema,
     label: &'a Arc<EdgeLabel>,
@@ -292,7 +295,8 @@ fn adjacency_ranges(
     ranges
 }
 
-/// Without a label the labels that have an index for the conditions answer; the others are left out, as HugeGraph does.
+/// Without a label the labels that have an index for the conditions answer; the others are left
+/// out, as HugeGraph does.
 fn any_label(
     schema: &Schema,
     labels: impl Iterator<Item = (IndexBase, ElementLabel)>,
@@ -341,7 +345,8 @@ fn not_complete(index: &IndexLabel) -> GraphError {
     ))
 }
 
-/// HugeGraph's refusal. It counts the label itself as a condition of the kind that secondary indexes serve.
+/// HugeGraph's refusal. It counts the label itself as a condition of the kind that secondary
+/// indexes serve.
 fn no_index(
     schema: &Schema,
     place: &str,
@@ -390,7 +395,8 @@ fn no_index(
     GraphError::new(ErrorKind::NoIndex, message)
 }
 
-/// A collection is indexed by its members: where such an index exists, equality with the whole has words of its own.
+/// A collection is indexed by its members: where such an index exists, equality with the whole has
+/// words of its own.
 fn equality_on_collection(schema: &Schema, conditions: &[Condition]) -> Option<GraphError> {
     let condition = conditions.iter().find(|condition| {
         let equality = matches!(condition.predicate, Predicate::Eq(_) | Predicate::Within(_));

@@ -10,10 +10,12 @@ use crate::GraphError;
 /// Partition and clustering key of an element's current row; an edge's on its source's side.
 pub type RowKey = (Vec<u8>, Vec<u8>);
 
-/// Reads elements at one point of both times, many with each call. All calls of one query see one committed state.
+/// Reads elements at one point of both times, many with each call. All calls of one query see one
+/// committed state.
 ///
-/// Contents are what [`varve_encoding::row::Header::decode`] returns beside the head: [`varve_encoding::row::vertex_parts`]
-/// and [`varve_encoding::row::edge_parts`] read them. Visitors stop a read by breaking.
+/// Contents are what [`varve_encoding::row::Header::decode`] returns beside the head:
+/// [`varve_encoding::row::vertex_parts`] and [`varve_encoding::row::edge_parts`] read them.
+/// Visitors stop a read by breaking.
 pub trait Resolver {
     /// The tables below, for index and full scans.
     fn reader(&self) -> &dyn Reader;
@@ -33,7 +35,8 @@ pub trait Resolver {
         false
     }
 
-    /// Called now and then in long walks, while nothing is locked: may wait so that others go first.
+    /// Called now and then in long walks, while nothing is locked: may wait so that others go
+    /// first.
     ///
     /// # Errors
     /// When the walk's time is over.

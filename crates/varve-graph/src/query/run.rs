@@ -221,8 +221,8 @@ impl Run<'_> {
         })
     }
 
-    /// The edges in `range` of each source vertex that an entry names; the position is the length of the source's key,
-    /// that key, and the edge's clustering key.
+    /// The edges in `range` of each source vertex that an entry names; the position is the length
+    /// of the source's key, that key, and the edge's clustering key.
     fn by_source(
         &mut self,
         leg: &Leg,
@@ -283,7 +283,8 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let mut range = range.clone();
         if !after.is_empty() {
-            // No edge's key is the start of another's; its events' keys are it and a version. This is after all of them.
+            // No edge's key is the start of another's; its events' keys are it and a version. This
+            // is after all of them.
             range.from = [after, &[0xFF; key::EVENT_SUFFIX], &[0]].concat();
         }
         if range.is_empty() {
@@ -306,7 +307,8 @@ impl Run<'_> {
         outcome
     }
 
-    /// Counts those of `asked` candidates up to `position` that do not exist; `before` is what was examined before.
+    /// Counts those of `asked` candidates up to `position` that do not exist; `before` is what was
+    /// examined before.
     pub(super) fn missing(&mut self, before: u64, asked: usize, position: &[u8]) -> Flow {
         let offered = self.delivery.examined() - before;
         self.delivery

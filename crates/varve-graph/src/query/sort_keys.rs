@@ -1,8 +1,9 @@
 //! Conditions on sort keys as ranges of edge clustering keys.
 //!
-//! The sort values of an edge are one text, the values joined by `!` ([`varve_model::sortable`]); numbers and dates are
-//! written so that their texts order as they do and none is the start of another. So equality on the first sort keys is
-//! a prefix, and a range on the next, if it is a number or a date, a range of what follows.
+//! The sort values of an edge are one text, the values joined by `!` ([`varve_model::sortable`]);
+//! numbers and dates are written so that their texts order as they do and none is the start of
+//! another. So equality on the first sort keys is a prefix, and a range on the next, if it is a
+//! number or a date, a range of what follows.
 
 use varve_encoding::key;
 use varve_kv::ClusteringRange;
@@ -16,8 +17,8 @@ use crate::schema::Schema;
 /// How many ranges `within` lists may multiply to before further sort keys are left to the filter.
 const RANGES_MAX: usize = 256;
 
-/// The ranges of clustering keys that hold every edge of `label` in `direction` that satisfies the conditions on its
-/// sort keys; they may hold others.
+/// The ranges of clustering keys that hold every edge of `label` in `direction` that satisfies the
+/// conditions on its sort keys; they may hold others.
 pub(super) fn ranges(
     schema: &Schema,
     label: &EdgeLabel,
@@ -109,7 +110,8 @@ fn equal_values(
     equal.filter(|values| values.iter().all(|value| has_text(value, data_type)))
 }
 
-/// The range behind `prefix` that the conditions on one number or date allow; all of it for other types.
+/// The range behind `prefix` that the conditions on one number or date allow; all of it for other
+/// types.
 fn next_range(
     schema: &Schema,
     sort_key: PropertyKeyId,

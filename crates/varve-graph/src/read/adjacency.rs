@@ -23,14 +23,16 @@ const TOGETHER: usize = 64;
 /// An edge as an adjacency scan sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Adjacent<'a> {
-    /// Clustering key on the scanned vertex's side; with the vertex it gives the edge's id ([`key::decode_edge`]).
+    /// Clustering key on the scanned vertex's side; with the vertex it gives the edge's id
+    /// ([`key::decode_edge`]).
     pub clustering: &'a [u8],
     /// Content of the edge's row ([`varve_encoding::row::edge_parts`]).
     pub content: &'a [u8],
 }
 
 impl View {
-    /// Visits the edges of `vertex` whose clustering keys lie in `range`, ascending, until `visit` breaks.
+    /// Visits the edges of `vertex` whose clustering keys lie in `range`, ascending, until `visit`
+    /// breaks.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -43,8 +45,9 @@ impl View {
         self.adjacent_counted(vertex, range, &mut || Flow::Continue(()), visit)
     }
 
-    /// Visits the edges of several vertices, each with the position of the vertex; those of one come together, as
-    /// [`View::adjacent`] shows them. A break ends the visits of that vertex only. Now it costs less than one after the other.
+    /// Visits the edges of several vertices, each with the position of the vertex; those of one
+    /// come together, as [`View::adjacent`] shows them. A break ends the visits of that vertex
+    /// only. Now it costs less than one after the other.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -60,8 +63,9 @@ impl View {
         self.adjacent_ranges(&ranges, &mut |_| Flow::Continue(()), visit)
     }
 
-    /// Visits the edges of many ranges, each with the position of its range, as [`Reader::scan_many`]
-    /// visits rows. `looked` is called as by [`View::adjacent_counted`], with the position.
+    /// Visits the edges of many ranges, each with the position of its range, as
+    /// [`Reader::scan_many`] visits rows. `looked` is called as by [`View::adjacent_counted`], with
+    /// the position.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -115,8 +119,9 @@ impl View {
         failed.map_or(Ok(()), Err)
     }
 
-    /// As [`View::adjacent`]; `looked` is called before each row that was stored for an edge, whether or not the edge exists
-    /// at this point, and ends the walk when it breaks. So a walk over many rows that show nothing can be bounded too.
+    /// As [`View::adjacent`]; `looked` is called before each row that was stored for an edge,
+    /// whether or not the edge exists at this point, and ends the walk when it breaks. So a walk
+    /// over many rows that show nothing can be bounded too.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -348,7 +353,8 @@ fn past(
             return Ok(());
         }
         let Some(end) = end else { return Ok(()) };
-        // After every key that extends `end` by a version: an edge's key is never a prefix of another's.
+        // After every key that extends `end` by a version: an edge's key is never a prefix of
+        // another's.
         let mut from = end.to_vec();
         from.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
         from.push(0);
@@ -387,7 +393,8 @@ fn merged(
     Ok(Flow::Continue(()))
 }
 
-/// The content of an edge in the past, as [`resolve`] finds it: `event` is the newest that covers the point, if one does.
+/// The content of an edge in the past, as [`resolve`] finds it: `event` is the newest that covers
+/// the point, if one does.
 fn decided<'r>(
     row: Option<&'r [u8]>,
     event: Option<&'r [u8]>,

@@ -1,7 +1,8 @@
 //! Walks over derived indexes: elements in the order of their entries, at one point of both times.
 //!
-//! Entries are hints: each element that one leads to is fetched at the point and shown only if it has the entry there. At
-//! another point than now the past's index is walked together with the present's.
+//! Entries are hints: each element that one leads to is fetched at the point and shown only if it
+//! has the entry there. At another point than now the past's index is walked together with the
+//! present's.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -26,7 +27,8 @@ const CHUNK_MAX: usize = 512;
 const AHEAD_MIN: usize = 4;
 const AHEAD_MAX: usize = 32;
 
-/// Which entries are walked, and how. Elements whose values are equal come by their keys, ascending whatever the direction.
+/// Which entries are walked, and how. Elements whose values are equal come by their keys, ascending
+/// whatever the direction.
 #[derive(Debug, Clone)]
 pub struct DerivedWalk<'a> {
     /// Which index.
@@ -39,8 +41,8 @@ pub struct DerivedWalk<'a> {
     pub reverse: bool,
     /// Only what comes after the entry with this clustering key.
     pub after: Option<&'a [u8]>,
-    /// Elements are shown without a look whether they have the entry: whoever is shown them looks at them himself. One
-    /// that several partitions lead to is shown once.
+    /// Elements are shown without a look whether they have the entry: whoever is shown them looks
+    /// at them himself. One that several partitions lead to is shown once.
     pub unchecked: bool,
 }
 
@@ -83,8 +85,8 @@ impl View {
         source.walk(walk, visit)
     }
 
-    /// Every element that has, or ever had, an entry in this partition of a derived index, whatever the point of time. Some
-    /// may come that never had one.
+    /// Every element that has, or ever had, an entry in this partition of a derived index, whatever
+    /// the point of time. Some may come that never had one.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -92,8 +94,9 @@ impl View {
         derived_elements(self.reader(), &[INDEX, EVENT_INDEX], index, first)
     }
 
-    /// Whether any element has, or ever had, an entry in this partition of a derived index, whatever the point of time. As
-    /// entries are hints, the states of those that they lead to are looked at, until one has its entry.
+    /// Whether any element has, or ever had, an entry in this partition of a derived index,
+    /// whatever the point of time. As entries are hints, the states of those that they lead to are
+    /// looked at, until one has its entry.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -264,8 +267,8 @@ fn right_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
-/// The bounds of the clustering keys that have the same values as `key`: elements' keys begin with less than 4, values do
-/// not. Without values, each key is a group of its own.
+/// The bounds of the clustering keys that have the same values as `key`: elements' keys begin with
+/// less than 4, values do not. Without values, each key is a group of its own.
 fn group_of(key: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let values = &key[..values_len(key)];
     if values.is_empty() {
@@ -317,7 +320,8 @@ impl Stepper<'_> {
                 let members = rest.iter().take_while(|(key, _)| *key >= start).count();
                 let (group, others) = rest.split_at(members);
                 if others.is_empty() && !chunk.ended {
-                    // There may be more of these: they are read from their start on if they fill the chunk.
+                    // There may be more of these: they are read from their start on if they fill
+                    // the chunk.
                     if members < chunk.keys.len() {
                         break;
                     }
@@ -401,7 +405,8 @@ impl Stepper<'_> {
         Ok(Chunk { keys, ended })
     }
 
-    /// Shows the elements that have these entries; of equal keys in several partitions the first that is right.
+    /// Shows the elements that have these entries; of equal keys in several partitions the first
+    /// that is right.
     fn show(
         &mut self,
         keys: &[Key],
@@ -441,9 +446,9 @@ impl Stepper<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// How many elements are read before they are shown, from that with this clustering key on. By several is something won
-    /// only where one search goes through the events of all: of the past, of vertices, and with nothing that is written
-    /// meanwhile.
+    /// How many elements are read before they are shown, from that with this clustering key on. By
+    /// several is something won only where one search goes through the events of all: of the past,
+    /// of vertices, and with nothing that is written meanwhile.
     fn at_once(&mut self, clustering: &[u8]) -> usize {
         let id = &clustering[values_len(clustering)..];
         if self.source.point.scope.is_now()

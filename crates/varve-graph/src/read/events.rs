@@ -1,7 +1,7 @@
 //! The events of elements as they are stored, newest first, whatever the point of time.
 //!
-//! Where the current row stands among them its head says; most often it is the newest, and then the others are looked for only
-//! if somebody wants more than that.
+//! Where the current row stands among them its head says; most often it is the newest, and then the
+//! others are looked for only if somebody wants more than that.
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
@@ -27,7 +27,8 @@ pub struct Event<'a> {
 }
 
 impl View {
-    /// Shows the events of `id` as they are stored, newest first, whatever the point of time, until `visit` breaks.
+    /// Shows the events of `id` as they are stored, newest first, whatever the point of time, until
+    /// `visit` breaks.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -39,8 +40,9 @@ impl View {
         visit_events(self.reader(), id, visit)
     }
 
-    /// [`View::visit_events`] of several vertices: `visit` is called with the position of each event's vertex, and a break ends
-    /// the visits of that vertex only. One search goes through the events of all whose current rows do not end it.
+    /// [`View::visit_events`] of several vertices: `visit` is called with the position of each
+    /// event's vertex, and a break ends the visits of that vertex only. One search goes through the
+    /// events of all whose current rows do not end it.
     ///
     /// # Errors
     /// As [`View::visit_events`].

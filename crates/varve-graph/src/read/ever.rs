@@ -1,10 +1,12 @@
-//! Every element that a graph ever had and did not purge, also those that exist at no point any more that a listing shows.
+//! Every element that a graph ever had and did not purge, also those that exist at no point any
+//! more that a listing shows.
 //!
-//! First come the elements with a current row, then those that have events only. An element that is written to between two
-//! pages may come on both: one that was deleted when the first walk passed its place and is there again when the second
-//! does has a current row that is newer than the first page, so it is listed too. A page ends after so many rows,
-//! whatever they are, and the next one goes on at the row after: a page token names a row, not an element. It names the
-//! end of a partition instead where nothing is left in that to be listed, since keys of edges are long.
+//! First come the elements with a current row, then those that have events only. An element that is
+//! written to between two pages may come on both: one that was deleted when the first walk passed
+//! its place and is there again when the second does has a current row that is newer than the first
+//! page, so it is listed too. A page ends after so many rows, whatever they are, and the next one
+//! goes on at the row after: a page token names a row, not an element. It names the end of a
+//! partition instead where nothing is left in that to be listed, since keys of edges are long.
 
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, RowKind};
@@ -21,7 +23,8 @@ use crate::write::sides;
 pub const EVER_ROWS_MAX: usize = 100_000;
 /// Bytes of the ids of one page: a page ends after so many.
 const ID_BYTES_MAX: usize = 8 << 20;
-/// Elements with events whose current rows are looked up at once, without a word to the caller in between.
+/// Elements with events whose current rows are looked up at once, without a word to the caller in
+/// between.
 const LOOK_UPS_MAX: usize = 256;
 /// Sorts after all clustering keys of vertices, edges and their events.
 const PARTITION_END: &[u8] = &[0xFF];
@@ -50,7 +53,8 @@ impl ListedKind {
         }
     }
 
-    /// Whether a current row with this clustering key stands for an element that is listed: an edge's on its source's side.
+    /// Whether a current row with this clustering key stands for an element that is listed: an
+    /// edge's on its source's side.
     fn wants(self, clustering: &[u8]) -> bool {
         match self {
             Self::Vertices => clustering == VERTEX_CLUSTERING,
@@ -58,7 +62,8 @@ impl ListedKind {
         }
     }
 
-    /// Whether neither the row with this clustering key, of either phase, is wanted nor any behind it in its partition.
+    /// Whether neither the row with this clustering key, of either phase, is wanted nor any behind
+    /// it in its partition.
     fn is_done_at(self, clustering: &[u8]) -> bool {
         let of_vertex = clustering.starts_with(VERTEX_CLUSTERING);
         !of_vertex && (self == Self::Vertices || !key::is_out_edge(clustering))
@@ -73,11 +78,12 @@ enum Phase {
 }
 
 impl View {
-    /// At most `limit` ids of vertices, after the page that gave `after`. `looked` is called before each row that is looked
-    /// at, and ends the page when it breaks.
+    /// At most `limit` ids of vertices, after the page that gave `after`. `looked` is called before
+    /// each row that is looked at, and ends the page when it breaks.
     ///
     /// # Errors
-    /// [`ErrorKind::BadPage`] when no page of vertices gave `after`; when the store fails or is damaged.
+    /// [`ErrorKind::BadPage`] when no page of vertices gave `after`; when the store fails or is
+    /// damaged.
     pub fn ever_vertices(
         &self,
         after: Option<&[u8]>,
@@ -233,8 +239,8 @@ impl View {
         }
     }
 
-    /// Whether an element with events may have had no current row when the walk over those passed its place. `seen` is
-    /// the last commit before the first page.
+    /// Whether an element with events may have had no current row when the walk over those passed
+    /// its place. `seen` is the last commit before the first page.
     fn is_only_here(
         &self,
         kind: ListedKind,
@@ -257,8 +263,9 @@ impl View {
         Ok(written > seen)
     }
 
-    /// The elements of a phase's rows after `after`: of the current ones no more than the page takes, of those with events
-    /// as many as are looked up at once, since most of them are not listed.
+    /// The elements of a phase's rows after `after`: of the current ones no more than the page
+    /// takes, of those with events as many as are looked up at once, since most of them are not
+    /// listed.
     fn walk(
         &self,
         page: &mut Page<'_>,
@@ -387,7 +394,8 @@ impl Walk<'_, '_> {
         Flow::Continue(())
     }
 
-    /// Adds the element of a row, unless it is none that is wanted or the row before was of the same.
+    /// Adds the element of a row, unless it is none that is wanted or the row before was of the
+    /// same.
     fn take(&mut self, partition: &[u8], clustering: &[u8]) -> Result<(), GraphError> {
         let (current, newest) = element_part(self.phase, clustering)?;
         if !self.page.kind.wants(current) {
@@ -412,7 +420,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The clustering key of the current row of an element that a row of a phase belongs to, and an event's version.
+/// The clustering key of the current row of an element that a row of a phase belongs to, and an
+/// event's version.
 fn element_part(phase: Phase, clustering: &[u8]) -> Result<(&[u8], CommitVersion), GraphError> {
     match phase {
         Phase::Current => Ok((clustering, CommitVersion::ZERO)),

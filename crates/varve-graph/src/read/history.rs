@@ -40,13 +40,14 @@ pub struct Version {
     pub kind: VersionKind,
     /// The state, for a put.
     pub element: Option<Element>,
-    /// The next newer event about an overlapping valid time: end of its transaction time, for that part.
+    /// The next newer event about an overlapping valid time: end of its transaction time, for that
+    /// part.
     pub superseded: Option<CommitVersion>,
 }
 
 impl View {
-    /// Lists the events of `id` that this view's transaction time shows, newest first. A page costs a step for each newer
-    /// event too.
+    /// Lists the events of `id` that this view's transaction time shows, newest first. A page costs
+    /// a step for each newer event too.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -65,8 +66,8 @@ impl View {
         Ok(versions)
     }
 
-    /// Shows the events of `id` older than `before` that this view's transaction time shows, newest first, one at a time,
-    /// until `visit` breaks. Costs a step for each newer event too.
+    /// Shows the events of `id` older than `before` that this view's transaction time shows, newest
+    /// first, one at a time, until `visit` breaks. Costs a step for each newer event too.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -148,7 +149,8 @@ impl View {
         let current = row.as_deref().map(Header::decode).transpose()?;
         let mut current = current
             .filter(|(header, _)| header.kind == RowKind::Put && header.version <= self.version());
-        // Events of earlier pages are looked at too: any of them may be what supersedes one of this page.
+        // Events of earlier pages are looked at too: any of them may be what supersedes one of this
+        // page.
         let newest = self.version();
         scan_events(
             self.reader(),
@@ -215,8 +217,9 @@ impl Lister<'_> {
     }
 }
 
-/// The events that came by, newest first, as pieces of valid time: each with the oldest of the events that speak of it.
-/// Pieces do not overlap. An event takes the place of all pieces within its period, so that many events cost little each.
+/// The events that came by, newest first, as pieces of valid time: each with the oldest of the
+/// events that speak of it. Pieces do not overlap. An event takes the place of all pieces within
+/// its period, so that many events cost little each.
 #[derive(Default)]
 struct Newer {
     /// By their start: end and version.
@@ -224,7 +227,8 @@ struct Newer {
 }
 
 impl Newer {
-    /// Takes in an event that is older than all before; returns the next newer one of an overlapping period.
+    /// Takes in an event that is older than all before; returns the next newer one of an
+    /// overlapping period.
     fn add(&mut self, version: CommitVersion, period: Period) -> Option<CommitVersion> {
         let Period { from, to } = period;
         if from >= to {

@@ -9,8 +9,9 @@ use super::View;
 use crate::error::GraphError;
 
 impl View {
-    /// Whether there may be vertices of this label, or may have been, whatever the point of time: its index has an entry, or it
-    /// has no index. False is sure, but for states that are not kept any more.
+    /// Whether there may be vertices of this label, or may have been, whatever the point of time:
+    /// its index has an entry, or it has no index. False is sure, but for states that are not kept
+    /// any more.
     ///
     /// # Errors
     /// When the store fails.

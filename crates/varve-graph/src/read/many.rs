@@ -1,7 +1,8 @@
 //! Many elements at one point of both times.
 //!
-//! Of the past, what the current row does not decide is looked for among an element's events. To begin a search of the engine
-//! costs several times what it takes to lead it to another vertex, so one search goes through the events of all vertices.
+//! Of the past, what the current row does not decide is looked for among an element's events. To
+//! begin a search of the engine costs several times what it takes to lead it to another vertex, so
+//! one search goes through the events of all vertices.
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
@@ -15,7 +16,8 @@ use super::view::{Point, View, read_element};
 use crate::error::GraphError;
 
 impl View {
-    /// Calls `found` with the position of each of these vertices that exists, and with the content of its row, in no order.
+    /// Calls `found` with the position of each of these vertices that exists, and with the content
+    /// of its row, in no order.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -128,8 +130,8 @@ pub(super) struct Undecided {
     is_over: bool,
 }
 
-/// Calls `found` with the position and content of each of the elements at these places of a table that exists now, in no
-/// order.
+/// Calls `found` with the position and content of each of the elements at these places of a table
+/// that exists now, in no order.
 pub(crate) fn present_elements(
     reader: &dyn Reader,
     table: TableId,
@@ -154,7 +156,8 @@ pub(crate) fn present_elements(
     Ok(())
 }
 
-/// Calls `found` with the position and content of each of the elements at these places of a table that exists, in no order.
+/// Calls `found` with the position and content of each of the elements at these places of a table
+/// that exists, in no order.
 pub(crate) fn read_elements(
     reader: &dyn Reader,
     table: TableId,

@@ -1,9 +1,11 @@
-//! Reads of an engine whose snapshots are none ([`varve_kv::Isolation::Partition`]): what a commit moves is not missed.
+//! Reads of an engine whose snapshots are none ([`varve_kv::Isolation::Partition`]): what a commit
+//! moves is not missed.
 //!
-//! A commit moves rows from the tables of the present to those of the past, within one partition. Readers look at the
-//! present first, so what has left it is in the past by then; but the nodes that were asked for the one may have the commit,
-//! and those that are asked for the other not yet, until its writer is answered. Whatever a read has shown of a commit,
-//! that had its version before. So a read of the past waits for the versions that were given out when the present was
+//! A commit moves rows from the tables of the present to those of the past, within one partition.
+//! Readers look at the present first, so what has left it is in the past by then; but the nodes
+//! that were asked for the one may have the commit, and those that are asked for the other not yet,
+//! until its writer is answered. Whatever a read has shown of a commit, that had its version
+//! before. So a read of the past waits for the versions that were given out when the present was
 //! read last: mostly for none, and else for the group that is being written.
 
 use std::sync::Arc;

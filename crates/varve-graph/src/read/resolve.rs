@@ -27,12 +27,14 @@ pub(crate) fn events_range(clustering: &[u8], newest: CommitVersion) -> Clusteri
     }
 }
 
-/// Whether a current row says that the element exists at a point of both times, unless an event says otherwise.
+/// Whether a current row says that the element exists at a point of both times, unless an event
+/// says otherwise.
 pub(crate) fn covers(header: &Header, valid: Instant, version: CommitVersion) -> bool {
     header.kind == RowKind::Put && header.version <= version && header.period().covers(valid)
 }
 
-/// Visits the events of one element in the event table, newest first, from those with `version <= newest` on.
+/// Visits the events of one element in the event table, newest first, from those with
+/// `version <= newest` on.
 pub(crate) fn scan_events(
     reader: &dyn Reader,
     partition: &[u8],
@@ -95,8 +97,8 @@ pub(crate) fn newest_event(
     Ok(found)
 }
 
-/// The state of an element at (`valid`, `version`): the deciding put, or `None` when it does not exist there. `current`
-/// is its row in the current table, if it has one.
+/// The state of an element at (`valid`, `version`): the deciding put, or `None` when it does not
+/// exist there. `current` is its row in the current table, if it has one.
 pub(crate) fn resolve(
     reader: &dyn Reader,
     partition: &[u8],

@@ -1,4 +1,5 @@
-//! An element's states along valid time, without overlap, as they are known at one transaction time.
+//! An element's states along valid time, without overlap, as they are known at one transaction
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +32,9 @@ pub struct Timeline {
 }
 
 impl View {
-    /// The first `limit` states of `id` within `within`, as this view's transaction time shows them. `looked` is called
-    /// for each event; a break ends the work, and what is returned then is of no use. Costs a step for each event.
+    /// The first `limit` states of `id` within `within`, as this view's transaction time shows
+    /// them. `looked` is called for each event; a break ends the work, and what is returned then is
+    /// of no use. Costs a step for each event.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -144,8 +146,8 @@ pub(crate) struct Events<'r> {
 }
 
 impl Events<'_> {
-    /// Which event decides where within `within`, ascending. Where none does, no event speaks of it. `looked` is called for each
-    /// event; a break ends the work.
+    /// Which event decides where within `within`, ascending. Where none does, no event speaks of
+    /// it. `looked` is called for each event; a break ends the work.
     pub(crate) fn spans(
         &self,
         within: Period,

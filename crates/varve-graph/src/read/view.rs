@@ -20,8 +20,8 @@ use crate::index::Deriver;
 use crate::schema::Schema;
 use crate::write::decode_element;
 
-/// One committed state of a graph at one point of both times. Every read of a request goes through one view, so that
-/// the answers belong together.
+/// One committed state of a graph at one point of both times. Every read of a request goes through
+/// one view, so that the answers belong together.
 #[derive(Clone)]
 pub struct View {
     reader: Arc<dyn Snapshot>,
@@ -95,7 +95,8 @@ impl View {
         self.scope.transaction.unwrap_or(CommitVersion::MAX)
     }
 
-    /// The last commit that this view's committed state has, whatever the point of time that it shows.
+    /// The last commit that this view's committed state has, whatever the point of time that it
+    /// shows.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -124,7 +125,8 @@ impl View {
         }
     }
 
-    /// Calls `found` with the content of the vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.
+    /// Calls `found` with the content of the vertex's row ([`row::vertex_parts`]); returns whether
+    /// the vertex exists.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -137,7 +139,8 @@ impl View {
         self.with_element(VERTEX, (&partition, key::VERTEX_CLUSTERING), found)
     }
 
-    /// Calls `found` with the content of the edge's row ([`row::edge_parts`]); returns whether the edge exists.
+    /// Calls `found` with the content of the edge's row ([`row::edge_parts`]); returns whether the
+    /// edge exists.
     ///
     /// # Errors
     /// As [`View::with_vertex`].
@@ -275,8 +278,8 @@ impl Point {
         self.scope.transaction.unwrap_or(CommitVersion::MAX)
     }
 
-    /// Whether a current row is the answer at this point without a look at the events; `Some(false)` is never said of
-    /// a row that another event might replace.
+    /// Whether a current row is the answer at this point without a look at the events;
+    /// `Some(false)` is never said of a row that another event might replace.
     pub(crate) fn row_decides(self, header: &Header) -> bool {
         if self.scope.is_now() {
             return header.kind == RowKind::Put && header.until > self.now;
@@ -288,7 +291,8 @@ impl Point {
     }
 }
 
-/// Reads one element at a point of both times and hands its content to `found`; returns whether it exists there.
+/// Reads one element at a point of both times and hands its content to `found`; returns whether it
+/// exists there.
 pub(crate) fn read_element(
     reader: &dyn Reader,
     table: TableId,
@@ -321,7 +325,8 @@ pub(crate) fn read_element(
     }
     let (valid, version) = (point.valid(), point.version());
     let Some(row) = undecided else {
-        // The newest event decides that covers the point; what it holds is not copied, as it may be long.
+        // The newest event decides that covers the point; what it holds is not copied, as it may be
+        // long.
         let mut exists = false;
         scan_events(
             reader,

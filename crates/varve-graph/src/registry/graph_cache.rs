@@ -1,11 +1,13 @@
 //! A look-up of graphs for one serving thread, without touching what all threads share.
 //!
-//! Asking the registry takes its lock and counts references to the graph and to its schema. Each of those is a cache line
-//! that every request of every core writes, and at some hundred thousand requests a second the cores wait for each
-//! other's. A cache keeps the last answer and hands out references of its own. Two numbers that change seldom tell whether
-//! the answer still holds: how often graphs came or went, and the version of the graph's schema.
+//! Asking the registry takes its lock and counts references to the graph and to its schema. Each of
+//! those is a cache line that every request of every core writes, and at some hundred thousand
+//! requests a second the cores wait for each other's. A cache keeps the last answer and hands out
+//! references of its own. Two numbers that change seldom tell whether the answer still holds: how
+//! often graphs came or went, and the version of the graph's schema.
 //!
-//! A graph that is cleared or dropped is taken out of all caches at once, so that an idle thread does not keep it.
+//! A graph that is cleared or dropped is taken out of all caches at once, so that an idle thread
+//! does not keep it.
 
 use std::sync::Arc;
 
@@ -24,7 +26,8 @@ pub struct ServedGraph {
     pub schema: Arc<Schema>,
 }
 
-/// The look-up of one thread, see the module. Others may use it too, but then it is no faster than the registry.
+/// The look-up of one thread, see the module. Others may use it too, but then it is no faster than
+/// the registry.
 #[derive(Default)]
 pub struct GraphCache {
     kept: Mutex<Option<CachedGraph>>,

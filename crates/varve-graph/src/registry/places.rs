@@ -99,7 +99,8 @@ impl Registry {
     /// Asks where that graph is served, and takes it if nobody leads it. Blocks.
     ///
     /// # Errors
-    /// When it cannot be asked or opened. What could not be opened is not tried again here, but with [`Registry::tend`].
+    /// When it cannot be asked or opened. What could not be opened is not tried again here, but
+    /// with [`Registry::tend`].
     pub fn look(&self, name: &str) -> Result<GraphLocation, GraphError> {
         if let place @ (GraphLocation::Here(_) | GraphLocation::Suspended) = self.place(name) {
             return Ok(place);

@@ -22,8 +22,8 @@ pub struct Tending {
 }
 
 impl Tending {
-    /// Starts the thread, which looks at all graphs `every` so often. `report` is told of failures, with the graph's name; they
-    /// are tried again.
+    /// Starts the thread, which looks at all graphs `every` so often. `report` is told of failures,
+    /// with the graph's name; they are tried again.
     ///
     /// # Errors
     /// When no thread can be had.

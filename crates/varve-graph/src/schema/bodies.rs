@@ -1,4 +1,5 @@
-//! The schema's side of task bodies: status changes around the element work, which the caller supplies.
+//! The schema's side of task bodies: status changes around the element work, which the caller
+//! supplies.
 
 use std::sync::{Arc, Weak};
 
@@ -7,12 +8,12 @@ use super::{property_key, removal};
 use crate::tasks::{Subject, TaskBodies, TaskProgress, TaskSpec, TaskType};
 use crate::{ErrorKind, GraphError};
 
-/// Runs schema tasks: changes statuses before and after, and has the work on elements and index entries done by the
-/// inner bodies. Jobs are passed on as they are.
+/// Runs schema tasks: changes statuses before and after, and has the work on elements and index
+/// entries done by the inner bodies. Jobs are passed on as they are.
 ///
-/// The inner bodies see `rebuild_index` with the index labels CREATING or REBUILDING, and `remove_schema` with the label
-/// and its index labels DELETING, so that no new writes use them; requests that began before keep the schema they
-/// began with.
+/// The inner bodies see `rebuild_index` with the index labels CREATING or REBUILDING, and
+/// `remove_schema` with the label and its index labels DELETING, so that no new writes use them;
+/// requests that began before keep the schema they began with.
 pub struct SchemaBodies {
     catalogue: Weak<Catalogue>,
     elements: Arc<dyn TaskBodies>,
@@ -116,7 +117,8 @@ impl TaskBodies for SchemaBodies {
 
     fn abandoned(&self, task: &TaskSpec) {
         if let (Some(subject), Ok(catalogue)) = (task.subject, self.catalogue()) {
-            // If this cannot be stored the status stays as it is; the element can be rebuilt or removed again.
+            // If this cannot be stored the status stays as it is; the element can be rebuilt or
+            // removed again.
             let _ = catalogue.change(|draft| match task.task_type {
                 TaskType::RebuildIndex => {
                     removal::end_rebuild(draft, subject, false);

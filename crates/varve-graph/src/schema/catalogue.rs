@@ -45,10 +45,12 @@ impl Default for SchemaTables {
     }
 }
 
-/// The schema of one graph: answers look-ups from an immutable snapshot and applies changes one at a time.
+/// The schema of one graph: answers look-ups from an immutable snapshot and applies changes one at
+/// a time.
 ///
-/// A change is stored durably, together with the tasks that complete it, before it becomes visible. A crash in between
-/// makes it visible at the next opening; a change that could not be stored never becomes visible.
+/// A change is stored durably, together with the tasks that complete it, before it becomes visible.
+/// A crash in between makes it visible at the next opening; a change that could not be stored never
+/// becomes visible.
 pub struct Catalogue {
     space: Arc<dyn Space>,
     tables: SchemaTables,
@@ -128,13 +130,15 @@ impl Catalogue {
         let _ = self.lister.set(lister);
     }
 
-    /// The schema as it is now. Costs one atomic increment; a request should ask once and keep the answer.
+    /// The schema as it is now. Costs one atomic increment; a request should ask once and keep the
+    /// answer.
     #[must_use]
     pub fn current(&self) -> Arc<Schema> {
         self.current.load_full()
     }
 
-    /// The version of the schema as it is now: whether one that was asked for before is still the newest.
+    /// The version of the schema as it is now: whether one that was asked for before is still the
+    /// newest.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
@@ -176,8 +180,8 @@ impl Catalogue {
         self.version.store(version, Ordering::Release);
     }
 
-    /// Applies one change: `apply` makes the draft, which is then stored and published. Nothing happens when `apply`
-    /// fails or changes nothing.
+    /// Applies one change: `apply` makes the draft, which is then stored and published. Nothing
+    /// happens when `apply` fails or changes nothing.
     pub(super) fn change<T>(
         &self,
         apply: impl FnOnce(&mut Draft<'_>) -> Result<T, GraphError>,
@@ -256,7 +260,8 @@ impl Catalogue {
     /// Changes a property key's user data.
     ///
     /// # Errors
-    /// As [`Catalogue::create_property_key`]; [`ErrorKind::NotFound`] when there is none of that name.
+    /// As [`Catalogue::create_property_key`]; [`ErrorKind::NotFound`] when there is none of that
+    /// name.
     pub fn change_property_key(
         &self,
         action: Action,
@@ -289,7 +294,8 @@ impl Catalogue {
         self.change(|draft| vertex_label::create(draft, new))
     }
 
-    /// Creates what is not there yet, all at once: property keys, then vertex labels, then edge labels.
+    /// Creates what is not there yet, all at once: property keys, then vertex labels, then edge
+    /// labels.
     ///
     /// # Errors
     /// As [`Catalogue::create_property_key`].
@@ -398,7 +404,8 @@ impl Catalogue {
         self.change(|draft| index_label::change(draft, action, change))
     }
 
-    /// Removes a vertex label with its vertices and index labels, by a task. The task fails while an edge label links it.
+    /// Removes a vertex label with its vertices and index labels, by a task. The task fails while
+    /// an edge label links it.
     ///
     /// # Errors
     /// As [`Catalogue::change_property_key`].
@@ -406,7 +413,8 @@ impl Catalogue {
         self.change(|draft| removal::request(draft, SchemaKind::VertexLabel, name))
     }
 
-    /// Removes an edge label with its edges and index labels, by a task. The task fails for a PARENT that has SUB labels.
+    /// Removes an edge label with its edges and index labels, by a task. The task fails for a
+    /// PARENT that has SUB labels.
     ///
     /// # Errors
     /// As [`Catalogue::change_property_key`].
@@ -425,7 +433,8 @@ impl Catalogue {
     /// Rebuilds, by a task, an index label, or all those of a vertex or edge label.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of that name, [`ErrorKind::InvalidArgument`] for a property key.
+    /// [`ErrorKind::NotFound`] when there is none of that name, [`ErrorKind::InvalidArgument`] for
+    /// a property key.
     pub fn rebuild(&self, kind: SchemaKind, name: &str) -> Result<TaskId, GraphError> {
         self.change(|draft| removal::rebuild(draft, kind, name))
     }

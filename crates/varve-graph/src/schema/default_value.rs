@@ -9,8 +9,8 @@ use crate::GraphError;
 /// The value that elements without the property show, `None` when the key declares none.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] when the declared default does not fit the key's data type and cardinality.
-/// Keys that were created or changed by the catalogue never give an error.
+/// [`crate::ErrorKind::InvalidArgument`] when the declared default does not fit the key's data type
+/// and cardinality. Keys that were created or changed by the catalogue never give an error.
 pub fn default_value(key: &PropertyKey) -> Result<Option<Value>, GraphError> {
     let Some(datum) = key.user_data.get(DEFAULT_VALUE) else {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! A change of the schema in the making: the new snapshot, the batch that stores it, and the tasks that come with it.
+//! A change of the schema in the making: the new snapshot, the batch that stores it, and the tasks
+//! that come with it.
 
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ pub(super) type LastIds = [u32; SchemaKind::ALL.len()];
 /// Clustering key of the last id of a kind in the `counter` table, whose partition is the kind.
 pub(super) const LAST_ID: &[u8] = b"";
 
-/// One change in the making. Rules read [`Draft::schema`] and call [`Draft::put`]; nothing is visible before the batch is
-/// stored.
+/// One change in the making. Rules read [`Draft::schema`] and call [`Draft::put`]; nothing is
+/// visible before the batch is stored.
 pub(super) struct Draft<'a> {
     pub(super) schema: Schema,
     pub(super) batch: Batch,
@@ -124,8 +125,8 @@ impl Draft<'_> {
     }
 }
 
-/// What becomes of a create request whose name is taken: the existing element if the request says that is fine and asks
-/// for the same, an error otherwise.
+/// What becomes of a create request whose name is taken: the existing element if the request says
+/// that is fine and asks for the same, an error otherwise.
 pub(super) fn existing<T: SchemaElement>(
     found: Option<&Arc<T>>,
     check_exist: bool,

@@ -26,7 +26,8 @@ struct Base<'a> {
     primary_keys: &'a [PropertyKeyId],
 }
 
-/// Creates an index label, removes those that it makes superfluous, and has existing elements indexed.
+/// Creates an index label, removes those that it makes superfluous, and has existing elements
+/// indexed.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewIndexLabel,
@@ -252,7 +253,8 @@ fn one_field(which: &str, keys: &[Arc<PropertyKey>]) -> GraphError {
     ))
 }
 
-/// An index whose fields include every primary key finds one vertex at most: its id does that without an index.
+/// An index whose fields include every primary key finds one vertex at most: its id does that
+/// without an index.
 fn check_primary_keys(
     schema: &Schema,
     base: &Base<'_>,
@@ -324,7 +326,8 @@ fn check_repeated(
     )))
 }
 
-/// The name of an index type as messages show it: range indexes are told apart by the width of their values.
+/// The name of an index type as messages show it: range indexes are told apart by the width of
+/// their values.
 fn exact_name(schema: &Schema, index_type: IndexType, fields: &[PropertyKeyId]) -> &'static str {
     let data_type = fields
         .first()
@@ -339,8 +342,8 @@ fn exact_name(schema: &Schema, index_type: IndexType, fields: &[PropertyKeyId]) 
     }
 }
 
-/// The index labels that a new one makes superfluous: of the same or a weaker type, on a prefix of its fields; for UNIQUE,
-/// those whose fields include all of its own.
+/// The index labels that a new one makes superfluous: of the same or a weaker type, on a prefix of
+/// its fields; for UNIQUE, those whose fields include all of its own.
 fn superseded(
     schema: &Schema,
     base: IndexBase,

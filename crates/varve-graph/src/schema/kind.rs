@@ -20,7 +20,8 @@ pub enum SchemaKind {
 }
 
 impl SchemaKind {
-    /// Every kind, in the order in which records refer to each other: a kind refers to earlier ones only.
+    /// Every kind, in the order in which records refer to each other: a kind refers to earlier ones
+    /// only.
     pub const ALL: [Self; 4] = [
         Self::PropertyKey,
         Self::VertexLabel,
@@ -50,7 +51,8 @@ impl SchemaKind {
         }
     }
 
-    /// The stored byte of this kind: its partition in the schema table, its key in the counter table.
+    /// The stored byte of this kind: its partition in the schema table, its key in the counter
+    /// table.
     #[must_use]
     pub const fn byte(self) -> u8 {
         self as u8

@@ -1,4 +1,5 @@
-//! Rules that vertex labels and edge labels share: properties, nullable keys, time to live, history.
+//! Rules that vertex labels and edge labels share: properties, nullable keys, time to live,
+//! history.
 
 use varve_model::schema::Retention;
 use varve_model::value::DataType;
@@ -11,7 +12,8 @@ use super::snapshot::Schema;
 use super::user_data;
 use crate::{ErrorKind, GraphError};
 
-/// Ids of named property keys, ascending and distinct, as labels keep their properties and nullable keys.
+/// Ids of named property keys, ascending and distinct, as labels keep their properties and nullable
+/// keys.
 pub(super) fn key_set(schema: &Schema, names: &[String]) -> Result<Vec<PropertyKeyId>, GraphError> {
     let mut ids = key_list(schema, names)?;
     ids.sort_unstable();

@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-/// What a graph expects of those who write to it. Kept in memory: a graph opens in [`GraphMode::None`].
+/// What a graph expects of those who write to it. Kept in memory: a graph opens in
+/// [`GraphMode::None`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GraphMode {
     /// Normal service: the server gives schema ids and automatic vertex ids.
@@ -11,7 +12,8 @@ pub enum GraphMode {
     None,
     /// A backup is being restored: schema ids and automatic vertex ids must be given.
     Restoring,
-    /// Data of another graph is being merged: automatic vertex ids must be given, schema ids must not.
+    /// Data of another graph is being merged: automatic vertex ids must be given, schema ids must
+    /// not.
     Merging,
     /// Bulk loading: tasks wait.
     Loading,

@@ -1,5 +1,6 @@
-//! Schema elements as stored records: [`Datum`] maps whose members are found by name, so that old records stay readable
-//! and members that a newer version wrote are ignored. References are ids, never names.
+//! Schema elements as stored records: [`Datum`] maps whose members are found by name, so that old
+//! records stay readable and members that a newer version wrote are ignored. References are ids,
+//! never names.
 
 use std::sync::Arc;
 

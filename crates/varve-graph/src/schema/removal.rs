@@ -1,4 +1,5 @@
-//! Removing schema elements and rebuilding indexes: what is asked of tasks, and the schema's side of their work.
+//! Removing schema elements and rebuilding indexes: what is asked of tasks, and the schema's side
+//! of their work.
 
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ fn find(schema: &Schema, kind: SchemaKind, name: &str) -> Result<u32, GraphError
     id.ok_or_else(|| kind.not_found(name))
 }
 
-/// Asks a task to remove a vertex, edge or index label. Whether that is allowed is decided when the task runs.
+/// Asks a task to remove a vertex, edge or index label. Whether that is allowed is decided when the
+/// task runs.
 pub(super) fn request(
     draft: &mut Draft<'_>,
     kind: SchemaKind,
@@ -72,7 +74,8 @@ pub(super) fn rebuilt(schema: &Schema, subject: Subject) -> Vec<Arc<IndexLabel>>
     }
 }
 
-/// Marks the index labels of a rebuild as incomplete: REBUILDING, or CREATING if they never were complete.
+/// Marks the index labels of a rebuild as incomplete: REBUILDING, or CREATING if they never were
+/// complete.
 pub(super) fn begin_rebuild(draft: &mut Draft<'_>, subject: Subject) -> Result<(), GraphError> {
     for index in rebuilt(&draft.schema, subject) {
         if index.status != SchemaStatus::Creating {
@@ -100,8 +103,8 @@ pub(super) fn end_rebuild(draft: &mut Draft<'_>, subject: Subject, complete: boo
     }
 }
 
-/// Begins a removal: checks that it is allowed and marks the element, and the index labels on it, DELETING. `false` when
-/// it is removed already, as after a crash at the very end.
+/// Begins a removal: checks that it is allowed and marks the element, and the index labels on it,
+/// DELETING. `false` when it is removed already, as after a crash at the very end.
 pub(super) fn begin_removal(draft: &mut Draft<'_>, subject: Subject) -> Result<bool, GraphError> {
     if !is_there(&draft.schema, subject) {
         return Ok(false);

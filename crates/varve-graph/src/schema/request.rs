@@ -1,6 +1,7 @@
 //! Requests to change the schema. They name elements; the catalogue resolves the names.
 //!
-//! In a *change*, a member that is `None` or empty was not given. Giving one that cannot be changed is refused.
+//! In a *change*, a member that is `None` or empty was not given. Giving one that cannot be changed
+//! is refused.
 
 use std::sync::Arc;
 
@@ -153,8 +154,8 @@ pub struct LabelChange {
     pub properties: Vec<String>,
     /// Names of properties that may be absent from now on.
     pub nullable_keys: Vec<String>,
-    /// Milliseconds to live. 0 = not given, since clients send it by default; eliminating any other value ends the
-    /// limit.
+    /// Milliseconds to live. 0 = not given, since clients send it by default; eliminating any other
+    /// value ends the limit.
     pub ttl: i64,
     /// Name of the DATE property from which the time to live counts.
     pub ttl_start_time: Option<String>,

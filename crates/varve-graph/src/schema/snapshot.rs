@@ -15,15 +15,19 @@ use super::kind::SchemaElement;
 use super::mode::{ReadMode, SchemaMode};
 use crate::GraphError;
 
-/// Ids below this are looked up by position; greater ones, which only restored schemas have, in a tree.
+/// Ids below this are looked up by position; greater ones, which only restored schemas have, in a
+/// tree.
 const DENSE_IDS: u32 = 1 << 16;
 
-/// A map whose copies share everything but the path to what was changed, so that a change costs the same however much there is. Seeded, since clients choose names.
+/// A map whose copies share everything but the path to what was changed, so that a change costs the
+/// same however much there is. Seeded, since clients choose names.
 type Map<K, V> = HashTrieMapSync<K, V, RandomState>;
-/// Index labels by what they index, those of one base by ascending id. A base has few: each write keeps all of them up to date.
+/// Index labels by what they index, those of one base by ascending id. A base has few: each write
+/// keeps all of them up to date.
 type IndexLists = Map<IndexBase, Vec<Arc<IndexLabel>>>;
 
-/// The elements of one kind, by id (removed ones too) and by name (visible ones only). A copy is as cheap as one of a [`Map`].
+/// The elements of one kind, by id (removed ones too) and by name (visible ones only). A copy is as
+/// cheap as one of a [`Map`].
 #[derive(Debug, Clone)]
 pub(super) struct Elements<T> {
     dense: VectorSync<Option<Arc<T>>>,
@@ -84,8 +88,8 @@ impl<T: SchemaElement> Elements<T> {
 
 /// One state of a graph's schema. Look-ups cost a few nanoseconds and allocate nothing.
 ///
-/// Elements that were removed stay resolvable by id, with status REMOVED, so that history can be read by name; lists
-/// and look-ups by name do not show them.
+/// Elements that were removed stay resolvable by id, with status REMOVED, so that history can be
+/// read by name; lists and look-ups by name do not show them.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     version: u64,
@@ -122,7 +126,8 @@ macro_rules! look_ups {
         #[doc = concat!("The usable ", $what, " of that name.")]
         ///
         /// # Errors
-        /// [`crate::ErrorKind::InvalidArgument`], "Undefined …: 'name'", when there is none or it is being removed.
+        /// [`crate::ErrorKind::InvalidArgument`], "Undefined …: 'name'", when there is none or it
+        /// is being removed.
         pub fn $require(&self, name: &str) -> Result<&Arc<$type>, GraphError> {
             self.$by_name(name)
                 .filter(|element| element.is_usable())
@@ -188,14 +193,16 @@ impl Schema {
         self.edge_labels.all()
     }
 
-    /// How many changes led to this state since the graph was opened: equal numbers mean equal schemas.
+    /// How many changes led to this state since the graph was opened: equal numbers mean equal
+    /// schemas.
     #[must_use]
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// The index labels that a write to a vertex of this label must keep up to date: those in use, being built or being
-    /// rebuilt, by ascending id. Whether a query may use one is [`is_queryable`].
+    /// The index labels that a write to a vertex of this label must keep up to date: those in use,
+    /// being built or being rebuilt, by ascending id. Whether a query may use one is
+    /// [`is_queryable`].
     #[must_use]
     pub fn indexes_of_vertex_label(&self, id: VertexLabelId) -> &[Arc<IndexLabel>] {
         self.kept.get(&IndexBase::Vertex(id)).map_or(&[], |l| l)
@@ -226,7 +233,8 @@ impl Schema {
         subs.into_iter().flat_map(RedBlackTreeMapSync::values)
     }
 
-    /// The name of a property key, for messages and answers; `~undefined` when there never was one of that id.
+    /// The name of a property key, for messages and answers; `~undefined` when there never was one
+    /// of that id.
     #[must_use]
     pub fn property_key_name(&self, id: PropertyKeyId) -> &str {
         self.property_key(id).map_or("~undefined", |key| &key.name)
@@ -370,7 +378,8 @@ fn place(lists: &mut IndexLists, base: IndexBase, element: &Arc<IndexLabel>, bel
     lists.insert_mut(base, list);
 }
 
-/// Whether queries may rely on an index label: it is complete. One that is being built or rebuilt is not.
+/// Whether queries may rely on an index label: it is complete. One that is being built or rebuilt
+/// is not.
 #[must_use]
 pub fn is_queryable(index: &IndexLabel) -> bool {
     index.status == varve_model::schema::SchemaStatus::Created

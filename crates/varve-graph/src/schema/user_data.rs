@@ -21,8 +21,8 @@ pub(super) fn refuse_nulls(given: &[(String, Datum)]) -> Result<(), GraphError> 
     Ok(())
 }
 
-/// The user data of a new element: what was given, then the time of its creation unless that was given (a restored
-/// element keeps its own).
+/// The user data of a new element: what was given, then the time of its creation unless that was
+/// given (a restored element keeps its own).
 pub(super) fn created(given: UserData, now: Instant) -> Datum {
     let mut data = Datum::Map(Vec::with_capacity(given.len() + 1));
     append(&mut data, given);
@@ -46,8 +46,8 @@ pub(super) fn eliminate(data: &mut Datum, given: &[(String, Datum)]) {
     }
 }
 
-/// The retention that a request asks for, by its member `history` or by [`HISTORY`] in its user data; `None` when it
-/// says nothing.
+/// The retention that a request asks for, by its member `history` or by [`HISTORY`] in its user
+/// data; `None` when it says nothing.
 pub(super) fn asked_retention(
     history: Option<&str>,
     given: &[(String, Datum)],

@@ -130,7 +130,8 @@ impl Tasks {
         matching.map(|live| live.current()).collect()
     }
 
-    /// Up to one task more than `wanted`, from the records, with the unfinished ones as they stand now.
+    /// Up to one task more than `wanted`, from the records, with the unfinished ones as they stand
+    /// now.
     fn scan(
         &self,
         query: TaskQuery,
@@ -146,7 +147,8 @@ impl Tasks {
             range: &range,
             reverse: false,
         };
-        // The visitor must not take the state's lock: whoever holds it may be waiting for the engine.
+        // The visitor must not take the state's lock: whoever holds it may be waiting for the
+        // engine.
         let mut found = Vec::new();
         let mut failure = None;
         self.shared.space.scan(request, &mut |key, value| {

@@ -174,7 +174,8 @@ impl Tasks {
     }
 
     /// Cancels a task: at once when it waits, otherwise as soon as its body takes notice. Returns
-    /// the task as the cancellation left it: [`TaskStatus::Cancelled`] or [`TaskStatus::Cancelling`].
+    /// the task as the cancellation left it: [`TaskStatus::Cancelled`] or
+    /// [`TaskStatus::Cancelling`].
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::IllegalState`] when it

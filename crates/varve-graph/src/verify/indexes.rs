@@ -18,7 +18,8 @@ use crate::schema::is_queryable;
 const KIND_INDEX_LABEL: u8 = 1;
 
 impl Check<'_> {
-    /// The entries by which queries find this state of an element: of complete index labels, and of its label.
+    /// The entries by which queries find this state of an element: of complete index labels, and of
+    /// its label.
     fn entries(&self, element: &Element) -> Vec<IndexEntry> {
         let id = element.id();
         let mut all = Vec::new();

@@ -1,7 +1,8 @@
-//! Turns "this element gets this event" into rows, moved events, index entries and pending boundaries.
+//! Turns "this element gets this event" into rows, moved events, index entries and pending
+//! boundaries.
 //!
-//! `docs/time.md` states the rules; the names here follow it. An edge has two sides, and every row operation is done on
-//! both with the same bytes.
+//! `docs/time.md` states the rules; the names here follow it. An edge has two sides, and every row
+//! operation is done on both with the same bytes.
 
 mod entries;
 mod several;
@@ -80,7 +81,8 @@ pub(crate) type PairHash = u128;
 /// Bytes that a row of a batch takes beside its content, about: for the first size of a batch.
 pub(crate) const ROW_BYTES: usize = 64;
 
-/// The hash of the (edge label, source) entry of the edges that leave the vertex with the partition key `source`.
+/// The hash of the (edge label, source) entry of the edges that leave the vertex with the partition
+/// key `source`.
 pub(super) fn pair_of(label: EdgeLabelId, source: &[u8], scratch: &mut Vec<u8>) -> PairHash {
     scratch.clear();
     scratch.extend_from_slice(&plain_partition(IndexId::EdgeLabel(label)));
@@ -160,9 +162,9 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// [`Emitter::emit`] of a put from now on and for ever, of an element that has no current row: what nearly every
-    /// insert is. `new_pair` is the
-    /// (edge label, source) entry of an edge, unless it was put lately.
+    /// [`Emitter::emit`] of a put from now on and for ever, of an element that has no current row:
+    /// what nearly every insert is. `new_pair` is the (edge label, source) entry of an edge, unless
+    /// it was put lately.
     pub(super) fn emit_first(
         &mut self,
         id: &ElementId,
@@ -243,7 +245,8 @@ impl<'a> Emitter<'a> {
         row.as_deref().map(Current::decode).transpose()
     }
 
-    /// Brings an element's rows to what decides now, when its current row does so no more. Returns the row that does.
+    /// Brings an element's rows to what decides now, when its current row does so no more. Returns
+    /// the row that does.
     pub(crate) fn settled(
         &mut self,
         id: &ElementId,
@@ -342,7 +345,8 @@ impl<'a> Emitter<'a> {
         self.move_entries(id, put, successor, quiet, retention)
     }
 
-    /// The new event does not decide now: it goes to the event table, and the current row, which is returned, is told of it.
+    /// The new event does not decide now: it goes to the event table, and the current row, which is
+    /// returned, is told of it.
     fn emit_elsewhere(
         &mut self,
         id: &ElementId,
@@ -453,9 +457,9 @@ impl<'a> Emitter<'a> {
         Ok(any)
     }
 
-    /// Stores a row that decides no more as an event, with the flags that only matter to current rows cleared. Where no
-    /// history is kept, only if the row may decide again: when its period reaches beyond `until`, the end of what
-    /// takes its place.
+    /// Stores a row that decides no more as an event, with the flags that only matter to current
+    /// rows cleared. Where no history is kept, only if the row may decide again: when its period
+    /// reaches beyond `until`, the end of what takes its place.
     fn move_to_events(
         &mut self,
         sides: &[Side],

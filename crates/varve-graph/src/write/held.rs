@@ -1,4 +1,5 @@
-//! Rows that a transaction has read and keeps as they are by its latches, so that nothing is read twice.
+//! Rows that a transaction has read and keeps as they are by its latches, so that nothing is read
+//! twice.
 
 use std::sync::Arc;
 
@@ -24,7 +25,8 @@ impl HeldRows {
         self.of.get(id).map(Option::as_ref)
     }
 
-    /// Keeps the row of an element, whose keys have so many bytes, that was read after it was latched, if there is room.
+    /// Keeps the row of an element, whose keys have so many bytes, that was read after it was
+    /// latched, if there is room.
     pub(super) fn keep(&mut self, id: &ElementId, key_bytes: usize, row: Option<&Arc<[u8]>>) {
         let bytes = ELEMENT_BYTES + key_bytes + row.map_or(0, |row| row.len());
         if bytes <= BYTES_MAX - self.bytes && self.of.insert(id.clone(), row.cloned()).is_none() {
@@ -32,7 +34,8 @@ impl HeldRows {
         }
     }
 
-    /// [`HeldRows::keep`] of a row at hand, which is copied if there is room, and none of the element's yet.
+    /// [`HeldRows::keep`] of a row at hand, which is copied if there is room, and none of the
+    /// element's yet.
     pub(super) fn keep_copy(&mut self, id: &ElementId, key_bytes: usize, row: &[u8]) {
         let bytes = ELEMENT_BYTES + key_bytes + row.len();
         if bytes <= BYTES_MAX - self.bytes && !self.of.contains_key(id) {

@@ -70,7 +70,8 @@ impl Room {
     }
 }
 
-/// Edges that one step of the deletion of a vertex takes, and bytes of them after which no more are taken.
+/// Edges that one step of the deletion of a vertex takes, and bytes of them after which no more are
+/// taken.
 const STEP_EDGES: usize = 10_000;
 const STEP_BYTES: usize = 16 << 20;
 
@@ -79,10 +80,12 @@ pub(super) fn edge_bytes(partition: &[u8], clustering: &[u8], content: &[u8]) ->
     2 * (partition.len() + clustering.len()) + content.len()
 }
 
-/// The stored edges of `vertex`, ascending and each once. What they take is taken from the bytes of `room`.
+/// The stored edges of `vertex`, ascending and each once. What they take is taken from the bytes of
+/// `room`.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`] when there are more than `room` has; or when the store fails or is damaged.
+/// [`ErrorKind::LimitExceeded`] when there are more than `room` has; or when the store fails or is
+/// damaged.
 pub(crate) fn incident_edges(
     reader: &dyn Reader,
     vertex: &VertexId,
@@ -96,8 +99,9 @@ pub(crate) fn incident_edges(
     listed(reader, vertex, tables, room, None)
 }
 
-/// The stored edges of `vertex` that have a key of at least `from` on its side, in the order of these keys, until `room` is full; and
-/// from where on there may be more. An edge from the vertex to itself may come twice.
+/// The stored edges of `vertex` that have a key of at least `from` on its side, in the order of
+/// these keys, until `room` is full; and from where on there may be more. An edge from the vertex
+/// to itself may come twice.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -142,8 +146,9 @@ pub(super) fn some_edges(
     }
 }
 
-/// The edges that `vertex` ever had, as [`incident_edges`] lists them. Its own events stand before theirs, and one search
-/// finds both: they are added to `own`. The vertex is held, so the edges' current rows can be kept in `rows`.
+/// The edges that `vertex` ever had, as [`incident_edges`] lists them. Its own events stand before
+/// theirs, and one search finds both: they are added to `own`. The vertex is held, so the edges'
+/// current rows can be kept in `rows`.
 ///
 /// # Errors
 /// As [`incident_edges`].
@@ -171,8 +176,8 @@ pub(super) fn incident_ever(
 /// The most bytes of events that one transaction keeps.
 const OWN_EVENTS_BYTES_MAX: usize = 4 << 20;
 
-/// The events that vertices have of their own, newest first, which save a purge another look. Of those that would take too
-/// much memory nothing is kept.
+/// The events that vertices have of their own, newest first, which save a purge another look. Of
+/// those that would take too much memory nothing is kept.
 #[derive(Default)]
 pub(super) struct OwnEvents {
     of: IdMap<VertexId, Vec<Current>>,

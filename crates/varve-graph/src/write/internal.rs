@@ -1,5 +1,5 @@
-//! Commits of the graph itself: tidying, purging, rebuilding. They go through the same latches and committer as
-//! requests, so they are invisible to readers until they are whole.
+//! Commits of the graph itself: tidying, purging, rebuilding. They go through the same latches and
+//! committer as requests, so they are invisible to readers until they are whole.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::GraphError;
 use crate::graph::Graph;
 
-/// Latches `ids` and the unique values whose index rows are `claims`, lets `build` fill the batch, and commits it.
+/// Latches `ids` and the unique values whose index rows are `claims`, lets `build` fill the batch,
+/// and commits it.
 ///
 /// # Errors
 /// What `build` returns, or when the commit cannot be taken.
@@ -90,8 +91,8 @@ fn latch_keys(ids: &[ElementId]) -> Vec<LatchKey> {
     latches
 }
 
-/// The current rows of `ids`, in their order. The store is asked for all of them at once: on a cluster each question
-/// takes a round trip.
+/// The current rows of `ids`, in their order. The store is asked for all of them at once: on a
+/// cluster each question takes a round trip.
 ///
 /// # Errors
 /// When the store fails or is damaged.

@@ -1,4 +1,5 @@
-//! The row keys of a request's elements, encoded once, in one buffer: for latches, reads and the batch alike.
+//! The row keys of a request's elements, encoded once, in one buffer: for latches, reads and the
+//! batch alike.
 
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, VERTEX};
@@ -17,8 +18,9 @@ pub(super) struct Keys {
     spans: Vec<Span>,
 }
 
-/// Where the parts of an element's keys end. An edge has, one after the other, its source's partition key, its clustering
-/// key there, its target's partition key, and its clustering key there; a vertex has its partition key only.
+/// Where the parts of an element's keys end. An edge has, one after the other, its source's
+/// partition key, its clustering key there, its target's partition key, and its clustering key
+/// there; a vertex has its partition key only.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: u32,
@@ -138,7 +140,8 @@ impl Keys {
 }
 
 impl<'a> RowKeys<'a> {
-    /// The bytes that make the element one and no other: unlike those of any other element of its kind.
+    /// The bytes that make the element one and no other: unlike those of any other element of its
+    /// kind.
     pub(super) fn identity(self) -> &'a [u8] {
         match self {
             Self::Vertex { partition } => partition,

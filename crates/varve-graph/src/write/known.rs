@@ -1,11 +1,14 @@
-//! What writes know of the store without asking it: which (edge label, source) entries are in the index, so that they
-//! are not put again with every edge, and which labels vertices have, so that checking an edge's ends seldom reads.
+//! What writes know of the store without asking it: which (edge label, source) entries are in the
+//! index, so that they are not put again with every edge, and which labels vertices have, so that
+//! checking an edge's ends seldom reads.
 //!
-//! Both are tables of 64-bit marks without locks, of fixed size; what has no room pushes something else out. A mark tells
-//! keys apart by their hashes, of which it and its place together hold some 70 or 80 bits.
+//! Both are tables of 64-bit marks without locks, of fixed size; what has no room pushes something
+//! else out. A mark tells keys apart by their hashes, of which it and its place together hold some
+//! 70 or 80 bits.
 //!
-//! The table of vertices has levels, each of which takes what finds no room in those before it. A read of a vertex costs more
-//! than the rest of an edge, so a graph of many vertices may have much memory for this; one of few has the first level alone.
+//! The table of vertices has levels, each of which takes what finds no room in those before it. A
+//! read of a vertex costs more than the rest of an edge, so a graph of many vertices may have much
+//! memory for this; one of few has the first level alone.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -24,11 +27,13 @@ const SEGMENT: usize = 1 << 13;
 const AT_ONCE: usize = 32;
 /// Segments of the pairs' table: 16 MiB when all are in use.
 const PAIR_SEGMENTS: usize = 1 << 5;
-/// Segments of the levels of the vertices' table: 32, 32 and 64 MiB when all are in use, for 4, 4 and 8 million vertices.
+/// Segments of the levels of the vertices' table: 32, 32 and 64 MiB when all are in use, for 4, 4
+/// and 8 million vertices.
 const VERTEX_SEGMENTS: [usize; 3] = [1 << 6, 1 << 6, 1 << 7];
 /// Segments of all graphs' levels but the first: 96 MiB.
 const LATER_SEGMENTS_MAX: usize = 192;
-/// Marks that a level refuses before there is a next one: so many that reading those vertices costs more than the level.
+/// Marks that a level refuses before there is a next one: so many that reading those vertices costs
+/// more than the level.
 const REFUSED_MIN: usize = 1 << 16;
 
 /// Segments that the later levels of all graphs have.
@@ -104,7 +109,8 @@ impl Marks {
         self.place(hash).is_some_and(|place| place.take(mark))
     }
 
-    /// Whether the segment that a hash belongs to is there, or is made of those that later levels may have.
+    /// Whether the segment that a hash belongs to is there, or is made of those that later levels
+    /// may have.
     fn has_later_segment(&self, hash: u64) -> bool {
         let segment = &self.0[self.at(hash).0];
         if segment.get().is_some() {
@@ -132,8 +138,9 @@ fn is(way: &AtomicU64, mark: u64) -> bool {
     way.load(Ordering::Relaxed) == mark
 }
 
-/// The (edge label, source) entries that a graph's newest commits put. Shared with commits on their way: those must not
-/// hold their graph, whose last handle would then go on the committer's own thread.
+/// The (edge label, source) entries that a graph's newest commits put. Shared with commits on their
+/// way: those must not hold their graph, whose last handle would then go on the committer's own
+/// thread.
 #[derive(Debug)]
 pub(crate) struct KnownPairs(Marks);
 
@@ -164,8 +171,9 @@ impl KnownPairs {
     }
 }
 
-/// The labels of vertices that exist now and, as far as is stored, for ever. Whoever asks or adds holds the vertex's
-/// latch at least shared; whoever writes its row holds it exclusively and has it forgotten before that is stored.
+/// The labels of vertices that exist now and, as far as is stored, for ever. Whoever asks or adds
+/// holds the vertex's latch at least shared; whoever writes its row holds it exclusively and has it
+/// forgotten before that is stored.
 #[derive(Debug)]
 pub(crate) struct KnownVertices([Level; VERTEX_SEGMENTS.len()]);
 
@@ -203,8 +211,9 @@ pub(crate) struct VertexMark {
     mark: u64,
 }
 
-/// The place of a vertex and the part of its mark that is its own. Its mark and its place hold 66 bits of its hash: asked
-/// 400,000 times a second for vertices that do not exist, one would be taken for another once in decades.
+/// The place of a vertex and the part of its mark that is its own. Its mark and its place hold 66
+/// bits of its hash: asked 400,000 times a second for vertices that do not exist, one would be
+/// taken for another once in decades.
 fn vertex(partition: &[u8]) -> (u64, u64) {
     let hash = crate::hash::wide(partition);
     ((hash >> 64) as u64, hash as u64 & !LABEL)
@@ -257,7 +266,8 @@ impl KnownVertices {
         self.0[0].marks.put(hash, mark);
     }
 
-    /// Remembers many. Their places are looked at first, so that the processor waits for many of them at once.
+    /// Remembers many. Their places are looked at first, so that the processor waits for many of
+    /// them at once.
     pub(crate) fn remember_all(&self, vertices: &[VertexMark]) {
         let first = &self.0[0].marks;
         for part in vertices.chunks(AT_ONCE) {

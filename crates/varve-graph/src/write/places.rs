@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-/// Places by the hash of the elements' identities. The identities themselves stay where they are: callers say which one
-/// stands at a place.
+/// Places by the hash of the elements' identities. The identities themselves stay where they are:
+/// callers say which one stands at a place.
 #[derive(Debug, Default)]
 pub(super) struct Places(FxHashMap<u64, usize>);
 

@@ -8,8 +8,8 @@ use super::emit::{Current, Side};
 use crate::error::GraphError;
 use crate::read::scan_events;
 
-/// What a stale current row gives way to: found by looking at the events, and at the stale row as one of them, from
-/// the newest on until one covers now.
+/// What a stale current row gives way to: found by looking at the events, and at the stale row as
+/// one of them, from the newest on until one covers now.
 pub(super) struct Settling {
     now: Instant,
     pub(super) winner: Option<Current>,

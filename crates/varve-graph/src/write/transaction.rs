@@ -1,13 +1,15 @@
 //! Transactions: reads and changes of elements that are not known beforehand, committed together.
 //!
-//! What a transaction reads it latches, so it stays as it is until the commit: two transactions that touch the same elements
-//! have one order. A latch that is not free is never waited for while others are held: everything is released, all that was
-//! needed so far is taken in order, and the work runs again. So nobody waits in a circle.
+//! What a transaction reads it latches, so it stays as it is until the commit: two transactions
+//! that touch the same elements have one order. A latch that is not free is never waited for while
+//! others are held: everything is released, all that was needed so far is taken in order, and the
+//! work runs again. So nobody waits in a circle.
 //!
-//! **Time.** One instant counts as now for the whole transaction, and what it changes is valid from then on (or from an
-//! earlier instant). It is later than the start of every state that the transaction has seen of the elements it touches: if
-//! one of them was written meanwhile, the work runs again with a later now. So the states of an element that follow one
-//! another have growing starts, whatever the clock does.
+//! **Time.** One instant counts as now for the whole transaction, and what it changes is valid from
+//! then on (or from an earlier instant). It is later than the start of every state that the
+//! transaction has seen of the elements it touches: if one of them was written meanwhile, the work
+//! runs again with a later now. So the states of an element that follow one another have growing
+//! starts, whatever the clock does.
 
 mod reading;
 
@@ -178,7 +180,8 @@ impl<'g> Transaction<'g> {
     /// Keeps other transactions that hold the same name away until this one has ended.
     ///
     /// # Errors
-    /// When the work has to run again; what it returns then does not matter. So for all that follow.
+    /// When the work has to run again; what it returns then does not matter. So for all that
+    /// follow.
     pub fn hold(&self, name: &[u8]) -> Result<(), GraphError> {
         self.latch(LatchKey::exclusive(name))
     }
@@ -235,11 +238,13 @@ impl<'g> Transaction<'g> {
         }
     }
 
-    /// Gives an element a new state from `from` on, which is not after now, or from now on. Of several states that one
-    /// transaction gives an element the last one is stored. Neither the content nor the ends of an edge are checked.
+    /// Gives an element a new state from `from` on, which is not after now, or from now on. Of
+    /// several states that one transaction gives an element the last one is stored. Neither the
+    /// content nor the ends of an edge are checked.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`]; [`ErrorKind::InvalidArgument`] when `from` is still to come.
+    /// As [`Transaction::with_vertex`]; [`ErrorKind::InvalidArgument`] when `from` is still to
+    /// come.
     pub fn put(
         &mut self,
         id: &ElementId,
@@ -260,7 +265,8 @@ impl<'g> Transaction<'g> {
         Ok(())
     }
 
-    /// Says that an element does not exist from `from` on, or from now on. The edges of a vertex are not touched.
+    /// Says that an element does not exist from `from` on, or from now on. The edges of a vertex
+    /// are not touched.
     ///
     /// # Errors
     /// As [`Transaction::put`].
@@ -271,7 +277,8 @@ impl<'g> Transaction<'g> {
         Ok(())
     }
 
-    /// Destroys an element with all its versions; a vertex takes every edge that it ever had with it.
+    /// Destroys an element with all its versions; a vertex takes every edge that it ever had with
+    /// it.
     ///
     /// # Errors
     /// As [`Transaction::ever_incident`].
@@ -289,7 +296,8 @@ impl<'g> Transaction<'g> {
         Ok(())
     }
 
-    /// Builds the batch and hands it over, with the latches. Otherwise says why the work has to run again.
+    /// Builds the batch and hands it over, with the latches. Otherwise says why the work has to run
+    /// again.
     fn commit(&mut self) -> Result<Result<Ticket, Retry>, GraphError> {
         if self.changed.is_empty() {
             return Ok(Ok(Ticket::done(self.graph.published())));
@@ -334,7 +342,8 @@ impl<'g> Transaction<'g> {
         Ok(Ok(ticket))
     }
 
-    /// The elements that were purged, but for edges that went with vertices where a vertex is named.
+    /// The elements that were purged, but for edges that went with vertices where a vertex is
+    /// named.
     fn purged(&self) -> impl Iterator<Item = &ElementId> {
         let vertices = self.purged_edges > 0;
         let named = move |changed: &&Changed| {

@@ -22,8 +22,8 @@ pub(super) enum Claim {
 }
 
 impl WorkingSet<'_> {
-    /// Latches the unique values of every new state and checks that no other element holds them at any instant of the
-    /// period from now on. The past is not checked: it has no unique values.
+    /// Latches the unique values of every new state and checks that no other element holds them at
+    /// any instant of the period from now on. The past is not checked: it has no unique values.
     pub(super) fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
         let mut claimed: IdMap<Vec<u8>, Vec<(usize, Period)>> = IdMap::default();
         for (at, working) in self.elements.iter().enumerate() {
@@ -52,7 +52,8 @@ impl WorkingSet<'_> {
         Ok(Claim::Held(latches))
     }
 
-    /// Whether another element than `id` has the unique values of a partition at any instant of `period`.
+    /// Whether another element than `id` has the unique values of a partition at any instant of
+    /// `period`.
     fn is_held(
         &self,
         id: &ElementId,
@@ -67,8 +68,8 @@ impl WorkingSet<'_> {
         Ok(false)
     }
 
-    /// Whether `holder` has the unique values of a partition at any instant of `period`. What this request gives it
-    /// is compared as its own claim.
+    /// Whether `holder` has the unique values of a partition at any instant of `period`. What this
+    /// request gives it is compared as its own claim.
     fn still_holds(
         &self,
         holder: &ElementId,

@@ -1,8 +1,9 @@
 //! Deleting vertices with more edges than one commit may take.
 //!
-//! The edges go first, some thousand in each commit, then the vertex with the rest. Readers meanwhile see the vertex with
-//! fewer and fewer edges. If the server stops in between, the vertex is still there and the request was not answered. If a
-//! later commit fails, the request must not answer that nothing happened: see [`GraphError::after_part`].
+//! The edges go first, some thousand in each commit, then the vertex with the rest. Readers
+//! meanwhile see the vertex with fewer and fewer edges. If the server stops in between, the vertex
+//! is still there and the request was not answered. If a later commit fails, the request must not
+//! answer that nothing happened: see [`GraphError::after_part`].
 
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ pub(crate) fn write(
     }
 }
 
-/// Deletes edges of the vertex until `request` fits one commit, and waits until that is stored. Counts the commits before it.
+/// Deletes edges of the vertex until `request` fits one commit, and waits until that is stored.
+/// Counts the commits before it.
 fn delete_in_steps(
     graph: &Arc<Graph>,
     request: &WriteRequest,
@@ -78,7 +80,8 @@ fn busy() -> GraphError {
     GraphError::new(ErrorKind::Busy, "The vertex is being written by others")
 }
 
-/// The vertex that `request` deletes from now on, if it does nothing else, and what to do if it is missing.
+/// The vertex that `request` deletes from now on, if it does nothing else, and what to do if it is
+/// missing.
 fn lone_deletion(request: &WriteRequest) -> Option<(&VertexId, Missing)> {
     match request.mutations.as_slice() {
         [
@@ -91,8 +94,9 @@ fn lone_deletion(request: &WriteRequest) -> Option<(&VertexId, Missing)> {
     }
 }
 
-/// Deletes the edges that `vertex` has, in steps. Each goes on where the one before has ended: what that has removed may long be in
-/// the way of whoever looks from the beginning on. Edges that come meanwhile, before that place, are left to the last look.
+/// Deletes the edges that `vertex` has, in steps. Each goes on where the one before has ended: what
+/// that has removed may long be in the way of whoever looks from the beginning on. Edges that come
+/// meanwhile, before that place, are left to the last look.
 fn delete_edges(
     graph: &Arc<Graph>,
     (vertex, missing): (&VertexId, Missing),

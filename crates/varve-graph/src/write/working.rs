@@ -42,11 +42,12 @@ use sequenced::{Part, first_state};
 const INLINE_EDGES_MAX: usize = 500;
 /// Bytes of them.
 const INLINE_EDGE_BYTES_MAX: usize = 1 << 20;
-/// How often a commit is prepared anew because another one held the latch of a unique value or of an edge of a vertex
-/// that is deleted.
+/// How often a commit is prepared anew because another one held the latch of a unique value or of
+/// an edge of a vertex that is deleted.
 const ATTEMPTS_MAX: usize = 64;
 
-/// Prepares `request` and hands it to the committer. `None` when a latch is taken and `contention` says not to wait.
+/// Prepares `request` and hands it to the committer. `None` when a latch is taken and `contention`
+/// says not to wait.
 pub(crate) fn prepare(
     graph: &Arc<Graph>,
     request: &WriteRequest,
@@ -93,7 +94,8 @@ pub(crate) fn prepare(
                 if contention == Contention::Refuse {
                     return Ok(None);
                 }
-                // Next time it is taken in its place, and in the right mode where this request holds it shared.
+                // Next time it is taken in its place, and in the right mode where this request
+                // holds it shared.
                 found.push(key);
                 keys = working.keys;
                 keys.truncate(request.mutations.len());
@@ -193,7 +195,8 @@ pub(super) struct WorkingSet<'a> {
     places: Places,
     /// Whether a vertex is among them.
     has_vertices: bool,
-    /// The known labels of the ends of each mutation's edge; empty when no mutation's ends are checked.
+    /// The known labels of the ends of each mutation's edge; empty when no mutation's ends are
+    /// checked.
     ends: Vec<KnownEnds>,
     /// For each mutation, whether its element is known to have no row.
     absent: Vec<bool>,
@@ -201,7 +204,8 @@ pub(super) struct WorkingSet<'a> {
     ahead: Vec<Option<Option<Vec<u8>>>>,
     /// The stored edges of the vertices that this request deletes, latched.
     incident: IdMap<VertexId, Vec<EdgeId>>,
-    /// Of which of their keys on the vertex's side these are all, where nothing but deletions is asked for.
+    /// Of which of their keys on the vertex's side these are all, where nothing but deletions is
+    /// asked for.
     swept: Vec<(VertexId, ClusteringRange)>,
     /// Where the deletion of a vertex's edges is to go on.
     rest: Option<Vec<u8>>,
@@ -225,7 +229,8 @@ impl<'a> WorkingSet<'a> {
         Ok(Self {
             graph,
             schema,
-            // As the latches are held: whoever changes it waits for those who do not know the change.
+            // As the latches are held: whoever changes it waits for those who do not know the
+            // change.
             deriver: graph.deriver(),
             reader,
             now,
@@ -297,7 +302,8 @@ impl<'a> WorkingSet<'a> {
         Ok(touched)
     }
 
-    /// The place of the element with the row keys `keys`, its current row read unless it is `fresh`.
+    /// The place of the element with the row keys `keys`, its current row read unless it is
+    /// `fresh`.
     fn place(
         &mut self,
         id: Cow<'a, ElementId>,
@@ -350,7 +356,8 @@ impl<'a> WorkingSet<'a> {
         self.working_at(one.of(number))
     }
 
-    /// The outcome that this request has for an element at the instant that the mutation being applied is about.
+    /// The outcome that this request has for an element at the instant that the mutation being
+    /// applied is about.
     fn outcome_at(&self, row: RowKeys<'_>) -> Option<&Outcome<'a>> {
         let working = self.working_at(row)?;
         let period = self.span(working.period);

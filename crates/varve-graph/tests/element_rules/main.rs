@@ -1,4 +1,5 @@
-//! The rules for vertices and edges, with the sentences that HugeGraph 1.5.0 was recorded to answer.
+//! The rules for vertices and edges, with the sentences that HugeGraph 1.5.0 was recorded to
+//! answer.
 
 #![expect(
     clippy::too_many_lines,

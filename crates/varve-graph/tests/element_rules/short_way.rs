@@ -52,7 +52,8 @@ fn property_lists<'a>() -> Vec<Vec<(&'a str, RawValue<'a>)>> {
     lists
 }
 
-/// Whatever the short way takes, it takes as the rules do; one `Direct` for all, since it remembers.
+/// Whatever the short way takes, it takes as the rules do; one `Direct` for all, since it
+/// remembers.
 #[test]
 fn the_short_way_takes_only_what_the_rules_take() {
     let fixture = fixture();

@@ -72,7 +72,8 @@ pub(crate) fn sound(world: &World) -> Outcome {
     differ("edges", world.model.edges(point).len() as u64, report.edges)
 }
 
-/// The elements that the graph promises an answer for: those of labels without history only for what is now or later.
+/// The elements that the graph promises an answer for: those of labels without history only for
+/// what is now or later.
 fn comparable(world: &World, scope: TemporalScope) -> Vec<ElementId> {
     let past = scope.transaction.is_some() || scope.valid.is_some_and(|at| at < world.now());
     let forgotten = |id: &ElementId| {
@@ -324,7 +325,8 @@ fn histories(world: &World) -> Outcome {
     events(world)
 }
 
-/// The events as they are stored, of one element and of several vertices, all of them and only the newest ones.
+/// The events as they are stored, of one element and of several vertices, all of them and only the
+/// newest ones.
 fn events(world: &World) -> Outcome {
     let text = |error: varve_graph::GraphError| error.to_string();
     let view = world.graph().view(TemporalScope::NOW).map_err(text)?;

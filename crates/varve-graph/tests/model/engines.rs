@@ -13,7 +13,8 @@ use varve_testkit::{ReplicatedEngine, ScatteredEngine};
 pub(crate) enum Below {
     /// Rows in memory.
     Memory,
-    /// The same behind a front table that is flushed every few commits, so that rows are in every tier.
+    /// The same behind a front table that is flushed every few commits, so that rows are in every
+    /// tier.
     FrontTable,
     /// Without states: rows of the past are read from replicas that have each write a moment later.
     Replicas,
@@ -22,7 +23,8 @@ pub(crate) enum Below {
 }
 
 impl Below {
-    /// Whether the version of the last commit is stored ahead of it, so that after a failure it is not known exactly.
+    /// Whether the version of the last commit is stored ahead of it, so that after a failure it is
+    /// not known exactly.
     pub(crate) fn keeps_versions_ahead(self) -> bool {
         matches!(self, Self::Replicas | Self::Parts)
     }
@@ -59,7 +61,8 @@ pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, KeepAlive) {
         Below::Parts => return (Box::new(in_parts()), None),
         Below::FrontTable => {}
     }
-    // In memory where that is to be had: every flush begins a file, and a disk takes milliseconds for that.
+    // In memory where that is to be had: every flush begins a file, and a disk takes milliseconds
+    // for that.
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     let dir = dir.expect("a temporary directory");
     let options = FrontOptions {

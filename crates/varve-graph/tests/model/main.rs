@@ -1,6 +1,8 @@
-//! The graph against the naive model: random lists of operations on both, then every read at many points of both times.
+//! The graph against the naive model: random lists of operations on both, then every read at many
+//! points of both times.
 //!
-//! `VARVE_MODEL_LISTS` sets how many lists run, `VARVE_MODEL_SEED` the first seed. A failing list is shrunk and printed.
+//! `VARVE_MODEL_LISTS` sets how many lists run, `VARVE_MODEL_SEED` the first seed. A failing list
+//! is shrunk and printed.
 
 mod compare;
 mod engines;

@@ -82,7 +82,8 @@ fn check(operations: Vec<Operation>) {
     }
 }
 
-/// A future holder's entry took the place of the present one's, whose value was then free for a third.
+/// A future holder's entry took the place of the present one's, whose value was then free for a
+/// third.
 #[test]
 fn a_unique_value_has_a_holder_now_and_another_later() {
     check(vec![
@@ -157,7 +158,8 @@ fn an_edge_without_history_comes_back_with_its_vertex() {
     ]);
 }
 
-/// The deletion of what keeps no history left no mark, so an older event of another label showed again.
+/// The deletion of what keeps no history left no mark, so an older event of another label showed
+/// again.
 #[test]
 fn a_deletion_covers_older_events_of_another_label() {
     let ghost = vertex(GHOST, "x", &[]);
@@ -197,7 +199,8 @@ fn a_vertex_deleted_for_the_past_takes_the_edges_it_had_then() {
     ]);
 }
 
-/// A row that decides no more, or a planned state that was replaced, was taken for the state of the vertex.
+/// A row that decides no more, or a planned state that was replaced, was taken for the state of the
+/// vertex.
 #[test]
 fn a_vertex_that_has_changed_its_label_survives_the_removal_of_the_old_one() {
     check(vec![

@@ -1,4 +1,5 @@
-//! Changes of the model as a client's requests: updates go through the rules for elements, as the server's do.
+//! Changes of the model as a client's requests: updates go through the rules for elements, as the
+//! server's do.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What was once read at a settled point of both times is read again, while others write, tidy and destroy nothing.
+//! What was once read at a settled point of both times is read again, while others write, tidy and
+//! destroy nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -116,8 +117,8 @@ fn settled_answers_stay_while_others_write_and_tidy() {
     settled_answers_stay(Below::Memory);
 }
 
-/// Without states to read, and with replicas that are behind. Only periods without an end: where one ends, events come back to
-/// be the row, against the order of reads.
+/// Without states to read, and with replicas that are behind. Only periods without an end: where
+/// one ends, events come back to be the row, against the order of reads.
 #[test]
 fn settled_answers_stay_on_replicas() {
     settled_answers_stay(Below::Replicas);
@@ -165,7 +166,8 @@ fn settled_answers_stay(below: Below) {
     });
 }
 
-/// What is acknowledged before a read of whole commits shows in it, and of no commit a part, also without states to read.
+/// What is acknowledged before a read of whole commits shows in it, and of no commit a part, also
+/// without states to read.
 #[test]
 fn whole_commits_are_read_on_every_engine() {
     const PERSONS: usize = 40;
@@ -204,7 +206,8 @@ fn whole_commits_are_read_on_every_engine() {
     }
 }
 
-/// More edges than an adjacency scan of the past takes at once, some only in the present, some only in the past.
+/// More edges than an adjacency scan of the past takes at once, some only in the present, some only
+/// in the past.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one course of events")]
 fn many_edges_of_the_past_are_all_seen_once() {

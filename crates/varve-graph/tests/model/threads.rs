@@ -1,5 +1,5 @@
-//! Threads that write at the same time: what they did is what the model does when it takes their commits one after the
-//! other, in the order of their versions.
+//! Threads that write at the same time: what they did is what the model does when it takes their
+//! commits one after the other, in the order of their versions.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ const WRITES: usize = 250;
 /// Microseconds to the ends of periods: far from any instant at which the test runs.
 const FAR: i64 = 3_600_000_000;
 
-/// A request over few elements, so that threads meet: whole writes, updates that read, edges with checked ends,
-/// deletions, unique values. Each that is not refused is a commit.
+/// A request over few elements, so that threads meet: whole writes, updates that read, edges with
+/// checked ends, deletions, unique values. Each that is not refused is a commit.
 fn request(random: &mut Random, thread: u64, base: Instant) -> Request {
     let count = 1 + random.below(3);
     let mut changes: Vec<Change> = (0..count).map(|_| change(random)).collect();

@@ -69,7 +69,8 @@ impl World {
         self.graph.as_ref().expect("open")
     }
 
-    /// What counts as now: never before a version that was given out, be it to a commit that failed.
+    /// What counts as now: never before a version that was given out, be it to a commit that
+    /// failed.
     pub(crate) fn now(&self) -> Instant {
         let now = self.graph().now();
         assert!(now >= self.clock.now() && now >= self.graph().published().instant());
@@ -147,7 +148,8 @@ impl World {
         states.any(|state| self.model.schema.rules(state).retention != Retention::All)
     }
 
-    /// Removes an index label, or creates it and has it built from what is stored. The unique one is rebuilt instead.
+    /// Removes an index label, or creates it and has it built from what is stored. The unique one
+    /// is rebuilt instead.
     fn toggle_index(&mut self, at: usize) -> Result<(), String> {
         let catalogue = Arc::clone(self.graph().catalogue());
         let label = &self.plan.model.index_labels[at];
@@ -173,7 +175,8 @@ impl World {
         self.finish(task)
     }
 
-    /// Whether a change writes an element of a label that was removed, which only the checks above the graph refuse.
+    /// Whether a change writes an element of a label that was removed, which only the checks above
+    /// the graph refuse.
     fn is_removed(&self, change: &Change) -> bool {
         match change {
             Change::Put { element, .. } | Change::Combine { element, .. } => {
@@ -257,8 +260,8 @@ impl World {
         Ok(())
     }
 
-    /// A request that could not be stored is there as a whole or not at all, and later ones work: at once, or, if it is
-    /// unknown what was stored, after the graph was opened again.
+    /// A request that could not be stored is there as a whole or not at all, and later ones work:
+    /// at once, or, if it is unknown what was stored, after the graph was opened again.
     fn failed(&mut self, fault: Fault, plan: &Plan) -> Result<(), String> {
         if let Fault::IoStored | Fault::IoLost = fault {
             let refused = self

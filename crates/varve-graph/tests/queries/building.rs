@@ -294,6 +294,7 @@ fn a_unique_index_built_under_writes_holds_or_fails() {
             assert_eq!(taken.len(), all, "round {round}: a value is held twice");
         }
     }
-    // Whether a round meets equal values from before the index is a matter of luck; either end is right.
+    // Whether a round meets equal values from before the index is a matter of luck; either end is
+    // right.
     eprintln!("{built} of 40 rounds built the index");
 }

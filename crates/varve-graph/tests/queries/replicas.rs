@@ -1,5 +1,5 @@
-//! Reads of the past beside a write under way, on an engine without states: what was asked for and published is found,
-//! whichever replicas answer.
+//! Reads of the past beside a write under way, on an engine without states: what was asked for and
+//! published is found, whichever replicas answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -244,7 +244,8 @@ fn an_index_finds_what_an_update_takes_out_of_it() {
     assert_eq!(found.len(), 1);
 }
 
-/// An entry that is moved between the reads of one search: the past is read after the present, piece by piece.
+/// An entry that is moved between the reads of one search: the past is read after the present,
+/// piece by piece.
 #[test]
 fn an_index_finds_what_is_updated_while_it_is_read() {
     /// More than are read at once, so that the present is read in several pieces.
@@ -265,7 +266,8 @@ fn an_index_finds_what_is_updated_while_it_is_read() {
     }
 }
 
-/// An edge that goes while the edges of a vertex are walked as of before: rows are read before events, piece by piece.
+/// An edge that goes while the edges of a vertex are walked as of before: rows are read before
+/// events, piece by piece.
 #[test]
 fn a_walk_finds_edges_that_go_while_it_is_under_way() {
     /// More than one piece.

@@ -40,8 +40,8 @@ fn the_present_and_the_past_are_found_by_their_values() {
     );
 }
 
-/// A state that is written ahead, or comes back when another ends, is found once it holds, tidied or not, whether the
-/// index was there when it was written or not.
+/// A state that is written ahead, or comes back when another ends, is found once it holds, tidied
+/// or not, whether the index was there when it was written or not.
 fn what_becomes_present_is_found(index_first: bool) {
     let world = World::new();
     if index_first {

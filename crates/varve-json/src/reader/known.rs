@@ -1,8 +1,10 @@
-//! Values that stand in documents again and again: they are read once, and then known by their bytes.
+//! Values that stand in documents again and again: they are read once, and then known by their
+//! bytes.
 
 use super::{JsonError, Reader, kind_of};
 
-/// A value that was read before ([`Reader::remembered`]): where the same bytes stand again, they need not be read again.
+/// A value that was read before ([`Reader::remembered`]): where the same bytes stand again, they
+/// need not be read again.
 #[derive(Debug, Clone)]
 pub struct Known {
     text: Box<str>,
@@ -19,7 +21,8 @@ impl Known {
 }
 
 impl Reader<'_> {
-    /// Reads the next value, an object or a list, with `read`, which must read it to its end; remembers what stands there.
+    /// Reads the next value, an object or a list, with `read`, which must read it to its end;
+    /// remembers what stands there.
     ///
     /// # Errors
     /// When it is neither, or `read` fails.
@@ -44,7 +47,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Passes the next value if it is `known`, byte by byte, and within the limits here too. If it is not, nothing is read.
+    /// Passes the next value if it is `known`, byte by byte, and within the limits here too. If it
+    /// is not, nothing is read.
     pub fn pass_known(&mut self, known: &Known) -> bool {
         self.white_space();
         // An object or a list ends where it ends, whatever follows.

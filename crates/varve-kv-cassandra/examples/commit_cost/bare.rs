@@ -1,4 +1,5 @@
-//! The bare driver: what it finds of a graph's rows in its cluster, and how it writes and reads them.
+//! The bare driver: what it finds of a graph's rows in its cluster, and how it writes and reads
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +13,8 @@ use crate::{Result, Run, VERTICES, Window};
 
 /// Requests of the bare driver that are under way at once: as many as the engine has.
 const AT_ONCE: usize = 64;
-/// Partitions that a grouped request of the bare driver writes to, and the bytes of its rows: what Varve has, below what a node
-/// warns of.
+/// Partitions that a grouped request of the bare driver writes to, and the bytes of its rows: what
+/// Varve has, below what a node warns of.
 const GROUP_PARTITIONS: usize = 10;
 const GROUP_BYTES: usize = 4 << 10;
 /// Bytes that a node counts for a row beside its keys and value, at most.

@@ -1,11 +1,13 @@
-//! What inserts and reads cost on Apache Cassandra: the processor time of a server and of the nodes for each element, beside that
-//! of the bare driver writing, or reading, the same rows. `make bench-cassandra` runs it.
+//! What inserts and reads cost on Apache Cassandra: the processor time of a server and of the nodes
+//! for each element, beside that of the bare driver writing, or reading, the same rows.
+//! `make bench-cassandra` runs it.
 //!
-//! A server is loaded by `varve bench api`. Then the rows that the measured requests have written are read back with their
-//! timestamps, and the bare driver writes them to tables of the same form, 64 requests at a time, in two ways: what has one
-//! timestamp and one partition key as one request, as a client of Cassandra usually does, and up to ten of these in one request, as
-//! Varve does. All use the same nodes, one after the other, in some rounds; the first warms all up and does not count, of the others
-//! the medians do.
+//! A server is loaded by `varve bench api`. Then the rows that the measured requests have written
+//! are read back with their timestamps, and the bare driver writes them to tables of the same form,
+//! 64 requests at a time, in two ways: what has one timestamp and one partition key as one request,
+//! as a client of Cassandra usually does, and up to ten of these in one request, as Varve does. All
+//! use the same nodes, one after the other, in some rounds; the first warms all up and does not
+//! count, of the others the medians do.
 
 mod bare;
 
@@ -196,7 +198,8 @@ impl Run {
         let (mut phases, mut windows) = (Vec::new(), Vec::new());
         for (at, kind) in KINDS.iter().enumerate() {
             self.rest()?;
-            // New vertices have a prefix of their own, new edges join others of the loaded vertices.
+            // New vertices have a prefix of their own, new edges join others of the loaded
+            // vertices.
             let own = kind.scenario.contains("insert_vertices");
             let prefix = format!("{at}{:02}", round % 100);
             let seed = (100 * round + at as u64 + 2).to_string();

@@ -1,4 +1,5 @@
-//! `VARVE_TEST_CASSANDRA=host:port` says which node is asked; without it only what needs none is tried.
+//! `VARVE_TEST_CASSANDRA=host:port` says which node is asked; without it only what needs none is
+//! tried.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What a node makes of requests for a lease that it carries out late. `VARVE_TEST_CASSANDRA=host:port` says which; without it
-//! nothing is tried.
+//! What a node makes of requests for a lease that it carries out late.
+//! `VARVE_TEST_CASSANDRA=host:port` says which; without it nothing is tried.
 
 use std::time::Duration;
 
@@ -62,8 +62,9 @@ fn taken(before: &LeaseRow, owner: &str) -> LeaseRow {
     }
 }
 
-/// The leader is stopped until its lease has run out; another reads so, and its claim is on the way for long. Meanwhile the leader
-/// goes on, renews, stores batches above the bound that the other has read, and is killed. Whoever claims has to know of them.
+/// The leader is stopped until its lease has run out; another reads so, and its claim is on the way
+/// for long. Meanwhile the leader goes on, renews, stores batches above the bound that the other
+/// has read, and is killed. Whoever claims has to know of them.
 #[test]
 fn a_claim_that_comes_after_a_renewal_is_refused() {
     with_lease("late", |cluster, table| async move {

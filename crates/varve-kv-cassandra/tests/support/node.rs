@@ -47,7 +47,8 @@ impl Scratch {
         Some(Self::with(config, true))
     }
 
-    /// An engine on what another process made, which also removes it. `None` where no node is given.
+    /// An engine on what another process made, which also removes it. `None` where no node is
+    /// given.
     pub(crate) fn of_keyspace(keyspace: &str) -> Option<Self> {
         Some(Self::with(Self::usual(keyspace)?, false))
     }
@@ -149,7 +150,8 @@ impl Engine for Scratch {
     }
 }
 
-/// The first column of what a statement answers, as text or as a number. Statements go to the node past the engine.
+/// The first column of what a statement answers, as text or as a number. Statements go to the node
+/// past the engine.
 pub(crate) fn asked<T>(engine: &Scratch, statements: &[String]) -> Vec<T>
 where
     T: for<'frame, 'metadata> scylla::deserialize::value::DeserializeValue<'frame, 'metadata>,

@@ -17,8 +17,8 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// Starts them and waits until they answer, where `wanted` is set in the environment: nodes take
-    /// minutes. The script removes them when this process has ended.
+    /// Starts them and waits until they answer, where `wanted` is set in the environment: nodes
+    /// take minutes. The script removes them when this process has ended.
     pub(crate) fn start(self, wanted: &str) -> Option<Started> {
         if std::env::var_os(wanted).is_none() {
             eprintln!("skipped: {wanted} is not set");

@@ -1,8 +1,10 @@
-//! The places of a partition with a few rows: one list, of which the end may wait to be sorted, as in a large partition.
+//! The places of a partition with a few rows: one list, of which the end may wait to be sorted, as
+//! in a large partition.
 
 use crate::arena::{self, Arena, At};
 
-/// Up to so many places more are inserted one by one, when the list is sorted; the whole list is sorted otherwise.
+/// Up to so many places more are inserted one by one, when the list is sorted; the whole list is
+/// sorted otherwise.
 const SINGLY_MAX: usize = 3;
 const FIRST_ROOM: usize = 4;
 
@@ -13,7 +15,8 @@ pub(crate) struct Few {
     length: u16,
     /// So many from the first on are in order.
     sorted: u16,
-    /// Whether all are. (That a `bool` has values to spare lets [`super::List`] tell its forms by it.)
+    /// Whether all are. (That a `bool` has values to spare lets [`super::List`] tell its forms by
+    /// it.)
     in_order: bool,
 }
 

@@ -1,8 +1,9 @@
-//! The places of a partition with many rows: sorted chunks, and a tail of those that came since somebody read.
+//! The places of a partition with many rows: sorted chunks, and a tail of those that came since
+//! somebody read.
 //!
-//! A row that comes is put at the tail's end without a look at any other. Who reads the partition first *folds* the tail
-//! into the chunks, so that a partition that is only written to costs no comparison at all, and one that is written and
-//! read in turns costs what keeping it sorted would.
+//! A row that comes is put at the tail's end without a look at any other. Who reads the partition
+//! first *folds* the tail into the chunks, so that a partition that is only written to costs no
+//! comparison at all, and one that is written and read in turns costs what keeping it sorted would.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -23,7 +24,8 @@ const TAIL_KEPT: usize = 1024;
 /// When more than one of so many keys do not begin as the heads suppose, heads are taken anew.
 const OUTSIDE_PART: usize = 8;
 
-/// Where among the chunks: chunk, and place in it. A position past the end has the number of chunks and 0.
+/// Where among the chunks: chunk, and place in it. A position past the end has the number of chunks
+/// and 0.
 pub(super) type Position = (usize, usize);
 
 /// Some hundred neighbours, their heads apart so that a search touches few cache lines.
@@ -37,7 +39,8 @@ struct Chunk {
 pub(crate) struct Many {
     /// What the clustering keys begin with: heads are of what follows.
     common: Box<[u8]>,
-    /// How many of the sorted keys do not begin so. Their heads are the least or the greatest there is.
+    /// How many of the sorted keys do not begin so. Their heads are the least or the greatest there
+    /// is.
     outside: usize,
     sorted: usize,
     /// None is empty, and there is one at least.
@@ -107,8 +110,8 @@ impl Many {
         many
     }
 
-    /// Takes all heads behind what all sorted keys begin with. In the life of a list that happens at most once for each
-    /// byte that the beginning has, and hardly ever once there are many rows.
+    /// Takes all heads behind what all sorted keys begin with. In the life of a list that happens
+    /// at most once for each byte that the beginning has, and hardly ever once there are many rows.
     fn take_heads(&mut self, arena: &Arena) {
         let key = |at: At| arena.op(at).clustering();
         let (Some(first), Some(last)) = (self.chunks.first(), self.chunks.last()) else {
@@ -158,8 +161,8 @@ impl Many {
         }
     }
 
-    /// The first position whose place `before` does not hold for. It must hold for all places of keys less than `key`, for
-    /// none of keys greater, and for none after one it does not hold for.
+    /// The first position whose place `before` does not hold for. It must hold for all places of
+    /// keys less than `key`, for none of keys greater, and for none after one it does not hold for.
     pub(super) fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
         let head = Head::behind(&self.common, key);
         let past = split(&self.firsts, head, |n| before(self.chunks[n].places[0]));
@@ -194,7 +197,8 @@ impl Many {
         }
     }
 
-    /// Takes in what was sorted, unless the list has changed meanwhile: then it has to be sorted again, if at all.
+    /// Takes in what was sorted, unless the list has changed meanwhile: then it has to be sorted
+    /// again, if at all.
     pub(super) fn fold(&mut self, arena: &Arena, folding: Folding) {
         if self.tail.front() != Some(&folding.oldest) || self.common != folding.common {
             return;
@@ -271,7 +275,8 @@ impl Many {
         }
     }
 
-    /// Adds a chunk at the end, in pieces if it is too large: full ones if what comes next comes after them.
+    /// Adds a chunk at the end, in pieces if it is too large: full ones if what comes next comes
+    /// after them.
     fn append(&mut self, chunk: Chunk, ascending: bool) {
         let length = chunk.places.len();
         if length <= CHUNK_MAX {
@@ -348,7 +353,8 @@ fn key_order(arena: &Arena, a: &Item, b: &Item) -> Ordering {
     a.head.cmp(&b.head).then_with(|| key(a).cmp(key(b)))
 }
 
-/// How many of the sorted `heads` are before a key with this head; of those equal to it, `before` decides.
+/// How many of the sorted `heads` are before a key with this head; of those equal to it, `before`
+/// decides.
 fn split(heads: &[Head], head: Head, before: impl Fn(usize) -> bool) -> usize {
     let less = heads.partition_point(|known| *known < head);
     let equal = match heads.get(less) {

@@ -1,9 +1,10 @@
 //! Room in a segment before it is needed, so that a sync has little to store besides the records.
 //!
-//! Room that was only allocated is told from written room by the file system: the first sync of records in it stores that
-//! change, too, as a sync does that finds the file longer than before. So where records are few between two syncs, the room
-//! is filled with zeros, some way ahead, and the sync of one record pays for that of many. Where they are many it stays as it
-//! is: their bytes would be written twice. Both read as zeros, so nothing that reads the log can tell them apart.
+//! Room that was only allocated is told from written room by the file system: the first sync of
+//! records in it stores that change, too, as a sync does that finds the file longer than before. So
+//! where records are few between two syncs, the room is filled with zeros, some way ahead, and the
+//! sync of one record pays for that of many. Where they are many it stays as it is: their bytes
+//! would be written twice. Both read as zeros, so nothing that reads the log can tell them apart.
 
 use std::io;
 
@@ -21,7 +22,8 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 pub(super) struct Ahead {
     /// Up to where the file has room.
     allocated: u64,
-    /// Up to where it was decided whether to fill; at most `allocated`, but where room could not be allocated.
+    /// Up to where it was decided whether to fill; at most `allocated`, but where room could not be
+    /// allocated.
     decided: u64,
     /// Up to where records went when that was decided, and how many syncs there had been.
     since: (u64, u64),
@@ -37,12 +39,12 @@ impl Ahead {
         }
     }
 
-    /// Has room for a record from `offset` to `end`. `step` is how much is allocated at once, `syncs` how many were made
-    /// until now.
+    /// Has room for a record from `offset` to `end`. `step` is how much is allocated at once,
+    /// `syncs` how many were made until now.
     ///
     /// # Errors
-    /// When the file system fails for another reason than that it has no room, or cannot allocate: there the write itself
-    /// finds out.
+    /// When the file system fails for another reason than that it has no room, or cannot allocate:
+    /// there the write itself finds out.
     pub(super) fn reach(
         &mut self,
         file: &dyn DiskFile,

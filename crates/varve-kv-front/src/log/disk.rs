@@ -37,8 +37,8 @@ pub(crate) trait DiskFile: Debug + Send + Sync {
     fn bytes(&self) -> io::Result<u64>;
     /// Reads up to the length of `into`; less only at the end.
     fn read(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Writes the parts, one after another, with one call if the system takes all of it. Says how much was written
-    /// before it failed.
+    /// Writes the parts, one after another, with one call if the system takes all of it. Says how
+    /// much was written before it failed.
     fn write(&self, parts: [&[u8]; 2], offset: u64) -> Result<(), (u64, io::Error)>;
     /// Takes room for these bytes, which read as zeros until they are written.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()>;
@@ -52,8 +52,8 @@ pub(crate) trait DiskFile: Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct OsDisk {
     dir: PathBuf,
-    /// The directory, once its names were synced: later that needs no descriptor any more, which may be wanting just
-    /// after a file was renamed.
+    /// The directory, once its names were synced: later that needs no descriptor any more, which
+    /// may be wanting just after a file was renamed.
     names: OnceLock<File>,
 }
 

@@ -21,8 +21,9 @@ pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError
     }
 }
 
-/// What it means that a file could not be created. For want of file descriptors, of the process or of the machine, that is
-/// one that may pass: nothing was changed. A file that is there already needs none.
+/// What it means that a file could not be created. For want of file descriptors, of the process or
+/// of the machine, that is one that may pass: nothing was changed. A file that is there already
+/// needs none.
 pub(crate) fn not_created(space: &str, doing: &str, error: &io::Error) -> KvError {
     match Errno::from_io_error(error) {
         Some(Errno::MFILE | Errno::NFILE) => KvError::Busy {

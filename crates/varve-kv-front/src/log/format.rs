@@ -1,6 +1,8 @@
-//! The bytes of a segment. `docs/storage-format.md` describes them for readers; a test compares the two.
+//! The bytes of a segment. `docs/storage-format.md` describes them for readers; a test compares the
+//! two.
 //!
-//! All integers are big endian. A *position* counts the bytes of records since the log began, over all segments.
+//! All integers are big endian. A *position* counts the bytes of records since the log began, over
+//! all segments.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::SystemTime;
@@ -134,8 +136,9 @@ pub(crate) struct RecordHead {
     pub(crate) kind: u8,
     pub(crate) payload_bytes: u32,
     pub(crate) payload_sum: u32,
-    /// The position up to which everything was on stable storage when the record was written. Damage before it is
-    /// damage; damage after it may be the torn end of writes that nobody was told had succeeded.
+    /// The position up to which everything was on stable storage when the record was written.
+    /// Damage before it is damage; damage after it may be the torn end of writes that nobody was
+    /// told had succeeded.
     pub(crate) durable: u64,
 }
 
@@ -166,7 +169,8 @@ impl RecordHead {
         bytes
     }
 
-    /// The head at the front of `bytes`, which hold at least [`RECORD_HEAD_BYTES`]; `None` when none was written there.
+    /// The head at the front of `bytes`, which hold at least [`RECORD_HEAD_BYTES`]; `None` when
+    /// none was written there.
     pub(crate) fn decode(bytes: &[u8], segment: &Head, position: u64) -> Option<Self> {
         let bytes: &[u8; RECORD_HEAD_BYTES] = bytes.first_chunk()?;
         let head = Self {

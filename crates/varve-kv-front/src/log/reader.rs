@@ -1,4 +1,5 @@
-//! Reads a segment: its records up to the first place where none is, and what lies behind that place.
+//! Reads a segment: its records up to the first place where none is, and what lies behind that
+//! place.
 
 use std::io;
 use std::sync::Arc;
@@ -150,7 +151,8 @@ impl Reader {
             offset >= self.start && offset + length as u64 <= self.start + self.filled as u64;
         if !inside {
             let wanted = length.max(WINDOW_BYTES);
-            // Not by the file's length alone: one window serves the small records of a large segment.
+            // Not by the file's length alone: one window serves the small records of a large
+            // segment.
             let wanted = (wanted as u64).min(self.bytes - offset) as usize;
             self.window.resize(wanted, 0);
             self.start = offset;

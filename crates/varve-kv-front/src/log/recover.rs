@@ -365,8 +365,8 @@ fn small_file(disk: &dyn Disk, names: &[String], name: &str) -> io::Result<Vec<u
 /// How files are called that are not yet in their place.
 pub(crate) const UNFINISHED: &str = ".new";
 
-/// Whether a segment that was read so far goes on in the next one. The mark of its end may be absent: it is written
-/// after the next segment exists, and left out when the disk is full.
+/// Whether a segment that was read so far goes on in the next one. The mark of its end may be
+/// absent: it is written after the next segment exists, and left out when the disk is full.
 pub(crate) fn leads_to(head: &Head, extent: &Extent, next: &Head) -> bool {
     let end = head.position(extent.end);
     let with_mark = if extent.closed {

@@ -25,8 +25,9 @@ impl<'a> Replaying<'a> {
         }
     }
 
-    /// Brings the whole log to stable storage, what is still to be replayed included, and also what only looks stored since
-    /// an earlier sync failed. Reads the log ahead, once; costs nothing from the second time on.
+    /// Brings the whole log to stable storage, what is still to be replayed included, and also what
+    /// only looks stored since an earlier sync failed. Reads the log ahead, once; costs nothing
+    /// from the second time on.
     ///
     /// # Errors
     /// When the log is damaged further on, or files cannot be read or written.

@@ -1,4 +1,5 @@
-//! A directory in memory that can lose what was not synced, fill up, fail, and stop in the middle of a call.
+//! A directory in memory that can lose what was not synced, fill up, fail, and stop in the middle
+//! of a call.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +10,8 @@ use parking_lot::Mutex;
 
 use super::disk::{Disk, DiskFile};
 
-/// What reaches the disk at once, or not: smaller than a real sector, so that tears are more frequent.
+/// What reaches the disk at once, or not: smaller than a real sector, so that tears are more
+/// frequent.
 const SECTOR: usize = 64;
 
 /// Numbers from a seed.
@@ -395,7 +397,8 @@ impl DiskFile for SimulatedFile {
         state.whole_call()?;
         if state.failing_syncs > 0 {
             state.failing_syncs -= 1;
-            // As Linux does: the failure is told once, and what could not be stored counts as stored from then on.
+            // As Linux does: the failure is told once, and what could not be stored counts as
+            // stored from then on.
             state.inodes[self.inode].changes.clear();
             return Err(io::Error::other("the disk is broken"));
         }

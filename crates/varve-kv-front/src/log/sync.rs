@@ -20,7 +20,8 @@ pub(crate) struct Progress {
     durable: AtomicU64,
     /// How often files were synced since the log was opened.
     syncs: AtomicU64,
-    /// The files that may hold more than is on stable storage; the one that takes records is the last.
+    /// The files that may hold more than is on stable storage; the one that takes records is the
+    /// last.
     unsynced: Mutex<Vec<Arc<dyn DiskFile>>>,
     /// Held by whoever syncs.
     syncing: Mutex<()>,
@@ -36,7 +37,8 @@ pub(crate) struct Progress {
 pub struct Syncer(pub(crate) Arc<Progress>);
 
 impl Syncer {
-    /// Brings everything appended so far to stable storage. Costs nothing if another has done so already.
+    /// Brings everything appended so far to stable storage. Costs nothing if another has done so
+    /// already.
     ///
     /// # Errors
     /// As [`Log::sync`](super::Log::sync).
@@ -153,7 +155,8 @@ impl Progress {
         })
     }
 
-    /// Nothing may be written after this failure, whatever kind it is: what the file holds is unknown.
+    /// Nothing may be written after this failure, whatever kind it is: what the file holds is
+    /// unknown.
     pub(crate) fn broke(&self, doing: &str, error: &std::io::Error) -> KvError {
         let detail = format!("{doing}: {error}");
         let mut reason = self.reason.lock();

@@ -41,7 +41,8 @@ fn open(disk: &SimulatedDisk, options: LogOptions) -> Result<(Log, Records), KvE
     Ok((log, records))
 }
 
-/// Opens the log, and has it made durable when so many records were replayed; `done` says that it was.
+/// Opens the log, and has it made durable when so many records were replayed; `done` says that it
+/// was.
 fn open_durably(
     disk: &SimulatedDisk,
     options: LogOptions,
@@ -167,7 +168,8 @@ fn after_a_failed_sync_nothing_is_taken_until_the_log_is_opened_again() {
         assert!(refused.contains("the disk is broken"), "{refused}");
         assert!(log.sync().is_err() && log.rotate().is_err());
     }
-    // The next process sees the second record; once it does, losing the power must not take it away.
+    // The next process sees the second record; once it does, losing the power must not take it
+    // away.
     let disk = disk.after_kill();
     let (mut log, records) = open(&disk, options(4096, true)).expect("an old log");
     assert_eq!(records.len(), 2);
@@ -278,7 +280,8 @@ fn the_page_says_what_the_code_does() {
     assert!(lacking.is_empty(), "the page lacks {lacking:#?}");
 }
 
-/// How many bytes were written to the disk for each byte of records, of which so many are synced together.
+/// How many bytes were written to the disk for each byte of records, of which so many are synced
+/// together.
 fn written_for_each_byte(records_a_sync: u64) -> f64 {
     let disk = SimulatedDisk::default();
     let (mut log, _) = open(&disk, options(1 << 20, true)).expect("a new log");

@@ -1,4 +1,5 @@
-//! What the filter of keys promises: it never hides a row that is there, through writes, flushes and restarts.
+//! What the filter of keys promises: it never hides a row that is there, through writes, flushes
+//! and restarts.
 
 use std::path::Path;
 
@@ -239,7 +240,8 @@ fn a_space_knows_what_it_lacks_from_its_first_row_on() {
     assert!(absent.count() > 9_800);
 }
 
-/// A deleted row and its key are told apart by reading only; a row that comes back was never forgotten.
+/// A deleted row and its key are told apart by reading only; a row that comes back was never
+/// forgotten.
 #[test]
 fn deletes_take_nothing_away() {
     let dir = tempfile::tempdir().unwrap();
@@ -256,8 +258,8 @@ fn deletes_take_nothing_away() {
     assert!(before.get(ROWS, &partition(1), b"").unwrap().is_some());
 }
 
-/// After it is opened again a space learns what its files hold once that is worth it, and is right before, meanwhile
-/// and after, whatever is written meanwhile.
+/// After it is opened again a space learns what its files hold once that is worth it, and is right
+/// before, meanwhile and after, whatever is written meanwhile.
 #[test]
 fn an_opened_space_learns_what_its_files_hold() {
     let dir = tempfile::tempdir().unwrap();
@@ -291,7 +293,8 @@ fn an_opened_space_learns_what_its_files_hold() {
     assert!(absent.count() > 9_800);
 }
 
-/// A row that was deleted before the filter came to it is still there for those who hold an older state.
+/// A row that was deleted before the filter came to it is still there for those who hold an older
+/// state.
 #[test]
 fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
     let dir = tempfile::tempdir().unwrap();
@@ -361,7 +364,8 @@ fn many_rows_are_asked_for_as_one_is() {
     assert!(presence.lacks_each(&[], None).is_empty());
 }
 
-/// What lies in the log only is known at once, and a space that is closed before it has learnt does not wait.
+/// What lies in the log only is known at once, and a space that is closed before it has learnt does
+/// not wait.
 #[test]
 fn an_opened_space_knows_what_its_log_held() {
     let dir = tempfile::tempdir().unwrap();

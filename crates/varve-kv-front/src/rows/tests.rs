@@ -1,4 +1,5 @@
-//! What rows of the files that are kept in memory must never do: outlive what was written over them.
+//! What rows of the files that are kept in memory must never do: outlive what was written over
+//! them.
 
 use std::sync::atomic::AtomicBool;
 
@@ -151,8 +152,9 @@ fn number(reader: &dyn Reader, key: u8) -> u64 {
     value.map_or(0, |bytes| u64::from_be_bytes(bytes.try_into().unwrap()))
 }
 
-/// Numbers that only grow are written to a few rows while tables of some hundred bytes are flushed all the time: nobody
-/// reads less than was read or acknowledged before, and a snapshot never changes.
+/// Numbers that only grow are written to a few rows while tables of some hundred bytes are flushed
+/// all the time: nobody reads less than was read or acknowledged before, and a snapshot never
+/// changes.
 #[test]
 fn rows_never_go_back_while_tables_are_flushed() {
     const KEYS: u8 = 16;

@@ -1,4 +1,5 @@
-//! A table against a plain model of what was written, with lists so small that every form of them is reached.
+//! A table against a plain model of what was written, with lists so small that every form of them
+//! is reached.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -65,7 +66,8 @@ fn collect(table: &Table, span: Span<'_>, visible: u32, limit: usize) -> (Vec<Fo
     (places.iter().map(row).collect(), more)
 }
 
-/// What was written to the hub: by key, and the prefix deletes; each with its block and its number in all.
+/// What was written to the hub: by key, and the prefix deletes; each with its block and its number
+/// in all.
 #[derive(Default)]
 struct Model {
     rows: BTreeMap<Vec<u8>, Vec<Version>>,
@@ -107,8 +109,8 @@ impl Model {
     }
 }
 
-/// Keys of several shapes: with much in common or nothing, told apart by their first bytes or by their last, or one the
-/// beginning of the other.
+/// Keys of several shapes: with much in common or nothing, told apart by their first bytes or by
+/// their last, or one the beginning of the other.
 fn key(random: &mut Random, shape: usize, step: usize) -> Vec<u8> {
     match shape {
         0 => random.bytes(8),

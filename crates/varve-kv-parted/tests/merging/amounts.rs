@@ -129,7 +129,8 @@ fn a_page_of_large_rows_is_short() {
     assert!(found.iter().all(|(_, value)| value.len() == VALUE));
 }
 
-/// Where a range tells by what its rows are put into parts, one part of each epoch is asked, or the partition itself.
+/// Where a range tells by what its rows are put into parts, one part of each epoch is asked, or the
+/// partition itself.
 #[test]
 fn rows_that_lie_together_are_read_where_they_lie() {
     let (inner, reads) = WatchedEngine::new(Arc::new(ScatteredEngine::new()));
@@ -192,7 +193,8 @@ fn rows_that_lie_together_are_read_where_they_lie() {
     asks(ClusteringRange::all(), 2 * parts);
 }
 
-/// A batch asks what older epochs have in one call for each table, and not for what is known not to be there.
+/// A batch asks what older epochs have in one call for each table, and not for what is known not to
+/// be there.
 #[test]
 fn the_removals_of_a_batch_read_at_once() {
     // It knows of every row whether it is there.

@@ -1,4 +1,5 @@
-//! How much a scan of a partition in parts reads, and what it sees of rows that are removed meanwhile.
+//! How much a scan of a partition in parts reads, and what it sees of rows that are removed
+//! meanwhile.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

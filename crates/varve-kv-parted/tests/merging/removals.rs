@@ -1,4 +1,5 @@
-//! Rows that are removed while others are read: what is seen of them, how much is read again, what their marks take.
+//! Rows that are removed while others are read: what is seen of them, how much is read again, what
+//! their marks take.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -58,7 +59,8 @@ fn asks_little(read: &Counted, told: &str) {
     );
 }
 
-/// However often rows are removed beside it, a scan reads on where it is, and what it must read again is of older epochs only.
+/// However often rows are removed beside it, a scan reads on where it is, and what it must read
+/// again is of older epochs only.
 #[test]
 fn removals_beside_a_scan_do_not_make_it_read_everything_again() {
     let growing: Vec<u64> = (0..ROWS).collect();
@@ -75,8 +77,9 @@ fn removals_beside_a_scan_do_not_make_it_read_everything_again() {
     }
 }
 
-/// A row is removed twice while its places are read: the first time a mark hides what older epochs have, the second time it is
-/// taken away. Who has read the oldest epoch before and the newest one after must not see the oldest row.
+/// A row is removed twice while its places are read: the first time a mark hides what older epochs
+/// have, the second time it is taken away. Who has read the oldest epoch before and the newest one
+/// after must not see the oldest row.
 #[test]
 fn what_was_hidden_is_never_seen_again() {
     for how in ["forward", "backward", "get", "multi_get"] {
@@ -126,7 +129,8 @@ fn what_was_hidden_is_never_seen_again() {
             }
             interrupted[usize::from(seen.is_some())] += 1;
         }
-        // Of a row both places are read before its fate is known, of a scan nine parts, some of them after the row's.
+        // Of a row both places are read before its fate is known, of a scan nine parts, some of
+        // them after the row's.
         let [gone, there] = interrupted;
         match how {
             "get" | "multi_get" => assert!(gone >= 2, "{how}"),
@@ -135,8 +139,9 @@ fn what_was_hidden_is_never_seen_again() {
     }
 }
 
-/// A scan of nine parts that has pages of the oldest one waiting while it reads on in others; a row that waits is removed twice
-/// before a read, and before a row is shown. Says whether the first was done, and whether the row was seen.
+/// A scan of nine parts that has pages of the oldest one waiting while it reads on in others; a row
+/// that waits is removed twice before a read, and before a row is shown. Says whether the first was
+/// done, and whether the row was seen.
 fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) -> (bool, bool) {
     let key = |key: u64| match reverse {
         true => point(10_000 - key),
@@ -206,7 +211,8 @@ fn what_was_hidden_is_not_kept_either() {
         }
         let [gone, there] = interrupted;
         assert!(gone > 9 && there > 0, "{reverse}: {interrupted:?}");
-        // The first eight hundred or so come from the pages that are read first, the row is among the last.
+        // The first eight hundred or so come from the pages that are read first, the row is among
+        // the last.
         for (row, is_seen) in [(1, false), (600, false), (1_439, true)] {
             let (_, is_there) = scan_with_rows_waiting(reverse, u64::MAX, row);
             assert_eq!(is_there, is_seen, "{reverse}, before row {row}");
@@ -214,7 +220,8 @@ fn what_was_hidden_is_not_kept_either() {
     }
 }
 
-/// Of each key, the number of the last write that was acknowledged, and of the last removal that was begun.
+/// Of each key, the number of the last write that was acknowledged, and of the last removal that
+/// was begun.
 #[derive(Default)]
 struct Told {
     done: AtomicU64,
@@ -230,7 +237,8 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// What was read of a key must be of a write that was not over when the read began, or of the last one before.
+/// What was read of a key must be of a write that was not over when the read began, or of the last
+/// one before.
 fn check(key: u64, before: u64, seen: Option<&[u8]>, told: &Told) {
     match seen {
         Some(value) => {
@@ -250,7 +258,8 @@ fn check(key: u64, before: u64, seen: Option<&[u8]>, told: &Told) {
     }
 }
 
-/// Readers beside a writer that puts rows, removes them twice and puts them again, while epochs begin.
+/// Readers beside a writer that puts rows, removes them twice and puts them again, while epochs
+/// begin.
 #[test]
 fn readers_see_nothing_that_was_over_when_they_began() {
     const KEYS: u64 = 24;

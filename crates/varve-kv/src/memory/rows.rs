@@ -1,8 +1,9 @@
 //! Sorted rows that are cheap to copy: the structure behind a table of the in-memory engine.
 //!
-//! Rows lie in sorted chunks behind shared pointers. A copy of the whole shares every chunk; changing a copy copies
-//! only the list of chunks and the chunk that is touched. So a snapshot costs nothing, and a writer that no reader
-//! looks at changes everything in place. Good up to some millions of rows; past that the list of chunks itself is long.
+//! Rows lie in sorted chunks behind shared pointers. A copy of the whole shares every chunk;
+//! changing a copy copies only the list of chunks and the chunk that is touched. So a snapshot
+//! costs nothing, and a writer that no reader looks at changes everything in place. Good up to some
+//! millions of rows; past that the list of chunks itself is long.
 
 use std::sync::Arc;
 
@@ -97,7 +98,8 @@ impl Rows {
             .saturating_sub(1)
     }
 
-    /// Where the first row with a key of at least `key` is: chunk and place in it; `(number of chunks, 0)` past the end.
+    /// Where the first row with a key of at least `key` is: chunk and place in it;
+    /// `(number of chunks, 0)` past the end.
     fn position(&self, key: &[u8]) -> (usize, usize) {
         let at = self.chunk_of(key);
         let Some(chunk) = self.chunks.get(at) else {

@@ -151,7 +151,8 @@ messages! {
 }
 
 impl Message {
-    /// The number between the letters and the counter of the identifier: `404` of `OMRS-REPOSITORY-404-002`.
+    /// The number between the letters and the counter of the identifier: `404` of
+    /// `OMRS-REPOSITORY-404-002`.
     #[must_use]
     pub fn related_http_code(self) -> u16 {
         let code = self.id().rsplit('-').nth(1);

@@ -8,10 +8,12 @@ use crate::search::{Limits, Meter, Order, Query, relationship_bytes, told_relati
 use crate::store::{Read, ToldRelationship};
 use crate::types::InstanceStatus;
 
-/// The relationships with an entity at either end: those of the query's type and status, in its order, the part of its page.
+/// The relationships with an entity at either end: those of the query's type and status, in its
+/// order, the part of its page.
 ///
 /// # Errors
-/// `RepositoryErrorException` when there are more than the limits allow to look at, or the store fails.
+/// `RepositoryErrorException` when there are more than the limits allow to look at, or the store
+/// fails.
 pub fn relationships_of_entity(
     read: &dyn Read,
     query: &Query,

@@ -1,10 +1,11 @@
 //! What lies on the paths between two entities.
 //!
-//! An entity or relationship lies on a path from start to end that meets no entity twice if and only if it is in one of the
-//! blocks (parts that stay connected when any one entity is taken away) which lie between the two in the tree of blocks and
-//! cut entities. One depth-first search from the start finds the blocks, in time linear in what is connected to it: when the
-//! search leaves an entity on the way back to the start, the block of the relationship that led to it is complete, and it
-//! counts if the end, or a place where another block that counts begins, is in it.
+//! An entity or relationship lies on a path from start to end that meets no entity twice if and
+//! only if it is in one of the blocks (parts that stay connected when any one entity is taken away)
+//! which lie between the two in the tree of blocks and cut entities. One depth-first search from
+//! the start finds the blocks, in time linear in what is connected to it: when the search leaves an
+//! entity on the way back to the start, the block of the relationship that led to it is complete,
+//! and it counts if the end, or a place where another block that counts begins, is in it.
 
 use std::collections::HashMap;
 
@@ -16,8 +17,8 @@ use crate::search::Limits;
 use crate::store::{Read, ToldEntity};
 use crate::types::Catalogue;
 
-/// All entities and relationships on some path from `start` to `end` that meets no entity twice, both included. Nothing
-/// when there is no path.
+/// All entities and relationships on some path from `start` to `end` that meets no entity twice,
+/// both included. Nothing when there is no path.
 ///
 /// # Errors
 /// `RepositoryErrorException` when it is more than the limits allow to look at, or the store fails.
@@ -48,7 +49,8 @@ pub fn linking(
     found.read(&stepper, [start, end])
 }
 
-/// What lies on the paths: most of what a search passes by is not on them, and is never read in whole.
+/// What lies on the paths: most of what a search passes by is not on them, and is never read in
+/// whole.
 struct Linking {
     entities: Vec<(String, Entered)>,
     relationships: Vec<Way>,
@@ -95,7 +97,8 @@ struct Visited {
     entered: Entered,
     /// The least number that it or what lies behind it is linked to.
     low: usize,
-    /// Whether it is on a path to the end as far as blocks are complete: the end, or where a block that counts begins.
+    /// Whether it is on a path to the end as far as blocks are complete: the end, or where a block
+    /// that counts begins.
     leads: bool,
     is_kept: bool,
 }
@@ -226,8 +229,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// What leads on from an entity that the search has come to. Those that it will come to next from where it came from are
-    /// asked for at once, as long as there is room.
+    /// What leads on from an entity that the search has come to. Those that it will come to next
+    /// from where it came from are asked for at once, as long as there is room.
     fn ways_from(&mut self, number: usize) -> Result<Vec<Way>, OmrsError> {
         let guid = &self.visited[number].guid;
         if let Some(ways) = self.ahead.remove(guid) {

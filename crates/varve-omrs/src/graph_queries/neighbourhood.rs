@@ -34,7 +34,8 @@ pub struct WalkLimits {
     pub classifications: Vec<String>,
 }
 
-/// What is asked of all that is connected to an entity: which are wanted, in which order, which page.
+/// What is asked of all that is connected to an entity: which are wanted, in which order, which
+/// page.
 #[derive(Debug, Clone)]
 pub struct RelatedQuery {
     /// Which entities are wanted: all are walked along that have the right status.
@@ -45,8 +46,8 @@ pub struct RelatedQuery {
     pub page: Page,
 }
 
-/// The entity `start` and all that is at most `levels` relationships away from it, `None` = at any distance, with the
-/// relationships that lead there.
+/// The entity `start` and all that is at most `levels` relationships away from it, `None` = at any
+/// distance, with the relationships that lead there.
 ///
 /// # Errors
 /// `RepositoryErrorException` when it is more than the limits allow to look at, or the store fails.
@@ -90,9 +91,9 @@ pub fn neighbourhood(
     Ok(graph)
 }
 
-/// The entity `start` and all that is connected to it over any number of relationships: those that are wanted, in the order
-/// and page that are asked for. Where no order is asked for, the nearest come first, and no more is walked than the page
-/// needs.
+/// The entity `start` and all that is connected to it over any number of relationships: those that
+/// are wanted, in the order and page that are asked for. Where no order is asked for, the nearest
+/// come first, and no more is walked than the page needs.
 ///
 /// # Errors
 /// As [`neighbourhood`].

@@ -1,5 +1,6 @@
-//! What is stored of an instance beside its content, read without copying it: for the instance, or straight for its JSON.
-//! JSON that is kept as it came is read only where it is told: searches and purges pass it by.
+//! What is stored of an instance beside its content, read without copying it: for the instance, or
+//! straight for its JSON. JSON that is kept as it came is read only where it is told: searches and
+//! purges pass it by.
 
 use std::collections::BTreeMap;
 
@@ -181,7 +182,8 @@ impl<'a> Audit<'a> {
         })
     }
 
-    /// Writes the properties of the header of an instance of the type `of`, as the header itself would.
+    /// Writes the properties of the header of an instance of the type `of`, as the header itself
+    /// would.
     pub(super) fn write(
         self,
         of: Option<&ResolvedType>,

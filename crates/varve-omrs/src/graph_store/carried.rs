@@ -1,5 +1,6 @@
-//! The classifications that an entity carries: their JSON is made straight from what is stored, and they themselves only when
-//! somebody looks at them. Most are read to be told, and they are most of what an entity tells.
+//! The classifications that an entity carries: their JSON is made straight from what is stored, and
+//! they themselves only when somebody looks at them. Most are read to be told, and they are most of
+//! what an entity tells.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ use crate::types::{
     AttributeTypeDef, Catalogue, DefinedProperty, PrimitiveDefCategory, ResolvedType,
 };
 
-/// The classifications that are stored so. Their JSON is made unless it is among what was made before.
+/// The classifications that are stored so. Their JSON is made unless it is among what was made
+/// before.
 pub(super) fn shared(
     types: &Arc<Catalogue>,
     known: &MadeJson<MadeClassifications>,
@@ -47,8 +49,8 @@ pub(super) fn shared(
     Ok(Shared::made_later(json, size, Stored { types, stored }))
 }
 
-/// Writes the classifications that are stored so, unless they are none, which fails. The JSON is kept if they were asked for
-/// lately.
+/// Writes the classifications that are stored so, unless they are none, which fails. The JSON is
+/// kept if they were asked for lately.
 pub(super) fn put(
     types: &Catalogue,
     known: &MadeJson<MadeClassifications>,
@@ -89,8 +91,8 @@ impl MakeLater<Vec<Classification>> for Stored {
     }
 }
 
-/// The JSON of the list. Fails where reading the list fails, and where members do not stand in the order in which they are
-/// written.
+/// The JSON of the list. Fails where reading the list fails, and where members do not stand in the
+/// order in which they are written.
 pub(super) fn json(types: &Catalogue, bytes: &[u8]) -> Decoded<Bytes> {
     let mut writer = Writer::with_capacity(bytes.len() * JSON_PER_STORED);
     put_list(types, bytes, &mut writer)?;
@@ -317,7 +319,8 @@ pub(super) fn put_named_value(
     put_value(token, def, cursor, writer)
 }
 
-/// What the JSON of a property begins with that has a value of the kind that the type says, up to the value.
+/// What the JSON of a property begins with that has a value of the kind that the type says, up to
+/// the value.
 fn before_value(name: &str, def: &AttributeTypeDef, category: PrimitiveDefCategory) -> String {
     let mut writer = Writer::new();
     writer.object(|writer| {

@@ -1,7 +1,8 @@
 //! Going over to other types.
 //!
-//! First writes make the entries that follow from the new types, then those that instances miss are made, then readers
-//! and transactions go by the new types. So nobody searches by what is not there in full, and nobody waits meanwhile.
+//! First writes make the entries that follow from the new types, then those that instances miss are
+//! made, then readers and transactions go by the new types. So nobody searches by what is not there
+//! in full, and nobody waits meanwhile.
 
 use std::sync::Arc;
 
@@ -57,7 +58,8 @@ impl TypeChange {
 }
 
 impl GraphStore {
-    /// Gives new types their labels, and has all that is written from now on make the entries that follow from `types`.
+    /// Gives new types their labels, and has all that is written from now on make the entries that
+    /// follow from `types`.
     pub(super) fn begin_change(&self, types: Arc<Catalogue>) -> Result<TypeChange, OmrsError> {
         let labels = ensure_labels(&self.graph, &types)?;
         let keys = Keys::of(&self.graph.schema()).ok_or_else(|| {
@@ -121,8 +123,8 @@ impl GraphStore {
         })
     }
 
-    /// Adds the labels that had no rules `before`, and that there may be instances of: they came with a dump, so no list of ours
-    /// has them. The graph's own lists of labels say so.
+    /// Adds the labels that had no rules `before`, and that there may be instances of: they came
+    /// with a dump, so no list of ours has them. The graph's own lists of labels say so.
     fn add_unlisted(
         &self,
         rules: &Rules,
@@ -147,9 +149,9 @@ impl GraphStore {
         Ok(())
     }
 
-    /// Makes the entries that instances miss, however long it takes: what ended with the time of a request would be begun
-    /// anew by the next one, and never be done. What is interrupted is done when the graph is opened the next time, by the types
-    /// that are told then.
+    /// Makes the entries that instances miss, however long it takes: what ended with the time of a
+    /// request would be begun anew by the next one, and never be done. What is interrupted is done
+    /// when the graph is opened the next time, by the types that are told then.
     pub(super) fn complete_change(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
         if change.is_to_be_completed() {
             return patience::without_end(|| self.make_missing(change));
@@ -172,7 +174,8 @@ impl GraphStore {
         }
         if !change.missing.is_empty() {
             let wanted = Wanted::of(&change.missing, state.keys);
-            // It reads all states of each instance, which only entries of an earlier form are worth.
+            // It reads all states of each instance, which only entries of an earlier form are
+            // worth.
             let has_former = change.is_of_older_form || change.is_resumed;
             let former = has_former.then_some(&former as &dyn Deriver);
             rebuild_derived(&self.graph, former, &|id, content| {
@@ -190,7 +193,8 @@ impl GraphStore {
         Ok(())
     }
 
-    /// Leaves out the types that no state of an instance is of, and the classifications that none carries: a look each.
+    /// Leaves out the types that no state of an instance is of, and the classifications that none
+    /// carries: a look each.
     fn leave_out_unused(
         &self,
         state: &TypesInGraph,
@@ -218,7 +222,8 @@ impl GraphStore {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Whether any state of an instance is of this type or a subtype, or carries this classification.
+    /// Whether any state of an instance is of this type or a subtype, or carries this
+    /// classification.
     pub(super) fn was_ever(&self, state: &TypesInGraph, of: TypeIndex) -> Result<bool, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         let (index, firsts) = plan::listing_of(state, of).ok_or_else(|| {

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use varve_model::{Instant, Period};
 
-/// The instants that the events so far speak of: the ends of periods by their starts. They neither overlap nor touch, so
-/// however many states there are, each of which ends when the next one begins, they are one period.
+/// The instants that the events so far speak of: the ends of periods by their starts. They neither
+/// overlap nor touch, so however many states there are, each of which ends when the next one
+/// begins, they are one period.
 #[derive(Debug, Default)]
 pub(super) struct Decided(BTreeMap<Instant, Instant>);
 
 impl Decided {
-    /// Takes in an event that is older than all before, and shows the parts of its period that none of those speaks of.
+    /// Takes in an event that is older than all before, and shows the parts of its period that none
+    /// of those speaks of.
     pub(super) fn add(&mut self, period: Period, mut show: impl FnMut(Period)) {
         let Period { from, to } = period;
         if from >= to {

@@ -60,7 +60,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The classifications that were read last. The states of an entity's history mostly have the same ones.
+/// The classifications that were read last. The states of an entity's history mostly have the same
+/// ones.
 #[derive(Default)]
 pub(super) struct LastClassifications {
     bytes: Vec<u8>,
@@ -68,8 +69,8 @@ pub(super) struct LastClassifications {
 }
 
 impl Decoder<'_> {
-    /// The entity with this GUID and type. With `last`, classifications that are stored in the same bytes as those of the
-    /// call before are shared with them.
+    /// The entity with this GUID and type. With `last`, classifications that are stored in the same
+    /// bytes as those of the call before are shared with them.
     pub(super) fn entity(
         &self,
         guid: &str,
@@ -271,7 +272,8 @@ fn short_header(
     head.finish(guid, of, &Cursor::new(bytes))
 }
 
-/// How it stands with an instance, from the bytes of its header: little of [`Head`], and many are asked for it.
+/// How it stands with an instance, from the bytes of its header: little of [`Head`], and many are
+/// asked for it.
 pub(super) fn standing(header: &[u8]) -> Decoded<Standing> {
     let mut cursor = Cursor::new(header);
     let members = map(&mut cursor)?;

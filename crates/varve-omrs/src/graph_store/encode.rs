@@ -1,9 +1,10 @@
 //! Instances as stored content: nested values written without a tree.
 //!
-//! An instance is a vertex or an edge with up to three properties that hold nested values: its header, its properties, its
-//! classifications. Names are short, and what is usual is left out: `docs/storage-format.md` has all of them. What a type
-//! says of its instances is not stored with each, and read from the catalogue again; it is stored where an instance says
-//! something else, as reference copies may.
+//! An instance is a vertex or an edge with up to three properties that hold nested values: its
+//! header, its properties, its classifications. Names are short, and what is usual is left out:
+//! `docs/storage-format.md` has all of them. What a type says of its instances is not stored with
+//! each, and read from the catalogue again; it is stored where an instance says something else, as
+//! reference copies may.
 
 use varve_encoding::datum::{Members, put_bool, put_float, put_int, put_null, put_text};
 use varve_encoding::key::put_schema_id;
@@ -23,7 +24,8 @@ use crate::types::{
     ResolvedType,
 };
 
-/// How deep the values of properties may nest: what nested values allow, of which each level takes three.
+/// How deep the values of properties may nest: what nested values allow, of which each level takes
+/// three.
 const DEPTH_MAX: usize = 30;
 /// The most bytes that an instance may have as it is stored.
 const CONTENT_BYTES_MAX: usize = 64 << 20;
@@ -35,7 +37,8 @@ pub(super) struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// The content of an entity of the vertex label `label` and of the type `of`, which holds from `from` on.
+    /// The content of an entity of the vertex label `label` and of the type `of`, which holds from
+    /// `from` on.
     pub(super) fn entity(
         &self,
         from: Millis,
@@ -57,7 +60,8 @@ impl Encoder<'_> {
         Ok(content)
     }
 
-    /// The content of a relationship between vertices with these labels, which holds from `from` on.
+    /// The content of a relationship between vertices with these labels, which holds from `from`
+    /// on.
     pub(super) fn relationship(
         &self,
         from: Millis,
@@ -405,7 +409,8 @@ fn put_value_header(header: &PropertyValueHeader, list: &mut Members, out: &mut 
     }
 }
 
-/// A primitive as it is if the attribute says all else, otherwise a list of its kind, itself, and its header.
+/// A primitive as it is if the attribute says all else, otherwise a list of its kind, itself, and
+/// its header.
 fn put_primitive(
     value: &PrimitivePropertyValue,
     def: Option<&AttributeTypeDef>,

@@ -1,7 +1,8 @@
 //! The index entries of instances, made from their stored content.
 //!
-//! An entry is (number of the index; first value: a level and what all entries of the partition have in common; further
-//! values: what they are ordered by; the element). A level is the label's id of a type, or 0 for all types.
+//! An entry is (number of the index; first value: a level and what all entries of the partition
+//! have in common; further values: what they are ordered by; the element). A level is the label's
+//! id of a type, or 0 for all types.
 
 use std::sync::Arc;
 
@@ -52,8 +53,8 @@ impl Deriver for InstanceDeriver {
             Subject::Entities => &self.rules.entities,
             Subject::Relationships => &self.rules.relationships,
         };
-        // What is of no known type was not written by this repository, or came with a dump before its type: then it gets all its
-        // entries as the type is added.
+        // What is of no known type was not written by this repository, or came with a dump before
+        // its type: then it gets all its entries as the type is added.
         let Some(rules) = rules.get(&label) else {
             return Ok(());
         };
@@ -139,8 +140,9 @@ impl Making<'_> {
         }
     }
 
-    /// The entries of what the header says. Whether properties have some too: those of a proxy have not, since no search finds it,
-    /// and one that had to pass by the proxies of a repository that keeps many copies of relationships would look at each of them.
+    /// The entries of what the header says. Whether properties have some too: those of a proxy have
+    /// not, since no search finds it, and one that had to pass by the proxies of a repository that
+    /// keeps many copies of relationships would look at each of them.
     fn header(&mut self, bytes: &[u8]) -> Result<bool, DecodeError> {
         let (mut times, mut deleted, mut proxy, mut home) = (Times::default(), false, false, None);
         let mut cursor = Cursor::new(bytes);
@@ -255,8 +257,8 @@ impl Making<'_> {
         }
     }
 
-    /// Reads one value of a property: makes its ordered bytes ready and says so if it is single, and puts the entries of the
-    /// texts in it.
+    /// Reads one value of a property: makes its ordered bytes ready and says so if it is single,
+    /// and puts the entries of the texts in it.
     fn value(&mut self, cursor: &mut Cursor<'_>, big: bool) -> Result<bool, DecodeError> {
         let single = match cursor.token()? {
             Token::Null => false,

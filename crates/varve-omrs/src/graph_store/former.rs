@@ -1,4 +1,5 @@
-//! What instances had other entries by the rules of earlier forms, and which ones proxies and DELETED instances had then.
+//! What instances had other entries by the rules of earlier forms, and which ones proxies and
+//! DELETED instances had then.
 
 use varve_encoding::DecodeError;
 use varve_encoding::datum::{Cursor, Token};
@@ -13,7 +14,8 @@ use super::rules::Rules;
 use super::state::Keys;
 use crate::types::InstanceStatus;
 
-/// Makes the entries that proxies and DELETED instances had while they were listed among the others, and none of anything else.
+/// Makes the entries that proxies and DELETED instances had while they were listed among the
+/// others, and none of anything else.
 pub(super) struct Former(pub(super) InstanceDeriver);
 
 impl Deriver for Former {
@@ -32,9 +34,9 @@ impl Deriver for Former {
     }
 }
 
-/// Whether an instance has other entries than by `rules` of an earlier form: it is DELETED, or it carries classifications,
-/// which [`Rules::has_orders_of_parts`] is about. Or it is a proxy: what was brought to form 3 may miss entries of the entity
-/// that it was before.
+/// Whether an instance has other entries than by `rules` of an earlier form: it is DELETED, or it
+/// carries classifications, which [`Rules::has_orders_of_parts`] is about. Or it is a proxy: what
+/// was brought to form 3 may miss entries of the entity that it was before.
 pub(super) fn has_other_entries(
     id: &ElementId,
     content: &[u8],

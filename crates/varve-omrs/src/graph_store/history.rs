@@ -1,9 +1,11 @@
 //! All states that an instance ever had.
 //!
-//! What an event says of its state is looked at first, and the states are made that somebody asks for: a history may have a
-//! hundred thousand. As long as all of it is little, the events are kept meanwhile, so that they are read once.
+//! What an event says of its state is looked at first, and the states are made that somebody asks
+//! for: a history may have a hundred thousand. As long as all of it is little, the events are kept
+//! meanwhile, so that they are read once.
 //!
-//! A history tells what reads of each time tell: of the events of an element the newest one that speaks of an instant decides.
+//! A history tells what reads of each time tell: of the events of an element the newest one that
+//! speaks of an instant decides.
 
 use std::cmp::Reverse;
 
@@ -26,13 +28,13 @@ use crate::store::{Choice, Cost, Standing, StoredEntity, StoredRelationship, Ver
 const KEPT_BYTES_MAX: usize = 1 << 20;
 /// What an event takes until it is known which states are asked for, about: what it speaks of.
 const EVENT_BYTES: usize = 2 * size_of::<Period>();
-/// What a period takes until then, about: in a list that has room for as many again, in the next one where several elements'
-/// come together, as it is shown to be chosen, and as its position.
+/// What a period takes until then, about: in a list that has room for as many again, in the next
+/// one where several elements' come together, as it is shown to be chosen, and as its position.
 const PERIOD_BYTES: usize =
     3 * size_of::<Held>() + size_of::<Version<Standing>>() + size_of::<usize>();
 
-/// A period in which a state holds that was not made yet. A state may hold in several: what was said of a part of its time
-/// later goes between.
+/// A period in which a state holds that was not made yet. A state may hold in several: what was
+/// said of a part of its time later goes between.
 #[derive(Clone, Copy)]
 struct Held {
     period: Period,
@@ -54,8 +56,8 @@ impl Held {
     }
 }
 
-/// The periods of an instance that is, or was, several elements, of whose states the newest counts wherever several hold.
-/// That one of them does not exist says nothing about the others.
+/// The periods of an instance that is, or was, several elements, of whose states the newest counts
+/// wherever several hold. That one of them does not exist says nothing about the others.
 fn together(mut held: Vec<Held>) -> Vec<Held> {
     held.sort_unstable_by_key(|it| (Reverse(it.version), it.element));
     let mut decided = Decided::default();
@@ -98,8 +100,8 @@ struct ContentCache {
 }
 
 impl Events<'_> {
-    /// Takes the next older event of an element, whose newer ones have decided so much. Returns in how many periods its state
-    /// holds.
+    /// Takes the next older event of an element, whose newer ones have decided so much. Returns in
+    /// how many periods its state holds.
     fn take(
         &mut self,
         (element, id): (usize, &ElementId),
@@ -242,7 +244,8 @@ pub(super) fn of_entity(
     })
 }
 
-/// What stands for entities, for each at each of its instants: by the newest event whose period covers it.
+/// What stands for entities, for each at each of its instants: by the newest event whose period
+/// covers it.
 pub(super) fn proxies_at(
     view: &View,
     state: &TypesInGraph,

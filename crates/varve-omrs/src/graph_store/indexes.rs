@@ -1,4 +1,5 @@
-//! The indexes of instances: their numbers, what their partitions are called, and bytes that stand in an order.
+//! The indexes of instances: their numbers, what their partitions are called, and bytes that stand
+//! in an order.
 
 use varve_encoding::index::{put_ordered, put_ordered_blob, put_ordered_whole};
 use varve_encoding::key::put_schema_id;
@@ -6,11 +7,12 @@ use varve_model::Value;
 
 use crate::store::Subject;
 
-/// What an index orders or gathers. Its number is that of the index of entities; relationships' is 16 more.
+/// What an index orders or gathers. Its number is that of the index of entities; relationships' is
+/// 16 more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexKind {
-    /// (level) -> nothing: all by GUID. What is DELETED is in (level, [`DELETED`]) instead, here and in the four that are by
-    /// times, but for those of classifications.
+    /// (level) -> nothing: all by GUID. What is DELETED is in (level, [`DELETED`]) instead, here
+    /// and in the four that are by times, but for those of classifications.
     Guid = 1,
     /// (level) -> time or missing.
     CreateTime = 2,
@@ -28,19 +30,23 @@ pub(super) enum IndexKind {
     Deleted = 8,
     /// (GUID) -> nothing: the edges that are, or were, the relationship with this GUID.
     Relationship = 9,
-    /// (level) -> time: those whose header is ahead of the time from which it holds here, by when they were made.
+    /// (level) -> time: those whose header is ahead of the time from which it holds here, by when
+    /// they were made.
     CreatedAhead = 10,
     /// (level) -> time or missing: the same, by when they were changed last.
     UpdatedAhead = 11,
-    /// (level) -> time or missing: those in status DELETED, by when they were made. In forms 2 and 3 only.
+    /// (level) -> time or missing: those in status DELETED, by when they were made. In forms 2 and
+    /// 3 only.
     DeletedCreated = 12,
-    /// (level) -> nothing: those of which only a proxy is known. They are in no other index but those of classifications.
+    /// (level) -> nothing: those of which only a proxy is known. They are in no other index but
+    /// those of classifications.
     Proxy = 13,
     /// (name) -> time or missing: what carries the classification, by when it was made.
     ClassifiedCreated = 33,
     /// (name) -> time or missing: the same, by when it was changed last.
     ClassifiedUpdated = 34,
-    /// (name) -> time or missing: those of them whose header is ahead of their time, by when they were made.
+    /// (name) -> time or missing: those of them whose header is ahead of their time, by when they
+    /// were made.
     ClassifiedCreatedAhead = 35,
     /// (name) -> time or missing: the same, by when they were changed last.
     ClassifiedUpdatedAhead = 36,
@@ -104,8 +110,8 @@ pub(super) fn put_time(time: Option<i64>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends bytes that stand in the order of decimal numbers of any size: sign, exponent, digits; what is negative the
-/// other way round. Beyond some sixty digits numbers are in no order.
+/// Appends bytes that stand in the order of decimal numbers of any size: sign, exponent, digits;
+/// what is negative the other way round. Beyond some sixty digits numbers are in no order.
 pub(super) fn put_decimal(text: &str, out: &mut Vec<u8>) {
     let (negative, number) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

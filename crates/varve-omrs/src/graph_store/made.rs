@@ -1,6 +1,7 @@
-//! JSON that was made of stored bytes, kept for whoever reads the same bytes again: making it takes many times as long as
-//! finding it. Found by the bytes themselves, so what is found is right whatever was written since, and at every point of
-//! time; it holds as long as the types do, which it is kept with.
+//! JSON that was made of stored bytes, kept for whoever reads the same bytes again: making it takes
+//! many times as long as finding it. Found by the bytes themselves, so what is found is right
+//! whatever was written since, and at every point of time; it holds as long as the types do, which
+//! it is kept with.
 
 use std::collections::VecDeque;
 
@@ -11,20 +12,21 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::store::ToldEntity;
 
-/// The most bytes that are kept of lists of classifications, those stored and their JSON together: those of some two thousand
-/// entities that carry many.
+/// The most bytes that are kept of lists of classifications, those stored and their JSON together:
+/// those of some two thousand entities that carry many.
 pub(super) const CLASSIFICATION_BYTES_MAX: usize = 64 << 20;
-/// The most bytes that are kept of entities, alike. The JSON of their classifications is in it, also where it is the same as
-/// that above.
+/// The most bytes that are kept of entities, alike. The JSON of their classifications is in it,
+/// also where it is the same as that above.
 pub(super) const ENTITY_BYTES_MAX: usize = 128 << 20;
 /// Parts that are locked apart. A power of two.
 const SHARDS: usize = 16;
-/// The part of a shard's bytes that one entry may have: one that is longer would drive out many others.
+/// The part of a shard's bytes that one entry may have: one that is longer would drive out many
+/// others.
 const ENTRIES_MIN: usize = 8;
 /// What what an entry is found by takes beside its bytes.
 const STORED_BYTES: usize = 32;
-/// How many of the bytes that were asked for last a shard remembers: what is asked for once, as by a search that goes
-/// through a whole type, is not kept, and drives nothing out.
+/// How many of the bytes that were asked for last a shard remembers: what is asked for once, as by
+/// a search that goes through a whole type, is not kept, and drives nothing out.
 const ASKED_FOR: usize = 1024;
 
 /// What is made of stored bytes.
@@ -76,7 +78,8 @@ pub(super) struct MadeJson<M> {
     bytes_max: usize,
 }
 
-/// Entries by the hash of their stored bytes; the first in the queue goes first, but later if it was asked for since.
+/// Entries by the hash of their stored bytes; the first in the queue goes first, but later if it
+/// was asked for since.
 struct Shard<M> {
     entries: FxHashMap<u64, Entry<M>>,
     queue: VecDeque<u64>,
@@ -115,7 +118,8 @@ fn hash_of((name, bytes): (&str, &[u8])) -> u64 {
     xxh3_64_with_seed(bytes, xxh3_64(name.as_bytes()))
 }
 
-/// What an entry takes, about: its place in a table and in a queue that may be half empty, and what it holds.
+/// What an entry takes, about: its place in a table and in a queue that may be half empty, and what
+/// it holds.
 fn weight<M: Made>(made: &M) -> usize {
     let place = size_of::<(u64, Entry<M>)>() + size_of::<u64>();
     2 * place + STORED_BYTES + made.bytes()

@@ -18,7 +18,8 @@ use crate::matching::Facts;
 use crate::store::{Listing, Subject, Walk, WalkBy};
 use crate::types::{InstanceStatus, TypeDefCategory, TypeIndex};
 
-/// The most subtypes whose texts are walked apart; those of types with more are found among all texts.
+/// The most subtypes whose texts are walked apart; those of types with more are found among all
+/// texts.
 const TEXT_TYPES_MAX: usize = 32;
 
 /// The most types whose entries by a property are walked together.
@@ -65,8 +66,8 @@ pub(super) fn plan<'a>(
     Some(split_by_time(walk.subject, part, ahead))
 }
 
-/// What was made or changed later than the time that is shown is passed over, however much it is: only headers that are
-/// ahead of their time can say so, and those have entries of their own.
+/// What was made or changed later than the time that is shown is passed over, however much it is:
+/// only headers that are ahead of their time can say so, and those have entries of their own.
 fn split_by_time<'a>(
     subject: Subject,
     part: Part<'a>,
@@ -226,8 +227,8 @@ fn level(state: &TypesInGraph, walk: &Walk<'_>) -> Option<u32> {
     Some(if is_root { ANY } else { label })
 }
 
-/// Where the entries of a property are: at the type's level if the type has the property, otherwise at those of the topmost
-/// types below it that have it.
+/// Where the entries of a property are: at the type's level if the type has the property, otherwise
+/// at those of the topmost types below it that have it.
 fn property_levels(state: &TypesInGraph, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec<u8>>> {
     let number = state.rules.number_of(name)?;
     let first = |level: u32| level_first(level, Some(number));
@@ -273,8 +274,8 @@ fn text_levels(state: &TypesInGraph, walk: &Walk<'_>) -> Vec<Vec<u8>> {
     labels.map(|label| level_first(label, None)).collect()
 }
 
-/// The index and the first values of the partitions where all are listed that are of a type, or that carry a classification;
-/// `None` for what is not listed.
+/// The index and the first values of the partitions where all are listed that are of a type, or
+/// that carry a classification; `None` for what is not listed.
 pub(super) fn listing_of(state: &TypesInGraph, of: TypeIndex) -> Option<(u32, Vec<Vec<u8>>)> {
     let names = [state.types.get(of).name().to_owned()];
     let (subject, of, by) = match state.types.get(of).def().category() {
@@ -371,8 +372,9 @@ fn ordered_value(value: Option<&InstancePropertyValue>) -> Vec<u8> {
     })
 }
 
-/// Whether an instance that an entry led to is what the walk describes, and has that entry: the instance may have changed,
-/// and entries keep the start of long texts only, and numbers without their scale.
+/// Whether an instance that an entry led to is what the walk describes, and has that entry: the
+/// instance may have changed, and entries keep the start of long texts only, and numbers without
+/// their scale.
 pub(super) fn is_described(
     state: &TypesInGraph,
     walk: &Walk<'_>,

@@ -140,7 +140,8 @@ pub(super) fn category_of(
         .unwrap_or_else(|| usual_category(plain))
 }
 
-/// Whether a plain value may be of a kind: it is not where the attribute has gone from the type since.
+/// Whether a plain value may be of a kind: it is not where the attribute has gone from the type
+/// since.
 fn fits(category: PrimitiveDefCategory, plain: Token<'_>) -> bool {
     use PrimitiveDefCategory as Of;
     match plain {

@@ -240,7 +240,8 @@ pub(super) struct GraphReader {
 /// Of how many entities links are asked for at once: most that a walk comes by have few.
 const LINKS_AT_ONCE: usize = 16;
 
-/// The edge with this clustering key at a vertex. One that begins and ends there is stored twice, and counts once.
+/// The edge with this clustering key at a vertex. One that begins and ends there is stored twice,
+/// and counts once.
 fn edge_once(owner: &[u8], clustering: &[u8]) -> Result<Option<EdgeId>, GraphError> {
     let (id, side) = key::decode_edge(owner, clustering)?;
     let is_again = side == varve_model::Direction::In && id.source == id.target;

@@ -1,9 +1,10 @@
-//! Which index entries instances of a type have: what follows from the types, in numbers, so that entries can be made
-//! without them.
+//! Which index entries instances of a type have: what follows from the types, in numbers, so that
+//! entries can be made without them.
 //!
-//! The rules are stored with the graph, so that whoever opens it keeps its indexes, whether or not he knows the types. Types
-//! are known by their labels' ids, properties by numbers that are given once. A change of the types changes the rules; where
-//! that concerns instances that there may be, their entries are made anew.
+//! The rules are stored with the graph, so that whoever opens it keeps its indexes, whether or not
+//! he knows the types. Types are known by their labels' ids, properties by numbers that are given
+//! once. A change of the types changes the rules; where that concerns instances that there may be,
+//! their entries are made anew.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +24,9 @@ use crate::types::{
 /// The level of all types. Levels of types are their labels' ids, which begin with 1.
 pub(super) const ANY: u32 = 0;
 
-/// Which entries rules stand for, whatever the types are. Form 1 had none of [`Rules::has_orders_of_parts`], forms 1 and 2 not
-/// the list of [`Rules::keeps_proxies_apart`], forms 1 to 3 not those of [`Rules::keeps_deleted_apart`].
+/// Which entries rules stand for, whatever the types are. Form 1 had none of
+/// [`Rules::has_orders_of_parts`], forms 1 and 2 not the list of [`Rules::keeps_proxies_apart`],
+/// forms 1 to 3 not those of [`Rules::keeps_deleted_apart`].
 pub(super) const FORM: u32 = 4;
 
 /// The rules of all types.
@@ -47,7 +49,8 @@ pub(super) struct Rules {
 /// The rules of one type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TypeRules {
-    /// The levels that its instances are listed at: of all types, then from the root down to the type itself.
+    /// The levels that its instances are listed at: of all types, then from the root down to the
+    /// type itself.
     pub(super) levels: Vec<u32>,
     /// Its properties of single values, by name.
     pub(super) properties: Vec<PropertyRule>,
@@ -59,7 +62,8 @@ pub(super) struct PropertyRule {
     pub(super) name: String,
     /// Its number, the same in all types.
     pub(super) number: u32,
-    /// The place in the type's levels of the first whose type has the property. The level of all types is the root's.
+    /// The place in the type's levels of the first whose type has the property. The level of all
+    /// types is the root's.
     pub(super) from: u32,
     /// Texts that are digits of big numbers, and stand in their order.
     pub(super) big: bool,
@@ -128,7 +132,8 @@ impl TypeRules {
 }
 
 impl Rules {
-    /// Whether what carries a classification, and (in form 2 and 3) what is DELETED, have entries by more than GUIDs.
+    /// Whether what carries a classification, and (in form 2 and 3) what is DELETED, have entries
+    /// by more than GUIDs.
     pub(super) fn has_orders_of_parts(&self) -> bool {
         self.form >= 2
     }
@@ -138,13 +143,14 @@ impl Rules {
         self.form >= 3
     }
 
-    /// Whether what is DELETED is in orders by GUID and times of its own, and not in those of the others.
+    /// Whether what is DELETED is in orders by GUID and times of its own, and not in those of the
+    /// others.
     pub(super) fn keeps_deleted_apart(&self) -> bool {
         self.form >= 4
     }
 
-    /// The same of the last form that listed proxies, and what is DELETED, among the others. It stands for all that earlier and
-    /// later ones listed of them, but for what they list apart.
+    /// The same of the last form that listed proxies, and what is DELETED, among the others. It
+    /// stands for all that earlier and later ones listed of them, but for what they list apart.
     pub(super) fn with_all_together(&self) -> Self {
         Self {
             form: 2,
@@ -152,8 +158,8 @@ impl Rules {
         }
     }
 
-    /// The rules that follow from `types`, whose labels are `labels`. Numbers, and rules of labels whose types have gone,
-    /// are those of `before`.
+    /// The rules that follow from `types`, whose labels are `labels`. Numbers, and rules of labels
+    /// whose types have gone, are those of `before`.
     pub(super) fn of(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>, before: &Self) -> Self {
         let mut rules = before.clone();
         rules.form = FORM;
@@ -232,7 +238,8 @@ impl Rules {
         (all(&self.entities), all(&self.relationships))
     }
 
-    /// Whose instances have other entries by `self` than by `before`, but for labels without rules before.
+    /// Whose instances have other entries by `self` than by `before`, but for labels without rules
+    /// before.
     pub(super) fn changed_since(&self, before: &Self) -> Changed {
         fn changed<K: Ord + Clone>(
             now: &BTreeMap<K, TypeRules>,
@@ -244,8 +251,8 @@ impl Rules {
             let differing = now.iter().filter(differs);
             differing.map(|(of, _)| of.clone()).collect()
         }
-        // What came with a dump may carry a classification that was not known until now: it is listed by the name, but has no
-        // entries of the properties.
+        // What came with a dump may carry a classification that was not known until now: it is
+        // listed by the name, but has no entries of the properties.
         let is_new = |(name, rules): &(&String, &TypeRules)| {
             !before.classifications.contains_key(*name) && !rules.properties.is_empty()
         };

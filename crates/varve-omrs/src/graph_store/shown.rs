@@ -1,5 +1,5 @@
-//! An instance as a walk shows it: its row, of which what is asked for is made when it is asked for. Of most that a search
-//! looks at that is what the header says, or one property.
+//! An instance as a walk shows it: its row, of which what is asked for is made when it is asked
+//! for. Of most that a search looks at that is what the header says, or one property.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};

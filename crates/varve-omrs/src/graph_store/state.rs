@@ -142,8 +142,8 @@ impl TypesInGraph {
     }
 }
 
-/// Sees to it that every type of entities and relationships has a label, and that the property keys are there. Returns the
-/// labels.
+/// Sees to it that every type of entities and relationships has a label, and that the property keys
+/// are there. Returns the labels.
 pub(super) fn ensure_labels(
     graph: &Graph,
     types: &Catalogue,

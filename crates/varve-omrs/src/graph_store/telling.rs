@@ -1,6 +1,6 @@
-//! The JSON of instances, made straight from what is stored of them, without objects. What cannot be written so, as it is
-//! damaged, or of a form that is read only as a whole, or says of its type what the catalogue does not, is read and
-//! written as an object.
+//! The JSON of instances, made straight from what is stored of them, without objects. What cannot
+//! be written so, as it is damaged, or of a form that is read only as a whole, or says of its type
+//! what the catalogue does not, is read and written as an object.
 
 use bytes::Bytes;
 use compact_str::CompactString;
@@ -312,14 +312,16 @@ impl Telling<'_> {
 /// What a header says that can be told straight.
 fn told_head(bytes: &[u8]) -> Decoded<Head<'_>> {
     let head = Head::read(bytes)?;
-    // What it says of its type may be another than the one that is asked which properties are unique.
+    // What it says of its type may be another than the one that is asked which properties are
+    // unique.
     if head.audit.says_type() {
         return Err(Cursor::new(bytes).error());
     }
     Ok(head)
 }
 
-/// The members of the object that a relationship is told as, those that come before its ends, and its status.
+/// The members of the object that a relationship is told as, those that come before its ends, and
+/// its status.
 fn relationship_json(
     guid: &str,
     of: Option<&ResolvedType>,

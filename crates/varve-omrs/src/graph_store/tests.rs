@@ -69,7 +69,8 @@ impl Fixture {
         decoder.entity("guid", of, &parts, None).ok()
     }
 
-    /// Whether the JSON of the classifications was made straight from what is stored; then it is that of the classifications.
+    /// Whether the JSON of the classifications was made straight from what is stored; then it is
+    /// that of the classifications.
     fn tells_straight(&self, content: &[u8]) -> Option<bool> {
         let (_, properties) = vertex_parts(content).ok()?;
         let stored = Parts::of(properties, KEYS).ok()?.classifications?;
@@ -89,7 +90,8 @@ impl Fixture {
         Some(true)
     }
 
-    /// Whether the JSON of the entity was made straight from what is stored; then it is that of the entity.
+    /// Whether the JSON of the entity was made straight from what is stored; then it is that of the
+    /// entity.
     fn tells_entity_straight(&self, content: &[u8]) -> Option<bool> {
         let (_, properties) = vertex_parts(content).ok()?;
         let parts = Parts::of(properties, KEYS).ok()?;

@@ -1,10 +1,11 @@
-//! The texts that instances have, each once, in memory: searches for ends and parts of texts look at them instead of at the
-//! instances, of which there are many more.
+//! The texts that instances have, each once, in memory: searches for ends and parts of texts look
+//! at them instead of at the instances, of which there are many more.
 //!
-//! What is here is a hint. A text stays when the last instance that had it is gone; what a text leads to is looked at as ever.
-//! But none may be missing: every text is noted while entries are made of its instance, which is before any reader can see
-//! the instance, and what was there before is read in the background, once, when the store is opened. Where nothing was there,
-//! all are known from the beginning.
+//! What is here is a hint. A text stays when the last instance that had it is gone; what a text
+//! leads to is looked at as ever. But none may be missing: every text is noted while entries are
+//! made of its instance, which is before any reader can see the instance, and what was there before
+//! is read in the background, once, when the store is opened. Where nothing was there, all are
+//! known from the beginning.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -164,8 +165,9 @@ impl Texts {
         }
     }
 
-    /// How many there are; `None` when not all are known. Then `deriver`, whose entries are of all texts and are noted here,
-    /// is let read what was there before, so that they are known some time later.
+    /// How many there are; `None` when not all are known. Then `deriver`, whose entries are of all
+    /// texts and are noted here, is let read what was there before, so that they are known some
+    /// time later.
     pub(super) fn count(
         self: &Arc<Self>,
         deriver: impl FnOnce() -> Box<dyn Deriver>,
@@ -253,8 +255,8 @@ impl Texts {
         self.await_reading();
     }
 
-    /// The texts that pass a test, and the starts of those that may; `None` when not all are known, or they are more than
-    /// `most`.
+    /// The texts that pass a test, and the starts of those that may; `None` when not all are known,
+    /// or they are more than `most`.
     ///
     /// # Errors
     /// What the test returns, which ends it.

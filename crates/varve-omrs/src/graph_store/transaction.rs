@@ -77,7 +77,8 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         Ok(found)
     }
 
-    /// The edges that may be the relationship with this GUID now, as far as committed. Its name is held.
+    /// The edges that may be the relationship with this GUID now, as far as committed. Its name is
+    /// held.
     fn listed_edges(&self, guid: &str) -> Result<Vec<EdgeId>, OmrsError> {
         if let Some(listed) = self.listed.borrow().get(guid) {
             return Ok(listed.clone());
@@ -142,7 +143,8 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         Ok(label.map_err(GraphError::from)?)
     }
 
-    /// The newest state of an element whose version is lower than that given and whose status is not DELETED.
+    /// The newest state of an element whose version is lower than that given and whose status is
+    /// not DELETED.
     fn earlier<T>(
         &self,
         id: &ElementId,

@@ -19,7 +19,8 @@ json_enum! {
         DeregisteredRepository = "DEREGISTERED_REPOSITORY",
         /// Part of a server's configuration; read-only.
         Configuration = "CONFIGURATION",
-        /// Mastered by a tool outside the cohort; changed only through the repository that replicates it.
+        /// Mastered by a tool outside the cohort; changed only through the repository that
+        /// replicates it.
         ExternalSource = "EXTERNAL_SOURCE",
     }
 }
@@ -102,7 +103,8 @@ json_object! {
         create_time: Option<Millis> = "createTime",
         /// When it was changed last; absent until the first change.
         update_time: Option<Millis> = "updateTime",
-        /// 1 when made, one more with each change. A change of a classification counts for the classification only.
+        /// 1 when made, one more with each change. A change of a classification counts for the
+        /// classification only.
         version: i64 = "version",
         /// Where it stands in its life.
         status: Option<InstanceStatus> = "status",

@@ -30,7 +30,8 @@ json_object! {
 }
 
 json_object! {
-    /// What stands for an entity at the end of a relationship, and where only a relationship to it is known.
+    /// What stands for an entity at the end of a relationship, and where only a relationship to it
+    /// is known.
     pub struct EntityProxy {
         @class "EntityProxy";
         @base

@@ -1,14 +1,15 @@
 //! Numbers of any size, as their digits.
 
-/// The most digits of a number, and the largest exponent: what Java's `BigDecimal` takes long to print is refused.
+/// The most digits of a number, and the largest exponent: what Java's `BigDecimal` takes long to
+/// print is refused.
 const DIGITS_MAX: usize = 10_000;
 
 /// A whole number of any size, in digits without leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BigInteger(Box<str>);
 
-/// A decimal number of any size, as it was written. Two that are written differently are different, as in Java: `1.0` has
-/// another scale than `1.00`.
+/// A decimal number of any size, as it was written. Two that are written differently are different,
+/// as in Java: `1.0` has another scale than `1.00`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BigDecimal(Box<str>);
 

@@ -6,7 +6,8 @@ use super::{BigDecimal, BigInteger, PropertyValueHeader};
 use crate::json::{Encode, Fields, JsonError, Millis, RawJson, Reader, Writer};
 use crate::types::PrimitiveDefCategory;
 
-/// A primitive value of a kind that is stated apart from it, since JSON has only one kind of number.
+/// A primitive value of a kind that is stated apart from it, since JSON has only one kind of
+/// number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrimitivePropertyValue {
     /// What every property value says of its type.
@@ -112,7 +113,8 @@ fn narrow<T: TryFrom<i64>>(
     T::try_from(value).map_err(|_| wanted(reader, category))
 }
 
-/// The text of a number; big ones, and those that JSON has not (`NaN`, `Infinity`), may come as strings.
+/// The text of a number; big ones, and those that JSON has not (`NaN`, `Infinity`), may come as
+/// strings.
 fn number_text<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, JsonError> {
     if reader.at_string()? {
         reader.string()

@@ -7,7 +7,8 @@ use super::{Primitive, PrimitivePropertyValue};
 use crate::json::{Decode, Encode, Fields, JsonError, Millis, Reader, Writer, json_object};
 
 json_object! {
-    /// Properties by name, and the period in which they are in effect. The period is data: no call looks at it.
+    /// Properties by name, and the period in which they are in effect. The period is data: no call
+    /// looks at it.
     pub struct InstanceProperties {
         @class "InstanceProperties";
         /// The version of this object's structure.

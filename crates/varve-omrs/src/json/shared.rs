@@ -8,11 +8,13 @@ use bytes::Bytes;
 
 use super::{Decode, Encode, Field, JsonError, Limits, Pieces, Reader, Writer, decode};
 
-/// A value that costs nothing to clone. Who changes it changes a copy of its own where others hold it too.
+/// A value that costs nothing to clone. Who changes it changes a copy of its own where others hold
+/// it too.
 ///
-/// While it has several holders, its JSON is made once for every document and every place of a document that it stands in, and
-/// what is long is not even copied there, so that an answer in which the same thing stands many times costs little. One whose JSON is
-/// known from the start is itself made when somebody first looks at it ([`Shared::made_later`]).
+/// While it has several holders, its JSON is made once for every document and every place of a
+/// document that it stands in, and what is long is not even copied there, so that an answer in
+/// which the same thing stands many times costs little. One whose JSON is known from the start is
+/// itself made when somebody first looks at it ([`Shared::made_later`]).
 pub struct Shared<T>(Arc<SharedValue<T>>);
 
 struct SharedValue<T> {
@@ -64,7 +66,8 @@ const OWN: Limits = Limits {
 };
 
 impl<T> Shared<T> {
-    /// What each value takes where it is kept, with the room for itself, beside what it and its JSON hold.
+    /// What each value takes where it is kept, with the room for itself, beside what it and its
+    /// JSON hold.
     pub(crate) const PARTS_BYTES: usize = 2 * size_of::<usize>() + size_of::<SharedValue<T>>();
 
     /// A value with one holder.
@@ -76,8 +79,8 @@ impl<T> Shared<T> {
         }))
     }
 
-    /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is about what is held
-    /// until then, and then beside it.
+    /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is
+    /// about what is held until then, and then beside it.
     pub(crate) fn made_later(json: Bytes, bytes: usize, make: impl MakeLater<T> + 'static) -> Self {
         let make = Make::OfWhatIsHeld(Box::new(make));
         Self(Arc::new(SharedValue {
@@ -103,13 +106,15 @@ impl<T> Shared<T> {
         }))
     }
 
-    /// The bytes that are held of one that is made later, about, beside itself once somebody has looked at it.
+    /// The bytes that are held of one that is made later, about, beside itself once somebody has
+    /// looked at it.
     #[must_use]
     pub fn bytes_made_later(&self) -> Option<usize> {
         self.0.later.as_ref().map(|later| later.bytes)
     }
 
-    /// How many bytes its JSON has, if those are at most `most`. It is made where it is not there, and kept.
+    /// How many bytes its JSON has, if those are at most `most`. It is made where it is not there,
+    /// and kept.
     pub(crate) fn json_bytes(&self, most: usize) -> Option<usize>
     where
         T: Encode,
@@ -128,8 +133,8 @@ impl<T> Shared<T> {
         Some(json.len()).filter(|bytes| *bytes <= most)
     }
 
-    /// What of a value that is still to be made is called `name`, or more, made for the caller alone. `None` where the value is
-    /// there, or is made as a whole only.
+    /// What of a value that is still to be made is called `name`, or more, made for the caller
+    /// alone. `None` where the value is there, or is made as a whole only.
     pub(crate) fn named(&self, name: &str) -> Option<T> {
         match (self.made(), &self.0.later) {
             (None, Some(later)) => match &later.make {

@@ -1,4 +1,5 @@
-//! Conditions from the bodies of requests. What their regular expressions cost counts against the request's [`Effort`].
+//! Conditions from the bodies of requests. What their regular expressions cost counts against the
+//! request's [`Effort`].
 
 use std::sync::Arc;
 
@@ -12,15 +13,16 @@ use crate::requests::{
 
 /// How deep conditions may be nested.
 const DEPTH_MAX: usize = 100;
-/// How many values the operator IN may have: each instance that is looked at may be compared with all of them.
+/// How many values the operator IN may have: each instance that is looked at may be compared with
+/// all of them.
 const IN_VALUES_MAX: usize = 10_000;
 
-/// The condition of the `…ByProperty` calls: header fields and properties by name, strings as regular expressions. `None`
-/// when nothing is asked for.
+/// The condition of the `…ByProperty` calls: header fields and properties by name, strings as
+/// regular expressions. `None` when nothing is asked for.
 ///
 /// # Errors
-/// `InvalidParameterException` or `FunctionNotSupportedException` for a regular expression, or when they are too many;
-/// `RepositoryErrorException` when the request's time is up.
+/// `InvalidParameterException` or `FunctionNotSupportedException` for a regular expression, or when
+/// they are too many; `RepositoryErrorException` when the request's time is up.
 pub fn property_condition(
     properties: Option<&InstanceProperties>,
     criteria: Option<MatchCriteria>,
@@ -62,7 +64,8 @@ pub fn classification_condition(
 /// The condition of the `…ByPropertyValue` calls.
 ///
 /// # Errors
-/// `InvalidParameterException` when there is nothing to search for; as [`property_condition`] otherwise.
+/// `InvalidParameterException` when there is nothing to search for; as [`property_condition`]
+/// otherwise.
 pub fn text_condition(
     criteria: Option<&str>,
     effort: &Arc<Effort>,
@@ -81,7 +84,8 @@ pub fn text_condition(
 /// The condition that a tree of conditions is. `None` when nothing is asked for.
 ///
 /// # Errors
-/// `InvalidParameterException` when a condition is malformed or nested too deeply; as [`property_condition`] otherwise.
+/// `InvalidParameterException` when a condition is malformed or nested too deeply; as
+/// [`property_condition`] otherwise.
 pub fn search_condition(
     search: &SearchProperties,
     path: &str,
@@ -199,8 +203,8 @@ fn string(value: &InstancePropertyValue) -> Option<&str> {
     }
 }
 
-/// The test that a value of the `…ByProperty` calls stands for. Strings are expressions where they are whole values; within
-/// arrays, maps and structs they are compared as they are.
+/// The test that a value of the `…ByProperty` calls stands for. Strings are expressions where they
+/// are whole values; within arrays, maps and structs they are compared as they are.
 fn value_test(
     value: &InstancePropertyValue,
     parameter: &str,

@@ -15,8 +15,8 @@ pub enum Condition {
     Any(Vec<Condition>),
     /// None of them holds.
     None(Vec<Condition>),
-    /// The property of this name, or the header field of this name, passes the test. Where an instance has both, it is
-    /// enough that one of them does.
+    /// The property of this name, or the header field of this name, passes the test. Where an
+    /// instance has both, it is enough that one of them does.
     Property {
         /// The name of the property or field.
         name: String,
@@ -66,8 +66,8 @@ impl Condition {
         }
     }
 
-    /// The parts of it that are about the value of the property `name` alone, each with whether it must hold. They hold, or
-    /// not, of all instances that have the same value.
+    /// The parts of it that are about the value of the property `name` alone, each with whether it
+    /// must hold. They hold, or not, of all instances that have the same value.
     pub(crate) fn of_value<'c>(&'c self, name: &str, found: &mut Vec<(&'c Self, bool)>) {
         match self {
             Self::All(conditions) => {

@@ -1,8 +1,9 @@
 //! What the regular expressions of one request may cost, and have cost so far.
 //!
-//! A text is compared with an expression in a time that grows with the length of both, and nothing can interrupt that. So a
-//! request may have no more than so many expressions; what they cost is counted with each text, the clock is looked at
-//! accordingly, and a single comparison that could take long is refused before it begins.
+//! A text is compared with an expression in a time that grows with the length of both, and nothing
+//! can interrupt that. So a request may have no more than so many expressions; what they cost is
+//! counted with each text, the clock is looked at accordingly, and a single comparison that could
+//! take long is refused before it begins.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,9 +16,10 @@ use crate::error::{Message, OmrsError};
 const EXPRESSIONS_MAX: usize = 100;
 /// The most bytes of them when compiled, all together.
 const COMPILED_BYTES_MAX: usize = 4 << 20;
-/// The most steps that one comparison may take, of some nanoseconds each in the worst case: some seconds. Enough for texts of
-/// 4 MiB, the longest unless the server is told otherwise, with expressions of 16 KiB, more than most that people write; for
-/// the largest expressions it allows texts of 128 KiB.
+/// The most steps that one comparison may take, of some nanoseconds each in the worst case: some
+/// seconds. Enough for texts of 4 MiB, the longest unless the server is told otherwise, with
+/// expressions of 16 KiB, more than most that people write; for the largest expressions it allows
+/// texts of 128 KiB.
 const COMPARISON_MAX: u64 = 1 << 31;
 /// After how many steps the clock is looked at: some ten milliseconds in the worst case.
 const CLOCK_EVERY: u64 = 1 << 23;
@@ -69,7 +71,8 @@ impl Effort {
         self.check()
     }
 
-    /// Counts one more general expression, which `parameter` gives, and the bytes that it has when compiled.
+    /// Counts one more general expression, which `parameter` gives, and the bytes that it has when
+    /// compiled.
     ///
     /// # Errors
     /// `InvalidParameterException` when it is one too many, or all together have too many bytes.
@@ -112,7 +115,8 @@ impl Effort {
     /// That every comparison was made which was asked for.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when the time was up for one, or it could have taken too long by itself.
+    /// `RepositoryErrorException` when the time was up for one, or it could have taken too long by
+    /// itself.
     pub(crate) fn check(&self) -> Result<(), OmrsError> {
         match self.end.load(Ordering::Relaxed) {
             GOES_ON => Ok(()),

@@ -6,7 +6,8 @@ use super::java_regex::{Fault, Flags, Fold, NESTING_MAX, Parser, Token, not_supp
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ClassText {
     pub(super) text: String,
-    /// Whether letters of either case count. Only for all of Unicode: what Java folds by itself is folded in the text.
+    /// Whether letters of either case count. Only for all of Unicode: what Java folds by itself is
+    /// folded in the text.
     pub(super) folds: bool,
 }
 

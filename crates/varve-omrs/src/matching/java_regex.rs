@@ -40,7 +40,8 @@ pub(super) enum Dot {
     All,
 }
 
-/// A part of an expression. Capturing makes no difference to whether a text matches, and greed none either.
+/// A part of an expression. Capturing makes no difference to whether a text matches, and greed none
+/// either.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Node {
     Char(char, Fold),
@@ -280,7 +281,8 @@ impl Parser {
                 return Err(Fault::Syntax(format!("{operator} repeats nothing")));
             }
             Token::Plain('{') => {
-                // Java repeats the empty text here if a count follows, and refuses the expression if not.
+                // Java repeats the empty text here if a count follows, and refuses the expression
+                // if not.
                 self.back();
                 Node::Sequence(Vec::new())
             }

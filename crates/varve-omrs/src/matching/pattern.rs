@@ -19,10 +19,10 @@ const PART_BYTES: usize = 32;
 
 /// A Java regular expression that a whole string is compared with.
 ///
-/// Those that repositories quote texts with (the text itself, one that starts with it, ends with it or contains it, each
-/// with or without regard to case) are recognised and compared as texts; all others are translated for the `regex` crate,
-/// whose time is linear in the string. What that crate cannot do (references back, looking around, possessive repetition) is
-/// not supported.
+/// Those that repositories quote texts with (the text itself, one that starts with it, ends with it
+/// or contains it, each with or without regard to case) are recognised and compared as texts; all
+/// others are translated for the `regex` crate, whose time is linear in the string. What that crate
+/// cannot do (references back, looking around, possessive repetition) is not supported.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     /// What is known of the strings that match.
@@ -73,8 +73,8 @@ impl Pattern {
     /// Reads an expression; `parameter` says where it was given.
     ///
     /// # Errors
-    /// `InvalidParameterException` when Java would refuse it too; `FunctionNotSupportedException` when it asks for what is
-    /// not done here.
+    /// `InvalidParameterException` when Java would refuse it too; `FunctionNotSupportedException`
+    /// when it asks for what is not done here.
     pub fn new(text: &str, parameter: &str) -> Result<Self, OmrsError> {
         if let Some(quoted) = one_quote(text) {
             return Ok(quoted.into());
@@ -90,11 +90,12 @@ impl Pattern {
         Self::general(text).map_err(fault)
     }
 
-    /// The same of an expression that is given in a request, whose cost counts against what the request may cost.
+    /// The same of an expression that is given in a request, whose cost counts against what the
+    /// request may cost.
     ///
     /// # Errors
-    /// As [`Pattern::new`]; `InvalidParameterException` when the request has too many, `RepositoryErrorException` when its
-    /// time is up.
+    /// As [`Pattern::new`]; `InvalidParameterException` when the request has too many,
+    /// `RepositoryErrorException` when its time is up.
     pub fn of_request(
         text: &str,
         parameter: &str,
@@ -141,7 +142,8 @@ impl Pattern {
         Quoted::exactly(text).into()
     }
 
-    /// Whether all of `text` matches. False, and worth nothing, once the request has cost too much ([`Effort::check`]).
+    /// Whether all of `text` matches. False, and worth nothing, once the request has cost too much
+    /// ([`Effort::check`]).
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if let Some(effort) = &self.effort
@@ -174,7 +176,8 @@ impl Pattern {
     }
 }
 
-/// Compiling takes long beside matching one string, and clients page through a search with the same expression.
+/// Compiling takes long beside matching one string, and clients page through a search with the same
+/// expression.
 fn compiled(text: &str, node: &Node) -> Result<Arc<Compiled>, Fault> {
     static COMPILED: OnceLock<Mutex<HashMap<String, Arc<Compiled>>>> = OnceLock::new();
     let cache = COMPILED.get_or_init(Mutex::default);
@@ -196,8 +199,8 @@ fn is_special(byte: u8) -> bool {
     b"\\[](){}.*+?^$|".contains(&byte)
 }
 
-/// Recognises a text without special characters, and the four usual forms by their first and last characters, without making
-/// a tree of what is between: values may be megabytes long.
+/// Recognises a text without special characters, and the four usual forms by their first and last
+/// characters, without making a tree of what is between: values may be megabytes long.
 fn one_quote(text: &str) -> Option<Quoted> {
     if !text.bytes().any(is_special) {
         return Some(Quoted::exactly(text));
@@ -394,7 +397,8 @@ fn allows(dot: Dot, text: &str) -> bool {
     }
 }
 
-/// Whether `wanted` stands somewhere in `text` with nothing before and after it that the dots leave out.
+/// Whether `wanted` stands somewhere in `text` with nothing before and after it that the dots leave
+/// out.
 fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
     let first_barrier = text
         .find(|character| is_terminator(before, character))
@@ -403,7 +407,8 @@ fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
         .char_indices()
         .rfind(|(_, character)| is_terminator(after, *character))
         .map_or(0, |(at, character)| at + character.len_utf8());
-    // Where the text may stand: not after the first barrier, and such that its end is not before the last one.
+    // Where the text may stand: not after the first barrier, and such that its end is not before
+    // the last one.
     let mut start = last_barrier.saturating_sub(wanted.len());
     while !text.is_char_boundary(start) {
         start += 1;

@@ -12,8 +12,9 @@ use crate::types::InstanceStatus;
 
 /// What can be asked of an entity, a relationship, or a classification.
 ///
-/// The first four are required. The others are what most conditions and orders ask: whoever has an instance in a form in
-/// which the whole of a part costs more than one thing of it answers them without.
+/// The first four are required. The others are what most conditions and orders ask: whoever has an
+/// instance in a form in which the whole of a part costs more than one thing of it answers them
+/// without.
 pub trait Facts {
     /// What is known of it.
     fn audit(&self) -> &InstanceAuditHeader;

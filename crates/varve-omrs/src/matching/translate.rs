@@ -6,11 +6,13 @@ use super::pattern::Compiled;
 
 use super::java_regex::{Dot, Fault, Fold, Node, not_supported};
 
-/// The most bytes of a compiled expression. In the worst case a comparison takes a step for each part of the expression with
-/// each byte of the text, and nothing interrupts it. What people write has some kilobytes; what has more repeats much, or
-/// classes of Unicode: `.{0,255}` is just allowed.
+/// The most bytes of a compiled expression. In the worst case a comparison takes a step for each
+/// part of the expression with each byte of the text, and nothing interrupts it. What people write
+/// has some kilobytes; what has more repeats much, or classes of Unicode: `.{0,255}` is just
+/// allowed.
 const BYTES_MAX: usize = 512 << 10;
-/// The size that is tried first. How many bytes an expression has is known no better than by the power of two it fits in.
+/// The size that is tried first. How many bytes an expression has is known no better than by the
+/// power of two it fits in.
 const BYTES_TRIED: usize = 4 << 10;
 /// The most bytes of what is remembered while an expression runs, for each thread.
 const REMEMBERED_BYTES_MAX: usize = 512 << 10;
@@ -86,7 +88,8 @@ fn write(node: &Node, is_last: bool, text: &mut String) -> Result<(), Fault> {
         }
         Node::Start => text.push_str("\\A"),
         Node::End => text.push_str("\\z"),
-        // The whole text is to match, so where nothing follows, the end of the line is the end of the text.
+        // The whole text is to match, so where nothing follows, the end of the line is the end of
+        // the text.
         Node::LastLineEnd if is_last => text.push_str("\\z"),
         Node::LastLineEnd => return Err(not_supported("$ or \\Z before something else")),
         Node::WordBoundary(true) => text.push_str("\\b"),

@@ -7,8 +7,8 @@ use crate::instances::{
     EnumPropertyValue, InstanceProperties, InstancePropertyValue, Primitive, PrimitivePropertyValue,
 };
 
-/// The order of two primitive values: numbers and dates by what they are worth whatever their kinds, texts by their
-/// characters. `None` when the two cannot be compared.
+/// The order of two primitive values: numbers and dates by what they are worth whatever their
+/// kinds, texts by their characters. `None` when the two cannot be compared.
 #[must_use]
 pub fn compare_primitives(one: &Primitive, other: &Primitive) -> Option<Ordering> {
     if let (Some(one), Some(other)) = (Number::of(one), Number::of(other)) {
@@ -86,7 +86,8 @@ pub(super) fn string(value: &PrimitivePropertyValue) -> Option<&str> {
     }
 }
 
-/// Whether `test` holds for some string in a value: itself, an enum's symbolic name, or one nested in it.
+/// Whether `test` holds for some string in a value: itself, an enum's symbolic name, or one nested
+/// in it.
 pub(super) fn some_text(value: &InstancePropertyValue, test: &mut dyn FnMut(&str) -> bool) -> bool {
     let nested = match value {
         InstancePropertyValue::Primitive(value) => return string(value).is_some_and(test),
@@ -100,7 +101,8 @@ pub(super) fn some_text(value: &InstancePropertyValue, test: &mut dyn FnMut(&str
     nested.is_some_and(|nested| nested.values.values().any(|value| some_text(value, test)))
 }
 
-/// What a property is ordered by. Values of different kinds stand in this order, missing ones first.
+/// What a property is ordered by. Values of different kinds stand in this order, missing ones
+/// first.
 #[derive(Debug, Clone)]
 pub enum SortValue {
     /// The property has no value, or none that can be ordered.
@@ -110,7 +112,8 @@ pub enum SortValue {
 }
 
 impl SortValue {
-    /// What the property called `name` is ordered by: a primitive value, or an enum's symbolic name.
+    /// What the property called `name` is ordered by: a primitive value, or an enum's symbolic
+    /// name.
     #[must_use]
     pub fn of(properties: Option<&InstanceProperties>, name: &str) -> Self {
         Self::of_value(properties.and_then(|properties| properties.get(name)))

@@ -1,5 +1,5 @@
-//! How long an answer may become: what is told of instances is longer than what is stored of them, so that an answer that is
-//! over its limit must be known before all of it was made.
+//! How long an answer may become: what is told of instances is longer than what is stored of them,
+//! so that an answer that is over its limit must be known before all of it was made.
 
 use crate::error::{Message, OmrsError};
 use crate::json::{Encode, Shared};
@@ -24,7 +24,8 @@ impl AnswerBytes {
     /// Counts one more instance. Its JSON is made if it is not there: it will be needed.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when the answer is longer than it may be: what stands around the instances is not counted.
+    /// `RepositoryErrorException` when the answer is longer than it may be: what stands around the
+    /// instances is not counted.
     pub(super) fn add<T: Encode>(&mut self, told: &Shared<T>) -> Result<(), OmrsError> {
         match told.json_bytes(self.left) {
             Some(bytes) => {

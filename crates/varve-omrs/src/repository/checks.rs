@@ -1,4 +1,5 @@
-//! Checks of what a call brings. The instance that it is about is checked in [`target`](super::target).
+//! Checks of what a call brings. The instance that it is about is checked in
+//! [`target`](super::target).
 
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader, InstanceProperties};

@@ -106,7 +106,8 @@ impl Repository {
         })
     }
 
-    /// As [`Self::classify_entity`], of an entity that may be known here as a proxy only, or not at all.
+    /// As [`Self::classify_entity`], of an entity that may be known here as a proxy only, or not at
+    /// all.
     ///
     /// # Errors
     /// The contract's for `classifyEntity`.
@@ -126,7 +127,8 @@ impl Repository {
         self.classify_entity_proxy_detailed(user, name, request)
     }
 
-    /// As [`Self::classify_entity_detailed`], of an entity that may be known here as a proxy only, or not at all.
+    /// As [`Self::classify_entity_detailed`], of an entity that may be known here as a proxy only,
+    /// or not at all.
     ///
     /// # Errors
     /// The contract's for `classifyEntity`.
@@ -299,7 +301,8 @@ pub(super) fn position(entity: &StoredEntity, name: &str) -> Option<usize> {
     carried.position(|carried| carried.name() == name)
 }
 
-/// A classification of an entity of type `of`, made now, with the name, properties and origin of the given one.
+/// A classification of an entity of type `of`, made now, with the name, properties and origin of
+/// the given one.
 pub(super) fn new_classification(
     types: &Catalogue,
     of: TypeIndex,

@@ -1,8 +1,8 @@
 //! Copies of many instances in one call: all of them or none, where one transaction can keep them.
 //!
-//! A transaction holds a bounded number of instances and of bytes, and one state of each. A call with more is kept in several,
-//! one after another in the order of the call, after everything in it has been checked: what is refused then is only what
-//! changed meanwhile.
+//! A transaction holds a bounded number of instances and of bytes, and one state of each. A call
+//! with more is kept in several, one after another in the order of the call, after everything in it
+//! has been checked: what is refused then is only what changed meanwhile.
 
 use std::collections::{HashMap, HashSet};
 
@@ -55,7 +55,8 @@ impl<'a> Copied<'a> {
     }
 }
 
-/// Keeps each part in a transaction of its own. The failure of a later one must not say that nothing happened.
+/// Keeps each part in a transaction of its own. The failure of a later one must not say that
+/// nothing happened.
 fn one_after_another<P>(
     parts: impl IntoIterator<Item = P>,
     mut keep: impl FnMut(P) -> Result<(), OmrsError>,
@@ -73,10 +74,11 @@ fn one_after_another<P>(
 }
 
 impl Repository {
-    /// Keeps copies of many instances: entities first, then relationships. One transaction keeps up to 5,000 copies and
-    /// 16 MiB of them, each instance once: such a call is kept whole or, when any of it is refused, not at all. A call with
-    /// more, or with several copies of one instance (which are states of it, in the order of the call), is checked whole
-    /// before anything is kept, then kept in as many transactions as it takes, in its order.
+    /// Keeps copies of many instances: entities first, then relationships. One transaction keeps up
+    /// to 5,000 copies and 16 MiB of them, each instance once: such a call is kept whole or, when
+    /// any of it is refused, not at all. A call with more, or with several copies of one instance
+    /// (which are states of it, in the order of the call), is checked whole before anything is
+    /// kept, then kept in as many transactions as it takes, in its order.
     ///
     /// # Errors
     /// The contract's for `saveInstanceReferenceCopies`, of the first copy that is refused.
@@ -163,8 +165,8 @@ impl Repository {
         Ok(known.is_none_or(|known| known.header.audit.version <= header.audit.version))
     }
 
-    /// An end whose home is this repository must be here already, or come earlier in the call; one that is at home elsewhere
-    /// is kept as it comes if it is not, and known from here on.
+    /// An end whose home is this repository must be here already, or come earlier in the call; one
+    /// that is at home elsewhere is kept as it comes if it is not, and known from here on.
     fn check_end<'a>(
         &self,
         types: &Catalogue,

@@ -82,8 +82,8 @@ impl Repository {
         })
     }
 
-    /// Keeps a proxy of an entity whose home is elsewhere. What is known here in a newer version, or in whole, stays, and so
-    /// do classifications whose home is this repository.
+    /// Keeps a proxy of an entity whose home is elsewhere. What is known here in a newer version,
+    /// or in whole, stays, and so do classifications whose home is this repository.
     ///
     /// # Errors
     /// The contract's for `addEntityProxy`.
@@ -145,8 +145,9 @@ impl Repository {
         })
     }
 
-    /// Takes the latest change of status or properties back, as one more change; classifications stay, and a deletion that was
-    /// taken back is no such change. An entity that was never changed is returned as it is.
+    /// Takes the latest change of status or properties back, as one more change; classifications
+    /// stay, and a deletion that was taken back is no such change. An entity that was never changed
+    /// is returned as it is.
     ///
     /// # Errors
     /// The contract's for `undoEntityUpdate`.
@@ -167,8 +168,8 @@ impl Repository {
         })
     }
 
-    /// Deletes an entity with its relationships; it can be restored. Copies of relationships whose home is elsewhere are
-    /// removed.
+    /// Deletes an entity with its relationships; it can be restored. Copies of relationships whose
+    /// home is elsewhere are removed.
     ///
     /// # Errors
     /// The contract's for `deleteEntity`.
@@ -219,8 +220,9 @@ impl Repository {
         })
     }
 
-    /// A proxy that can be kept: its home is elsewhere, its type is known and has what it says. It is without classifications
-    /// that it says to be at home here, since only what is known here tells of these.
+    /// A proxy that can be kept: its home is elsewhere, its type is known and has what it says. It
+    /// is without classifications that it says to be at home here, since only what is known here
+    /// tells of these.
     ///
     /// # Errors
     /// `InvalidParameterException`, which all calls that take proxies know, whatever is wrong.
@@ -238,8 +240,8 @@ impl Repository {
     /// What can be kept of an entity that is not here and is told of by a proxy.
     ///
     /// # Errors
-    /// `EntityNotKnownException` when it should be here, since this repository is said to be its home; those of
-    /// [`Self::foreign_proxy`].
+    /// `EntityNotKnownException` when it should be here, since this repository is said to be its
+    /// home; those of [`Self::foreign_proxy`].
     pub(super) fn unknown_entity(
         &self,
         types: &Catalogue,
@@ -294,8 +296,9 @@ impl Repository {
         Ok(found)
     }
 
-    /// Deletes the relationships of an entity that are at home here, and removes copies of others. Those that are deleted
-    /// already are passed over, however many they are, as long as there is time.
+    /// Deletes the relationships of an entity that are at home here, and removes copies of others.
+    /// Those that are deleted already are passed over, however many they are, as long as there is
+    /// time.
     pub(super) fn delete_relationships_of(
         &self,
         transaction: &mut dyn Transaction,
@@ -406,7 +409,8 @@ impl<'a> Time<'a> {
     }
 }
 
-/// All relationships of an entity, deleted ones included, as far as there is room and time for them.
+/// All relationships of an entity, deleted ones included, as far as there is room and time for
+/// them.
 pub(super) fn relationships_of(
     transaction: &dyn Transaction,
     guid: &str,

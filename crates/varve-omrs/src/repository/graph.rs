@@ -99,7 +99,8 @@ impl Repository {
     }
 }
 
-/// The entity that a walk begins or ends at. One of which only a proxy is known has nothing to be told.
+/// The entity that a walk begins or ends at. One of which only a proxy is known has nothing to be
+/// told.
 fn known(read: &dyn Read, guid: &str) -> Result<ToldEntity, OmrsError> {
     let entity = read.told_entity(guid)?;
     let entity = entity.filter(|entity| entity.detail().is_some());

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A random UUID (version 4) as text.
 ///
-/// Its bits are a keyed hash of a counter: the key is the operating system's randomness, taken anew by every process.
+/// Its bits are a keyed hash of a counter: the key is the operating system's randomness, taken anew
+/// by every process.
 pub(super) fn random() -> String {
     static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
     static COUNTER: AtomicU64 = AtomicU64::new(0);

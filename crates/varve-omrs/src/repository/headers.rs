@@ -157,8 +157,8 @@ pub(super) fn restore(audit: &mut InstanceAuditHeader, author: Author<'_>) {
     audit.status = audit.status_on_delete.take();
 }
 
-/// Takes over what undoing a change brings back of an earlier header. A status that the type `of` does not have any more is
-/// not: the present one stays.
+/// Takes over what undoing a change brings back of an earlier header. A status that the type `of`
+/// does not have any more is not: the present one stays.
 pub(super) fn revert(
     audit: &mut InstanceAuditHeader,
     earlier: &InstanceAuditHeader,

@@ -12,7 +12,8 @@ use crate::types::{Catalogue, TypeDefCategory, TypeDefSummary, TypeIndex};
 use crate::validate::{classification, completed_properties, new_status, relationship_ends};
 
 impl Repository {
-    /// Gives an entity another GUID. Its relationships follow it; the old GUID is that of a deleted entity from now on.
+    /// Gives an entity another GUID. Its relationships follow it; the old GUID is that of a deleted
+    /// entity from now on.
     ///
     /// # Errors
     /// The contract's for `reIdentifyEntity`.
@@ -72,8 +73,8 @@ impl Repository {
         })
     }
 
-    /// Makes this repository the home of a copy. Which home the caller takes the copy to have does not matter: it must be
-    /// named, no more.
+    /// Makes this repository the home of a copy. Which home the caller takes the copy to have does
+    /// not matter: it must be named, no more.
     ///
     /// # Errors
     /// The contract's for `reHomeEntity`.
@@ -229,7 +230,8 @@ fn re_pointed(mut relationship: StoredRelationship, old: &str, new: &str) -> Sto
     relationship
 }
 
-/// The type that an instance is to have. The one that it is said to have must be a type of the same category.
+/// The type that an instance is to have. The one that it is said to have must be a type of the same
+/// category.
 fn new_type(
     types: &Catalogue,
     category: TypeDefCategory,
@@ -244,7 +246,8 @@ fn new_type(
     known(request.new.as_ref(), "newTypeDefSummary")
 }
 
-/// Gives an instance its new type. A status that the new type does not have becomes that type's first one.
+/// Gives an instance its new type. A status that the new type does not have becomes that type's
+/// first one.
 fn re_type(types: &Catalogue, header: &mut InstanceHeader, new: TypeIndex, author: Author<'_>) {
     if new_status(types, new, header.audit.status).is_err() {
         header.audit.status = types.get(new).def().body.initial_status;

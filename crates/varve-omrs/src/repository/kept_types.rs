@@ -1,8 +1,9 @@
 //! The types as the store keeps them, so that they are there again after a restart.
 //!
-//! A note holds all of them, or none while they are the standard's. Changes go to notes of their own, numbered from 0 on: a
-//! platform that connects completes some hundred definitions one by one, each of which would else write all of them. When
-//! there are many changes, the first note is written anew, with a higher generation; changes of older ones no longer count.
+//! A note holds all of them, or none while they are the standard's. Changes go to notes of their
+//! own, numbered from 0 on: a platform that connects completes some hundred definitions one by one,
+//! each of which would else write all of them. When there are many changes, the first note is
+//! written anew, with a higher generation; changes of older ones no longer count.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -160,8 +161,8 @@ fn with_names(types: &Catalogue, def: &TypeDef) -> TypeDef {
     def
 }
 
-/// The definitions that are new or different in `new`; none at all when some are gone. They are whole, since the attribute
-/// types that they name may change later.
+/// The definitions that are new or different in `new`; none at all when some are gone. They are
+/// whole, since the attribute types that they name may change later.
 fn difference(old: &Catalogue, new: &Catalogue) -> Option<TypeDefGallery> {
     let is_gone = old.types().any(|(_, of)| new.by_guid(of.guid()).is_none());
     let mut attribute_types = old.attribute_types();

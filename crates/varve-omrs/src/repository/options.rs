@@ -17,20 +17,23 @@ const ID_NOTE: &str = "metadata-collection-id";
 /// What a repository is opened with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The metadata collection's id; `None` = the one kept by the store, which makes one when it is opened first.
+    /// The metadata collection's id; `None` = the one kept by the store, which makes one when it is
+    /// opened first.
     pub metadata_collection_id: Option<String>,
     /// The metadata collection's name.
     pub metadata_collection_name: String,
-    /// What comes before `/open-metadata/repository-services` in the URLs of instances; no slash at the end.
+    /// What comes before `/open-metadata/repository-services` in the URLs of instances; no slash at
+    /// the end.
     pub base_url: String,
 }
 
 impl Repository {
-    /// Opens the repository that `store` keeps, a new one with the standard's types if it keeps none.
+    /// Opens the repository that `store` keeps, a new one with the standard's types if it keeps
+    /// none.
     ///
     /// # Errors
-    /// When the store fails, keeps types that cannot be read, or belongs to another metadata collection than the options
-    /// say.
+    /// When the store fails, keeps types that cannot be read, or belongs to another metadata
+    /// collection than the options say.
     pub fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, OmrsError> {
         let metadata_collection_id = kept_id(&*store, options.metadata_collection_id.as_deref())?;
         let (kept_types, types) = KeptTypes::open(&*store)?;

@@ -80,7 +80,8 @@ impl Repository {
         states.map(checks::detail).collect()
     }
 
-    /// The classifications of the entity whose home is this repository, or which it replicates for an external source.
+    /// The classifications of the entity whose home is this repository, or which it replicates for
+    /// an external source.
     ///
     /// # Errors
     /// The contract's for `getHomeClassifications`.

@@ -1,5 +1,5 @@
-//! Copies of instances whose home is elsewhere. They are kept as they come, from the time on that they tell of, unless that
-//! would hide a state that is here already: then from now on.
+//! Copies of instances whose home is elsewhere. They are kept as they come, from the time on that
+//! they tell of, unless that would hide a state that is here already: then from now on.
 
 use super::headers::{self, Author};
 use super::target::{PURGE_COPY, REFRESH_COPY, REMOVE_COPY, SAVE_COPY, Target};
@@ -18,8 +18,9 @@ use crate::validate::{classification_copy, entity_copy, instance_lock, relations
 const HOME: &str = "homeMetadataCollectionId";
 
 impl Repository {
-    /// Keeps a copy of an entity as it comes, but for classifications whose home is this repository: they stay as they are.
-    /// A copy that is older than the one that is here changes nothing.
+    /// Keeps a copy of an entity as it comes, but for classifications whose home is this
+    /// repository: they stay as they are. A copy that is older than the one that is here changes
+    /// nothing.
     ///
     /// # Errors
     /// The contract's for `saveEntityReferenceCopy`.
@@ -34,8 +35,9 @@ impl Repository {
         })
     }
 
-    /// Removes a copy whose original was deleted, with its history and its relationships. When something of this repository
-    /// is attached to it, the copy is deleted instead: its history stays, and so do relationships whose home is here, deleted.
+    /// Removes a copy whose original was deleted, with its history and its relationships. When
+    /// something of this repository is attached to it, the copy is deleted instead: its history
+    /// stays, and so do relationships whose home is here, deleted.
     ///
     /// # Errors
     /// The contract's for `deleteEntityReferenceCopy`.
@@ -64,8 +66,8 @@ impl Repository {
         })
     }
 
-    /// Removes a copy, its history and its relationships. An unknown entity, and one of which only a proxy is known, stays as
-    /// it is.
+    /// Removes a copy, its history and its relationships. An unknown entity, and one of which only
+    /// a proxy is known, stays as it is.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -86,8 +88,9 @@ impl Repository {
         })
     }
 
-    /// Removes the copy with this GUID, its history and its relationships; so it does a deleted entity of this repository,
-    /// which may have been a copy before. Which home the caller takes it to have does not matter: it must be named, no more.
+    /// Removes the copy with this GUID, its history and its relationships; so it does a deleted
+    /// entity of this repository, which may have been a copy before. Which home the caller takes it
+    /// to have does not matter: it must be named, no more.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -106,7 +109,8 @@ impl Repository {
         })
     }
 
-    /// Asks the home to send the entity again, if there is anyone to ask: a repository by itself is in no cohort.
+    /// Asks the home to send the entity again, if there is anyone to ask: a repository by itself is
+    /// in no cohort.
     ///
     /// # Errors
     /// The contract's for `refreshEntityReferenceCopy`.
@@ -123,8 +127,8 @@ impl Repository {
         target.resolve_known(self, known).map(|_| ())
     }
 
-    /// Keeps a copy of a classification. An unknown entity is kept as it was sent, unless this repository is its home. A
-    /// deleted one stays as it is.
+    /// Keeps a copy of a classification. An unknown entity is kept as it was sent, unless this
+    /// repository is its home. A deleted one stays as it is.
     ///
     /// # Errors
     /// The contract's for `saveClassificationReferenceCopy`.
@@ -186,8 +190,8 @@ impl Repository {
         })
     }
 
-    /// Keeps a copy of a relationship as it comes; of ends that are not known, proxies. A copy that is older than the one
-    /// that is here changes nothing.
+    /// Keeps a copy of a relationship as it comes; of ends that are not known, proxies. A copy that
+    /// is older than the one that is here changes nothing.
     ///
     /// # Errors
     /// The contract's for `saveRelationshipReferenceCopy`.
@@ -236,8 +240,8 @@ impl Repository {
         })
     }
 
-    /// Removes the copy with this GUID and its history, or a deleted relationship of this repository: as
-    /// [`Self::purge_entity_reference_copy_by_id`] does an entity.
+    /// Removes the copy with this GUID and its history, or a deleted relationship of this
+    /// repository: as [`Self::purge_entity_reference_copy_by_id`] does an entity.
     ///
     /// # Errors
     /// The contract's for `purgeRelationshipReferenceCopy`.
@@ -300,8 +304,8 @@ impl Repository {
         transaction.put_entity(entity, since)
     }
 
-    /// Makes the classifications of a copy that are at home here those that the entity is known to carry, whatever the copy
-    /// says of them: they are changed here only.
+    /// Makes the classifications of a copy that are at home here those that the entity is known to
+    /// carry, whatever the copy says of them: they are changed here only.
     pub(super) fn keep_own_classifications(
         &self,
         copy: &mut StoredEntity,
@@ -353,7 +357,8 @@ impl Repository {
         transaction.put_relationship(relationship, since)
     }
 
-    /// Sees to it that the entity at an end is known, as a proxy at least. Whether it was at a time.
+    /// Sees to it that the entity at an end is known, as a proxy at least. Whether it was at a
+    /// time.
     fn had_end(
         &self,
         transaction: &mut dyn Transaction,
@@ -366,7 +371,8 @@ impl Repository {
             let Some(time) = at else {
                 return Ok(false);
             };
-            // What this transaction put is not seen by readers yet, so what is known now tells first.
+            // What this transaction put is not seen by readers yet, so what is known now tells
+            // first.
             return Ok(start <= time || self.reader(at)?.entity(guid)?.is_some());
         }
         let proxy = self.unknown_entity(types, end)?;
@@ -439,7 +445,8 @@ impl Repository {
         Ok(at.is_some_and(|at| self.is_own(&entity.classifications()[at].audit)))
     }
 
-    /// Whether an instance is changed here: its home is this repository, or it replicates it for an external source.
+    /// Whether an instance is changed here: its home is this repository, or it replicates it for an
+    /// external source.
     pub(super) fn is_own(&self, audit: &InstanceAuditHeader) -> bool {
         instance_lock(audit, "", &self.metadata_collection_id).is_ok()
     }
@@ -452,8 +459,9 @@ pub(super) fn guids_of(relationship: &Relationship) -> [&str; 3] {
     [relationship.header.guid(), one, two]
 }
 
-/// Deletes a copy that this repository's own instances need, from now on. Of the header that its home sent, it gets what tells
-/// of the deletion, so that it can be told from a copy that comes later.
+/// Deletes a copy that this repository's own instances need, from now on. Of the header that its
+/// home sent, it gets what tells of the deletion, so that it can be told from a copy that comes
+/// later.
 fn put_deleted(
     transaction: &mut dyn Transaction,
     mut known: StoredEntity,
@@ -481,7 +489,8 @@ fn is_same(one: &EntityDetail, other: &EntityDetail) -> bool {
         && carried.iter().all(|carried| others.contains(carried))
 }
 
-/// From when on a new state of an entity holds: the time of its latest change, classifications included. `None` = from now on.
+/// From when on a new state of an entity holds: the time of its latest change, classifications
+/// included. `None` = from now on.
 pub(super) fn entity_since(
     entity: &StoredEntity,
     transaction: &dyn Transaction,
@@ -497,7 +506,8 @@ fn state_time(audit: &InstanceAuditHeader, carried: &[Classification]) -> Option
     changed(audit).into_iter().chain(classified).max()
 }
 
-/// A time that others tell, unless it has not come yet, or a state that began then or later would be hidden.
+/// A time that others tell, unless it has not come yet, or a state that began then or later would
+/// be hidden.
 fn past(time: Option<Millis>, now: Millis, start: Option<Millis>) -> Option<Millis> {
     time.filter(|time| *time <= now && start.is_none_or(|start| start < *time))
 }

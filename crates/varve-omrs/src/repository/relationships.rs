@@ -118,8 +118,9 @@ impl Repository {
         })
     }
 
-    /// Takes the latest change of status or properties back, as one more change; a deletion that was taken back is no such
-    /// change. A relationship that was never changed is returned as it is.
+    /// Takes the latest change of status or properties back, as one more change; a deletion that
+    /// was taken back is no such change. A relationship that was never changed is returned as it
+    /// is.
     ///
     /// # Errors
     /// The contract's for `undoRelationshipUpdate`.

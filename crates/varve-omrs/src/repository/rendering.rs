@@ -12,8 +12,9 @@ use crate::store::{Cost, Read, Store, StoredRelationship, ToldEntity, ToldRelati
 /// Of how many relationships the ends are read at once.
 const AT_ONCE: usize = 32;
 
-/// What stands for the entities at the ends of relationships, at one reader's point of time. Each is read and made once: in
-/// one answer the same entity is an end of many relationships. Nothing else of an entity is held.
+/// What stands for the entities at the ends of relationships, at one reader's point of time. Each
+/// is read and made once: in one answer the same entity is an end of many relationships. Nothing
+/// else of an entity is held.
 pub(crate) struct Ends<'a> {
     read: &'a dyn Read,
     meter: Meter,
@@ -21,7 +22,8 @@ pub(crate) struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Nothing is known at first. What is kept counts against the bytes that `limits` allow to be held.
+    /// Nothing is known at first. What is kept counts against the bytes that `limits` allow to be
+    /// held.
     pub(crate) fn new(read: &'a dyn Read, limits: &Limits) -> Self {
         Self {
             read,
@@ -73,7 +75,8 @@ impl<'a> Ends<'a> {
     /// The relationships of an answer with their ends, of which many are read at once.
     ///
     /// # Errors
-    /// As [`Ends::rendered`]; when the answer is longer than `limits` allow, before all of it was made.
+    /// As [`Ends::rendered`]; when the answer is longer than `limits` allow, before all of it was
+    /// made.
     pub(crate) fn all_told(
         &mut self,
         mut relationships: impl Iterator<Item = Result<ToldRelationship, OmrsError>>,

@@ -1,4 +1,5 @@
-//! The instance that a call is about, and the checks that come before the call's effect, in one order:
+//! The instance that a call is about, and the checks that come before the call's effect, in one
+//! order:
 //!
 //! 1. the parameters ([`Target::new`], [`Target::of_type`]);
 //! 2. the instance is known here;
@@ -52,7 +53,8 @@ pub(super) const LIVE: Checks = &[Check::Live];
 pub(super) const RESTORE: Checks = &[Check::Whole, Check::Deleted, Check::Own];
 /// Destroying what was deleted here.
 pub(super) const PURGE: Checks = &[Check::Whole, Check::Own, Check::Type, Check::Deleted];
-/// Destroying a copy by its GUID. A deleted own instance may have been a copy when the caller saw it.
+/// Destroying a copy by its GUID. A deleted own instance may have been a copy when the caller saw
+/// it.
 pub(super) const PURGE_COPY: Checks = &[Check::Whole, Check::CopyOrDeleted, Check::Type];
 /// Deleting and destroying a copy that the caller sends.
 pub(super) const REMOVE_COPY: Checks = &[Check::NotOwn(
@@ -145,7 +147,8 @@ impl Resolvable for StoredRelationship {
     }
 }
 
-/// The instance that a call is about: its GUID, the type that the caller takes it for, and what the call demands of it.
+/// The instance that a call is about: its GUID, the type that the caller takes it for, and what the
+/// call demands of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
     guid: &'a str,

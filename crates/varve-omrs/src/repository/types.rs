@@ -1,7 +1,8 @@
 //! Calls about types. A change takes effect for all calls at once, and is kept before it does.
 //!
-//! Answers list types by name. The contract prescribes no order, but Egeria's conformance suite goes from type to type in the
-//! order of the answer, and ends in types that lead nowhere when they come in the order of Egeria's archive.
+//! Answers list types by name. The contract prescribes no order, but Egeria's conformance suite
+//! goes from type to type in the order of the answer, and ends in types that lead nowhere when they
+//! come in the order of Egeria's archive.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,8 +20,9 @@ use crate::types::{
     TypeDefGallery, TypeDefPatch, TypeIndex,
 };
 
-/// How long a call waits, while another one changes the types: changes are short, but for one that makes entries at all
-/// instances, and whoever waited for that would keep a thread of a pool from others.
+/// How long a call waits, while another one changes the types: changes are short, but for one that
+/// makes entries at all instances, and whoever waited for that would keep a thread of a pool from
+/// others.
 const TURN_WAIT: Duration = Duration::from_secs(5);
 
 impl Repository {
@@ -207,7 +209,8 @@ impl Repository {
         self.change_types(|types| types.add_attribute_type(def).map(|_| ()))
     }
 
-    /// Whether the type is known; false = it could be added. Descriptions that were missing are taken over.
+    /// Whether the type is known; false = it could be added. Descriptions that were missing are
+    /// taken over.
     ///
     /// # Errors
     /// The contract's for `verifyTypeDef`.
@@ -220,7 +223,8 @@ impl Repository {
             .type_by_guid(def.guid())
             .is_ok_and(|known| **known != def)
         {
-            // What differs in more than descriptions stays as it is: the type is known all the same.
+            // What differs in more than descriptions stays as it is: the type is known all the
+            // same.
             self.change_types(|types| Ok(types.add_type(def).is_ok()))?;
         }
         Ok(true)
@@ -258,8 +262,8 @@ impl Repository {
         self.change_types(|types| types.patch_type(patch).map(|def| TypeDef::clone(&def)))
     }
 
-    /// Removes a type that no type names and no state of an instance uses, now or in the past: what was could not be told
-    /// without it.
+    /// Removes a type that no type names and no state of an instance uses, now or in the past: what
+    /// was could not be told without it.
     ///
     /// # Errors
     /// The contract's for `deleteTypeDef`.
@@ -286,8 +290,8 @@ impl Repository {
         self.change_types(|types| types.remove_attribute_type(guid, name))
     }
 
-    /// Gives a type another GUID and name. Not supported once it has had instances, until they are purged: they tell of their
-    /// type by both.
+    /// Gives a type another GUID and name. Not supported once it has had instances, until they are
+    /// purged: they tell of their type by both.
     ///
     /// # Errors
     /// The contract's for `reIdentifyTypeDef`.
@@ -346,7 +350,8 @@ impl Repository {
         self.change_types_if(|_| Ok(()), change)
     }
 
-    /// The same; `allows`, which is given the types until now, is asked again when instances were made meanwhile.
+    /// The same; `allows`, which is given the types until now, is asked again when instances were
+    /// made meanwhile.
     fn change_types_if<T>(
         &self,
         allows: impl Fn(&Catalogue) -> Result<(), OmrsError>,
@@ -362,7 +367,8 @@ impl Repository {
         match self.store.begin_types(Arc::clone(&new)) {
             Ok(true) => {
                 drop(kept);
-                // A request's time would end it each time it is tried, and it stands in the way of all other changes.
+                // A request's time would end it each time it is tried, and it stands in the way of
+                // all other changes.
                 patience::without_end(|| {
                     let completed = self.store.complete_types();
                     let kept = self.kept_types.write();
@@ -388,7 +394,8 @@ impl Repository {
             .and_then(|()| kept.keep(&*self.store, old, &new));
         if let Err(error) = changed {
             if self.store.begin_types(Arc::clone(old))? {
-                // It takes as long as the way there may have; whoever makes instances does not wait for that either.
+                // It takes as long as the way there may have; whoever makes instances does not wait
+                // for that either.
                 drop(kept);
                 patience::without_end(|| self.store.complete_types())?;
                 kept = self.kept_types.write();

@@ -182,7 +182,8 @@ json_object! {
 }
 
 json_object! {
-    /// `getRelatedEntities`. The time counts also on the URL without `/history`, where clients send it.
+    /// `getRelatedEntities`. The time counts also on the URL without `/history`, where clients send
+    /// it.
     pub struct RelatedEntitiesFindRequest {
         @class "RelatedEntitiesFindRequest" | "RelatedEntitiesHistoricalFindRequest"
             if paged.find.as_of_time;
@@ -284,8 +285,8 @@ impl PagedFindRequest {
     /// The page asked for.
     ///
     /// # Errors
-    /// `PagingErrorException` when offset or size is negative; `PropertyErrorException` when the order is by a property
-    /// that is not named.
+    /// `PagingErrorException` when offset or size is negative; `PropertyErrorException` when the
+    /// order is by a property that is not named.
     pub fn checked_page(&self) -> Result<Page, OmrsError> {
         let page = Page::new(self.offset, self.page_size)?;
         if let Some(
@@ -307,7 +308,8 @@ impl HistoryRangeRequest {
     /// The page asked for.
     ///
     /// # Errors
-    /// `InvalidParameterException` when the range is empty, `PagingErrorException` when offset or size is negative.
+    /// `InvalidParameterException` when the range is empty, `PagingErrorException` when offset or
+    /// size is negative.
     pub fn checked_page(&self) -> Result<Page, OmrsError> {
         if let (Some(from), Some(to)) = (self.from_time, self.to_time)
             && from >= to

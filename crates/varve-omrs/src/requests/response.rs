@@ -15,7 +15,8 @@ json_object! {
     pub struct ResponseEnvelope {
         /// 200, or what an HTTP status would say of the failure.
         related_http_code: i32 = "relatedHTTPCode",
-        /// The Java class of the exception that the client is to throw; absent when the call went well.
+        /// The Java class of the exception that the client is to throw; absent when the call went
+        /// well.
         exception_class_name: Option<String> = "exceptionClassName",
         /// The class of the exception that caused it.
         caused_by: Option<String> = "exceptionCausedBy",
@@ -46,7 +47,8 @@ impl ResponseEnvelope {
         }
     }
 
-    /// The envelope of a call of `method` of `repository` that failed. The two become the last parameters of the message.
+    /// The envelope of a call of `method` of `repository` that failed. The two become the last
+    /// parameters of the message.
     #[must_use]
     pub fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
         let mut parameters = error.parameters.clone();
@@ -70,7 +72,8 @@ impl ResponseEnvelope {
     }
 }
 
-/// A response of a certain class. A client accepts no other class for a call, not even with a failure.
+/// A response of a certain class. A client accepts no other class for a call, not even with a
+/// failure.
 pub trait Response: Default + Encode + Decode {
     /// The envelope.
     fn envelope(&self) -> &ResponseEnvelope;

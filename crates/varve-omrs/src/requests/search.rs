@@ -81,7 +81,8 @@ fn refused(message: Message, path: &str, words: &[&str]) -> OmrsError {
 }
 
 impl SearchProperties {
-    /// Checks the form of every condition. `path` names the parameter; each error names its condition below it.
+    /// Checks the form of every condition. `path` names the parameter; each error names its
+    /// condition below it.
     ///
     /// The depth of the tree needs no check here: reading it was bounded.
     ///

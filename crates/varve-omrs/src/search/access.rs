@@ -53,8 +53,9 @@ impl Access {
         }
     }
 
-    /// The type that such a walk is limited to. Stores gather what has a classification or a home whatever its type: those of
-    /// other types are passed over here, where they are counted, so that no turn takes long.
+    /// The type that such a walk is limited to. Stores gather what has a classification or a home
+    /// whatever its type: those of other types are passed over here, where they are counted, so
+    /// that no turn takes long.
     pub(super) fn walked_type(&self, query: &Query) -> Option<TypeIndex> {
         match self {
             Self::Classified(..) | Self::ClassifiedWith(..) | Self::Home(_) => None,
@@ -107,7 +108,8 @@ impl Access {
         )
     }
 
-    /// Whether such a walk, if nothing limits its type, is a part of that of all in the same order, and of the same times.
+    /// Whether such a walk, if nothing limits its type, is a part of that of all in the same order,
+    /// and of the same times.
     pub(super) fn is_part_of_all(&self) -> bool {
         matches!(self, Self::Classified(..))
     }
@@ -117,7 +119,8 @@ impl Access {
         matches!(self, Self::TextStarts(_) | Self::PropertyStarts(..))
     }
 
-    /// Whether what it is expected to lead to is so little that it is tried before the walk in the query's order.
+    /// Whether what it is expected to lead to is so little that it is tried before the walk in the
+    /// query's order.
     pub(super) fn is_narrow(&self) -> bool {
         match self {
             Self::PropertyIs(_, value) | Self::ClassifiedWith(.., value) => {
@@ -163,8 +166,9 @@ pub(super) struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    /// The best ways, the most selective first: some that show all that is asked for in the order `order`, and some that do
-    /// not, each of which is a list of walks which together lead to all that is asked for.
+    /// The best ways, the most selective first: some that show all that is asked for in the order
+    /// `order`, and some that do not, each of which is a list of walks which together lead to all
+    /// that is asked for.
     pub(super) fn best(&self, order: &Order) -> (Vec<Access>, Vec<Vec<Access>>) {
         let mut ways = Vec::new();
         if let Some(condition) = &self.query.condition {
@@ -200,7 +204,8 @@ impl Ways<'_> {
         (in_order, others)
     }
 
-    /// A pattern that some text of all that is asked for matches, and that no index of texts helps with.
+    /// A pattern that some text of all that is asked for matches, and that no index of texts helps
+    /// with.
     pub(super) fn pattern(&self) -> Option<&Pattern> {
         self.query.condition.as_ref().and_then(pattern_of)
     }
@@ -366,7 +371,8 @@ impl Ways<'_> {
         }
     }
 
-    /// Header fields that stores know. A type may have a property of the same name, which counts too.
+    /// Header fields that stores know. A type may have a property of the same name, which counts
+    /// too.
     fn header_field(&self, name: &str, test: &Test) -> Option<Vec<Access>> {
         let text = match test {
             Test::Matches(pattern) => match pattern.shape() {
@@ -431,7 +437,8 @@ impl Ways<'_> {
         found
     }
 
-    /// Whether every instance that the query is about has a property of this name, with a value or without.
+    /// Whether every instance that the query is about has a property of this name, with a value or
+    /// without.
     pub(super) fn all_have(&self, name: &str) -> bool {
         let of = self.query.types.of;
         of.is_some_and(|of| self.types.get(of).property(name).is_some())
@@ -487,7 +494,8 @@ fn value_as_stored(value: &InstancePropertyValue, kind: PropertyKind) -> Option<
     }
 }
 
-/// A value of another category that is equal to `value`, where an index tells equal values by equal bytes.
+/// A value of another category that is equal to `value`, where an index tells equal values by equal
+/// bytes.
 fn as_stored(value: &Primitive, category: PrimitiveDefCategory) -> Option<Primitive> {
     use PrimitiveDefCategory as Category;
     let whole = match value {

@@ -1,7 +1,7 @@
 //! A way by the texts that match a pattern: of the few that do, all instances that have one.
 //!
-//! All texts are looked at for that, which is worth while only when many instances would have to be looked at otherwise. So
-//! this way begins when the others have looked at some.
+//! All texts are looked at for that, which is worth while only when many instances would have to be
+//! looked at otherwise. So this way begins when the others have looked at some.
 
 use super::access::Access;
 use super::collected::Collected;

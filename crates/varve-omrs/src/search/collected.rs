@@ -154,8 +154,8 @@ pub(super) fn sort(order: &Order, found: &mut [SortedCandidate]) {
     });
 }
 
-/// Lets go of those that come after the first `wanted`, now and then, or at once when there is no more room. Tells the bytes
-/// that they took if it did.
+/// Lets go of those that come after the first `wanted`, now and then, or at once when there is no
+/// more room. Tells the bytes that they took if it did.
 pub(super) fn cut(
     order: &Order,
     wanted: Option<usize>,

@@ -1,7 +1,8 @@
 //! A way that shows what is asked for in its order, and ends when the page is full.
 //!
-//! Indexes know the start of long values only, so a walk may show several instances of which it does not know the order
-//! ([`Step::alike`]). They are gathered while they come, and take their places by their whole values.
+//! Indexes know the start of long values only, so a walk may show several instances of which it
+//! does not know the order ([`Step::alike`]). They are gathered while they come, and take their
+//! places by their whole values.
 
 use super::access::Access;
 use super::collected::{SortedCandidate, cut, sort};
@@ -193,8 +194,8 @@ impl InOrder {
 }
 
 impl Filling {
-    /// Looks at one that comes in the walk's order, or among others that are alike. True when the page, or what may be held,
-    /// is full.
+    /// Looks at one that comes in the walk's order, or among others that are alike. True when the
+    /// page, or what may be held, is full.
     fn look(&mut self, step: Step<'_>, is_taken: bool, query: &Query, meter: &Meter) -> bool {
         let Some(alike) = step.alike else {
             self.pass(step.place);
@@ -301,8 +302,8 @@ impl<'q> OfValue<'q> {
         Self { name, conditions }
     }
 
-    /// Whether an instance fails any of these: so do all that have the same value. Enums are the same by more than their places
-    /// in the order say.
+    /// Whether an instance fails any of these: so do all that have the same value. Enums are the
+    /// same by more than their places in the order say.
     fn fails(&self, instance: &dyn Shown) -> bool {
         if self.conditions.is_empty() {
             return false;

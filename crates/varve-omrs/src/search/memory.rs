@@ -89,8 +89,9 @@ struct Entries {
     bytes: usize,
 }
 
-/// Where pages ended, for as many queries as there is room for. A place counts only while the state is the one that the page
-/// was read in: then going on there gives exactly what counting from the start would.
+/// Where pages ended, for as many queries as there is room for. A place counts only while the state
+/// is the one that the page was read in: then going on there gives exactly what counting from the
+/// start would.
 #[derive(Debug, Default)]
 pub struct Memory {
     entries: Mutex<Entries>,

@@ -14,7 +14,8 @@ use crate::error::OmrsError;
 use crate::store::{Candidate, Listing, Read};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
-/// How many instances each way looks at in its first turn. Each turn is twice as long as the one before.
+/// How many instances each way looks at in its first turn. Each turn is twice as long as the one
+/// before.
 const FIRST_TURN: usize = 32;
 /// The longest turn.
 const TURN_MAX: usize = 1 << 16;
@@ -65,7 +66,8 @@ impl<'a> Race<'a> {
         race
     }
 
-    /// Always the same ways for the same query and state, so that a place in one of them can be found again.
+    /// Always the same ways for the same query and state, so that a place in one of them can be
+    /// found again.
     fn ways(&self) -> Vec<Way> {
         let ways = Ways {
             read: self.read,
@@ -76,7 +78,8 @@ impl<'a> Race<'a> {
         let (walks, others) = ways.best(&order);
         let pattern = ways.pattern();
         let everything = ways.all(Listing::Guid);
-        // All that is asked for is among what such a walk shows, in the same order as in a walk of everything.
+        // All that is asked for is among what such a walk shows, in the same order as in a walk of
+        // everything.
         let is_ahead = |walk: &Access| walk.is_part_of_all() && self.query.types.of.is_none();
         let has_better = walks.iter().any(is_ahead);
         let reverse = |walk: &Access| order.is_reverse() && walk.is_by_time();
@@ -183,7 +186,8 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     };
     let created = ways.all(Listing::CreateTime);
     match &ways.query.order {
-        // The order of creation keeps together what was made together, wherever the same instances are listed again.
+        // The order of creation keeps together what was made together, wherever the same instances
+        // are listed again.
         Order::Any if ways.is_served(&created, false) => {
             one(Order::CreateTime { reverse: false }, created)
         }
@@ -200,8 +204,8 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     }
 }
 
-/// Whether an index has values of this kind in the order of results: decimals that are equal can be written differently, and
-/// so can a zero.
+/// Whether an index has values of this kind in the order of results: decimals that are equal can be
+/// written differently, and so can a zero.
 fn is_indexed_alike(kind: PropertyKind) -> bool {
     match kind {
         PropertyKind::Primitive(category) => !matches!(

@@ -45,7 +45,8 @@ impl TypeLimit {
     /// The types that GUIDs name.
     ///
     /// # Errors
-    /// `TypeErrorException` when there is no such type of the category, or a listed one is not a subtype.
+    /// `TypeErrorException` when there is no such type of the category, or a listed one is not a
+    /// subtype.
     pub fn new(
         types: &Catalogue,
         category: TypeDefCategory,

@@ -8,8 +8,8 @@ use crate::error::OmrsError;
 use crate::store::{Read, Step, Walk};
 use crate::types::Catalogue;
 
-/// After so many instances with the same value that do not count, the others are passed over: to begin a walk anew costs
-/// about as much as to look at these.
+/// After so many instances with the same value that do not count, the others are passed over: to
+/// begin a walk anew costs about as much as to look at these.
 const SAME_MAX: usize = 16;
 
 /// How a turn ended.
@@ -39,8 +39,9 @@ pub(super) enum Next {
     EndWalk,
 }
 
-/// Goes on with a walk until the budget is used up (then its place is kept in `after`), or it is at its end (then `after` is
-/// none and the result is true), or the page is full (then `budget` is what is left of it).
+/// Goes on with a walk until the budget is used up (then its place is kept in `after`), or it is at
+/// its end (then `after` is none and the result is true), or the page is full (then `budget` is
+/// what is left of it).
 pub(super) fn go_on(
     (read, _, query): Asked<'_>,
     (access, reverse): (&Access, bool),

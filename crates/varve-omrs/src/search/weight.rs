@@ -9,9 +9,11 @@ use crate::store::{
     Candidate, StoredEntity, StoredInstance, StoredRelationship, ToldEntity, ToldRelationship,
 };
 
-/// What each instance takes beside its texts: its fields, and what it says of its type when it is told.
+/// What each instance takes beside its texts: its fields, and what it says of its type when it is
+/// told.
 const INSTANCE_BYTES: usize = 1024;
-/// What each instance takes beside its row, where that is what is kept of it: its identifier, its key in the order of results.
+/// What each instance takes beside its row, where that is what is kept of it: its identifier, its
+/// key in the order of results.
 const ROW_BYTES: usize = 512;
 /// What each classification takes beside its texts.
 const CLASSIFICATION_BYTES: usize = 512;

@@ -1,4 +1,5 @@
-//! Which states of a history are read: all have their headers looked at, and no more are made than are asked for.
+//! Which states of a history are read: all have their headers looked at, and no more are made than
+//! are asked for.
 
 use super::{Standing, Version};
 use crate::error::OmrsError;
@@ -20,14 +21,15 @@ pub trait Cost {
 
 /// Says which states of a history are read.
 pub trait Choice: Cost {
-    /// Counts bytes that are held for the sake of [`Choice::choose`], of all states together, until that has answered.
+    /// Counts bytes that are held for the sake of [`Choice::choose`], of all states together, until
+    /// that has answered.
     ///
     /// # Errors
     /// When there is no room for them; then reading ends.
     fn keep(&mut self, bytes: usize) -> Result<(), OmrsError>;
 
-    /// The positions of those that are wanted, in the order in which they are. `states` are all, oldest first; none when the
-    /// instance is not known.
+    /// The positions of those that are wanted, in the order in which they are. `states` are all,
+    /// oldest first; none when the instance is not known.
     ///
     /// # Errors
     /// What reading is to end with.

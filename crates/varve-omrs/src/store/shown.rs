@@ -1,5 +1,6 @@
-//! Instances as walks show them, and what searches hold of those that they find. Most that a search looks at are asked few
-//! things, and of those that it finds no more is asked than their JSON: objects would be made for nothing.
+//! Instances as walks show them, and what searches hold of those that they find. Most that a search
+//! looks at are asked few things, and of those that it finds no more is asked than their JSON:
+//! objects would be made for nothing.
 
 use varve_model::{ElementId, VertexId};
 
@@ -51,7 +52,8 @@ impl Candidate {
         }
     }
 
-    /// The entity that it is, to be told, if it is one and not just a proxy. `read` is the reader that showed it.
+    /// The entity that it is, to be told, if it is one and not just a proxy. `read` is the reader
+    /// that showed it.
     ///
     /// # Errors
     /// `RepositoryErrorException` when it is damaged.

@@ -62,7 +62,8 @@ impl StoredEntity {
     }
 }
 
-/// A relationship as it is kept: what is known of its ends is asked from the entities when it is told.
+/// A relationship as it is kept: what is known of its ends is asked from the entities when it is
+/// told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRelationship {
     /// What is known of it.
@@ -148,7 +149,8 @@ pub enum StoredInstance {
 /// A state in an instance's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version<T> {
-    /// From when on it held. Two states may share a millisecond; the later one comes later in the list.
+    /// From when on it held. Two states may share a millisecond; the later one comes later in the
+    /// list.
     pub from: Millis,
     /// Until when (exclusive); `None` = it still does.
     pub to: Option<Millis>,

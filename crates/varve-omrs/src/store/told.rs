@@ -1,5 +1,6 @@
-//! Instances as answers tell them: what walks ask of them, and their JSON where it is known. An answer of many instances
-//! would take most of its time to make objects, which nobody looks at but to write them.
+//! Instances as answers tell them: what walks ask of them, and their JSON where it is known. An
+//! answer of many instances would take most of its time to make objects, which nobody looks at but
+//! to write them.
 
 use std::sync::Arc;
 
@@ -11,8 +12,8 @@ use crate::json::{Encode, Pieces, Shared, Writer};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 use crate::validate::{instance_type, unique_properties};
 
-/// An entity, and what stands for it at the ends of relationships. Costs nothing to clone. Stores may keep it: who looks at
-/// an object whose JSON is known makes it, and lets it be kept as well.
+/// An entity, and what stands for it at the ends of relationships. Costs nothing to clone. Stores
+/// may keep it: who looks at an object whose JSON is known makes it, and lets it be kept as well.
 #[derive(Debug, Clone)]
 pub struct ToldEntity(Arc<Told>);
 
@@ -36,7 +37,8 @@ pub(crate) struct EntityJson {
     pub(crate) proxy: Pieces,
 }
 
-/// What an entity that is there as JSON takes beside its texts, with the room for the objects that may be made of it.
+/// What an entity that is there as JSON takes beside its texts, with the room for the objects that
+/// may be made of it.
 const PARTS_BYTES: usize =
     size_of::<Told>() + Shared::<EntityDetail>::PARTS_BYTES + Shared::<EntityProxy>::PARTS_BYTES;
 /// What each piece takes beside its text.
@@ -187,7 +189,8 @@ impl ToldRelationship {
         }
     }
 
-    /// A relationship of which the JSON is known: the members of its object that come before its ends.
+    /// A relationship of which the JSON is known: the members of its object that come before its
+    /// ends.
     pub(crate) fn of_json(link: Link, members: Pieces) -> Self {
         Self {
             link,

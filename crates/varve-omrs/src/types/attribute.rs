@@ -60,8 +60,8 @@ impl TypeDefAttribute {
 
 /// The type of an attribute as a definition gives it.
 ///
-/// The contract repeats the whole definition with each attribute. The built-in types give its name only, and so may a
-/// client; the catalogue puts the definition it knows in its place.
+/// The contract repeats the whole definition with each attribute. The built-in types give its name
+/// only, and so may a client; the catalogue puts the definition it knows in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttributeType {
     /// The definition.

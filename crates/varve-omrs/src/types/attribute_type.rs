@@ -123,8 +123,8 @@ impl AttributeTypeDef {
         }
     }
 
-    /// Whether it is the same attribute type as `other`, of the same values. An enum may have other elements: values that
-    /// are stored tell of theirs.
+    /// Whether it is the same attribute type as `other`, of the same values. An enum may have other
+    /// elements: values that are stored tell of theirs.
     pub(super) fn has_same_values(&self, other: &Self) -> bool {
         use AttributeTypeKind as Kind;
         let are_alike = match (&self.kind, &other.kind) {

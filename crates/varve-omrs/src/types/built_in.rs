@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use super::{Catalogue, TypeDefGallery};
 use crate::json::{Limits, decode};
 
-/// The definitions without their prose, one on a line; attributes name their type. `data/README.md` says whence.
+/// The definitions without their prose, one on a line; attributes name their type. `data/README.md`
+/// says whence.
 const TYPES: &str = include_str!("../../data/open-metadata-types.json");
 
 impl Catalogue {

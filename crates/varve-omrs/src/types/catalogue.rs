@@ -6,15 +6,17 @@ use std::sync::Arc;
 use super::{AttributeTypeDef, ResolvedType, TypeDef, TypeDefCategory, TypeDefGallery};
 use crate::error::{Message, OmrsError};
 
-/// A type in a [`Catalogue`]. It means something only in the catalogue it came from: a change numbers the types anew.
+/// A type in a [`Catalogue`]. It means something only in the catalogue it came from: a change
+/// numbers the types anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeIndex(pub(super) u32);
 
 /// All types that a repository knows.
 ///
-/// A pure value: whoever shares it between threads puts a changed copy in its place. A copy shares the definitions, so it
-/// is cheap beside the change itself, which resolves every type anew (for the 600 types of the standard, about a
-/// millisecond): types change rarely and are looked up with every call. A change that fails leaves the catalogue as it was.
+/// A pure value: whoever shares it between threads puts a changed copy in its place. A copy shares
+/// the definitions, so it is cheap beside the change itself, which resolves every type anew (for
+/// the 600 types of the standard, about a millisecond): types change rarely and are looked up with
+/// every call. A change that fails leaves the catalogue as it was.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     pub(super) attribute_types: Definitions<AttributeTypeDef>,
@@ -228,7 +230,8 @@ impl Catalogue {
         found
     }
 
-    /// Whether some type defines the property called `name` with another attribute type than its supertype does.
+    /// Whether some type defines the property called `name` with another attribute type than its
+    /// supertype does.
     #[must_use]
     pub fn is_redefined(&self, name: &str) -> bool {
         self.redefined.contains(name)

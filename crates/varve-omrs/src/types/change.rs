@@ -44,12 +44,14 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds a type. A type that is here already is no error when the definition is the same but for prose.
+    /// Adds a type. A type that is here already is no error when the definition is the same but for
+    /// prose.
     ///
     /// # Errors
-    /// `TypeDefKnownException` when the type is here in this version with another content, `TypeDefConflictException` when
-    /// it is here in another version, or its GUID or name is another's, `InvalidTypeDefException` when the definition is
-    /// malformed or names types that are not known.
+    /// `TypeDefKnownException` when the type is here in this version with another content,
+    /// `TypeDefConflictException` when it is here in another version, or its GUID or name is
+    /// another's, `InvalidTypeDefException` when the definition is malformed or names types that
+    /// are not known.
     pub fn add_type(&mut self, def: TypeDef) -> Result<Outcome, OmrsError> {
         let mut next = self.clone();
         let def = Arc::new(next.with_attribute_types(def)?);
@@ -109,11 +111,12 @@ impl Catalogue {
         Ok(Outcome::Completed)
     }
 
-    /// Whether the type is here: the same GUID, name and version. False = it is not, and could be added.
+    /// Whether the type is here: the same GUID, name and version. False = it is not, and could be
+    /// added.
     ///
     /// # Errors
-    /// `TypeDefConflictException` when its GUID or name is here with another name, GUID, version or category,
-    /// `InvalidTypeDefException` when the definition is malformed.
+    /// `TypeDefConflictException` when its GUID or name is here with another name, GUID, version or
+    /// category, `InvalidTypeDefException` when the definition is malformed.
     pub fn verify_type(&self, def: &TypeDef) -> Result<bool, OmrsError> {
         check::type_shape(def)?;
         let Some(index) = identified(&self.types, def.guid(), def.name())? else {
@@ -186,7 +189,8 @@ impl Catalogue {
     /// Gives a type another GUID and name; every definition that names it follows.
     ///
     /// # Errors
-    /// `TypeDefNotKnownException`; `InvalidParameterException` when a new identifier is empty or another's.
+    /// `TypeDefNotKnownException`; `InvalidParameterException` when a new identifier is empty or
+    /// another's.
     pub fn re_identify_type(
         &mut self,
         guid: &str,

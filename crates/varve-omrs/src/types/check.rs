@@ -119,7 +119,8 @@ impl Catalogue {
         fault.map_or_else(|| Ok(def.clone()), |fault| Err(invalid(&def, &fault)))
     }
 
-    /// Looks at what a definition says of other types, all of which must be known by now, itself included.
+    /// Looks at what a definition says of other types, all of which must be known by now, itself
+    /// included.
     pub(super) fn check_links(&self, def: &TypeDef) -> Result<(), OmrsError> {
         self.link_fault(def).map_err(|fault| invalid(def, &fault))?;
         self.lineage_ends(def)

@@ -70,8 +70,8 @@ impl Catalogue {
             .filter(move |(_, found)| names.iter().all(|name| found.property(name).is_some()))
     }
 
-    /// The types that another standard knows: those with a mapping, of the type or of one of its own attributes, that has
-    /// each of the given values.
+    /// The types that another standard knows: those with a mapping, of the type or of one of its
+    /// own attributes, that has each of the given values.
     ///
     /// # Errors
     /// `InvalidParameterException` when nothing is given.

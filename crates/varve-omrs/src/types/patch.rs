@@ -61,12 +61,14 @@ json_object! {
 }
 
 impl Catalogue {
-    /// Applies a patch and gives the type as it is then. A patch whose version is reached already changes nothing.
+    /// Applies a patch and gives the type as it is then. A patch whose version is reached already
+    /// changes nothing.
     ///
     /// # Errors
-    /// `TypeDefNotKnownException`; `PatchErrorException` when the patch leads backwards, applies to an older version than
-    /// the one here, changes or takes away a property of the type or of one of its subtypes, be it inherited, has parts
-    /// that the type's category does not have, or leads to a definition that is not valid.
+    /// `TypeDefNotKnownException`; `PatchErrorException` when the patch leads backwards, applies to
+    /// an older version than the one here, changes or takes away a property of the type or of one
+    /// of its subtypes, be it inherited, has parts that the type's category does not have, or leads
+    /// to a definition that is not valid.
     pub fn patch_type(&mut self, patch: TypeDefPatch) -> Result<Arc<TypeDef>, OmrsError> {
         let guid = patch.type_guid.as_deref().unwrap_or_default();
         let name = patch.type_name.as_deref().unwrap_or_default();
@@ -90,8 +92,8 @@ impl Catalogue {
         Ok(def)
     }
 
-    /// Checks that the type at `index` and its subtypes have all properties that they had before, each of the type that it
-    /// had: what is stored is read by it.
+    /// Checks that the type at `index` and its subtypes have all properties that they had before,
+    /// each of the type that it had: what is stored is read by it.
     fn check_properties_stay(&self, index: TypeIndex, before: &Self) -> Result<(), OmrsError> {
         for of in before.with_subtypes(index) {
             let now = self.get(of);

@@ -37,7 +37,8 @@ pub struct DefinedProperty {
 }
 
 impl DefinedProperty {
-    /// JSON that follows from the definition, always the same: `make` makes it when it is asked for first.
+    /// JSON that follows from the definition, always the same: `make` makes it when it is asked for
+    /// first.
     pub(crate) fn json(&self, make: impl FnOnce() -> String) -> &str {
         self.json.get_or_init(make)
     }
@@ -80,8 +81,8 @@ impl ResolvedType {
         &self.direct_subtypes
     }
 
-    /// The properties of its instances, its own and inherited, sorted by name. Where a type redefines a property of a
-    /// supertype, its own definition counts.
+    /// The properties of its instances, its own and inherited, sorted by name. Where a type
+    /// redefines a property of a supertype, its own definition counts.
     #[must_use]
     pub fn properties(&self) -> &[DefinedProperty] {
         &self.properties
@@ -100,7 +101,8 @@ impl ResolvedType {
         &self.instance_type
     }
 
-    /// The classifications that entities of this type may carry, in the catalogue's order. Empty for other types.
+    /// The classifications that entities of this type may carry, in the catalogue's order. Empty
+    /// for other types.
     #[must_use]
     pub fn valid_classifications(&self) -> &[TypeIndex] {
         &self.valid_classifications
@@ -126,8 +128,8 @@ impl Catalogue {
         }
     }
 
-    /// Works out what follows from the definitions, all of which passed their checks: links lead to known types of the
-    /// right category, and nothing inherits from itself.
+    /// Works out what follows from the definitions, all of which passed their checks: links lead to
+    /// known types of the right category, and nothing inherits from itself.
     pub(super) fn resolve(&mut self) {
         let defs: Vec<Arc<TypeDef>> = self.types.list().to_vec();
         let supers: Vec<Option<TypeIndex>> = defs

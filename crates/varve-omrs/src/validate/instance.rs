@@ -25,8 +25,8 @@ pub fn instance_type(
     Ok(index)
 }
 
-/// Checks that an instance is of the type that the caller takes it for. A supertype will do: callers find instances by a type,
-/// and get those of its subtypes too.
+/// Checks that an instance is of the type that the caller takes it for. A supertype will do:
+/// callers find instances by a type, and get those of its subtypes too.
 ///
 /// # Errors
 /// `InvalidParameterException` when the GUID or the name of the type is missing or another's.
@@ -73,7 +73,8 @@ pub fn expected_type(
 /// The status that a new instance begins with: the one asked for, else the type's.
 ///
 /// # Errors
-/// `StatusNotSupportedException` when the type does not have the status asked for, or it is DELETED.
+/// `StatusNotSupportedException` when the type does not have the status asked for, or it is
+/// DELETED.
 pub fn initial_status(
     types: &Catalogue,
     index: TypeIndex,
@@ -109,8 +110,8 @@ pub fn new_status(
     Ok(status)
 }
 
-/// Checks a classification that an entity of type `entity` is to carry; gives its type, and its properties filled in as
-/// [`completed_properties`] does.
+/// Checks a classification that an entity of type `entity` is to carry; gives its type, and its
+/// properties filled in as [`completed_properties`] does.
 ///
 /// # Errors
 /// Those of [`classification_given`] and [`classification_allowed`].
@@ -198,8 +199,9 @@ pub fn relationship_ends(
     Ok(())
 }
 
-/// Checks that the repository whose metadata collection is `local` may change an instance: it is the instance's home, or
-/// replicates it for an external source. Applies to status, properties, type, identity, undo, delete, restore and purge.
+/// Checks that the repository whose metadata collection is `local` may change an instance: it is
+/// the instance's home, or replicates it for an external source. Applies to status, properties,
+/// type, identity, undo, delete, restore and purge.
 ///
 /// # Errors
 /// `InvalidParameterException`.
@@ -207,8 +209,8 @@ pub fn update_lock(header: &InstanceHeader, local: &str) -> Result<(), OmrsError
     instance_lock(&header.audit, header.guid(), local)
 }
 
-/// Checks that the repository whose metadata collection is `local` may change a classification of an entity, which need not
-/// be at home here itself.
+/// Checks that the repository whose metadata collection is `local` may change a classification of
+/// an entity, which need not be at home here itself.
 ///
 /// # Errors
 /// `InvalidParameterException`.

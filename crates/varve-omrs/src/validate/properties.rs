@@ -11,11 +11,12 @@ use crate::types::{
     PrimitiveDefCategory, ResolvedType, TypeIndex,
 };
 
-/// Checks that the type has these properties and that each value is of its kind, and fills in what clients leave out: the
-/// GUID and name of the attribute type, the number or name of an enum value, the count of an array.
+/// Checks that the type has these properties and that each value is of its kind, and fills in what
+/// clients leave out: the GUID and name of the attribute type, the number or name of an enum value,
+/// the count of an array.
 ///
-/// A property that is missing is no error, whatever its cardinality: the contract's callers send what they have. An enum
-/// value must be one of the enum's.
+/// A property that is missing is no error, whatever its cardinality: the contract's callers send
+/// what they have. An enum value must be one of the enum's.
 ///
 /// # Errors
 /// `PropertyErrorException`.

@@ -1,4 +1,5 @@
-//! Copies of instances whose home is elsewhere. They are kept as they come, so nothing is filled in here.
+//! Copies of instances whose home is elsewhere. They are kept as they come, so nothing is filled in
+//! here.
 
 use super::{classification, completed_properties, instance_type, relationship_ends};
 use crate::error::{Exception, Message, OmrsError};
@@ -7,11 +8,12 @@ use crate::instances::{
 };
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
-/// Checks a copy of an entity; gives its type. `local` is the metadata collection of this repository.
+/// Checks a copy of an entity; gives its type. `local` is the metadata collection of this
+/// repository.
 ///
 /// # Errors
-/// `InvalidEntityException` when it has no GUID or no home, `InvalidParameterException` when its home is this repository,
-/// and those of type, properties and classifications.
+/// `InvalidEntityException` when it has no GUID or no home, `InvalidParameterException` when its
+/// home is this repository, and those of type, properties and classifications.
 pub fn entity_copy(
     types: &Catalogue,
     entity: &EntityDetail,
@@ -24,7 +26,8 @@ pub fn entity_copy(
     Ok(index)
 }
 
-/// Checks a proxy that is to be kept, as [`entity_copy`] does an entity. `local` is the metadata collection of this repository.
+/// Checks a proxy that is to be kept, as [`entity_copy`] does an entity. `local` is the metadata
+/// collection of this repository.
 ///
 /// # Errors
 /// `InvalidParameterException`, whatever is wrong: calls that take proxies know no other.
@@ -56,11 +59,13 @@ fn proxy_content(types: &Catalogue, proxy: &EntityProxy) -> Result<TypeIndex, Om
     Ok(index)
 }
 
-/// Checks a copy of a relationship; gives its type. Ends are looked at when they are kept, which only unknown ones are.
+/// Checks a copy of a relationship; gives its type. Ends are looked at when they are kept, which
+/// only unknown ones are.
 ///
 /// # Errors
-/// `InvalidRelationshipException` when it has no GUID, no home or not both ends, `InvalidParameterException` when its home is
-/// this repository or the types of its ends do not fit, and those of type and properties.
+/// `InvalidRelationshipException` when it has no GUID, no home or not both ends,
+/// `InvalidParameterException` when its home is this repository or the types of its ends do not
+/// fit, and those of type and properties.
 pub fn relationship_copy(
     types: &Catalogue,
     relationship: &Relationship,
@@ -125,8 +130,9 @@ fn check_classifications(
 /// Checks a copy of a classification of an entity of type `index`.
 ///
 /// # Errors
-/// `TypeErrorException` when there is no such classification or such an entity may not carry it: calls that take copies know
-/// no `ClassificationErrorException`. `PropertyErrorException`, `InvalidParameterException` when it has no name.
+/// `TypeErrorException` when there is no such classification or such an entity may not carry it:
+/// calls that take copies know no `ClassificationErrorException`. `PropertyErrorException`,
+/// `InvalidParameterException` when it has no name.
 pub fn classification_copy(
     types: &Catalogue,
     index: TypeIndex,

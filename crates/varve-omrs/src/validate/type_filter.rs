@@ -18,11 +18,12 @@ pub fn optional_type(
         .transpose()
 }
 
-/// All types whose instances a search may return, supertypes before their subtypes and each once: the type with its
-/// subtypes, or only the listed ones with theirs. `None` = every type.
+/// All types whose instances a search may return, supertypes before their subtypes and each once:
+/// the type with its subtypes, or only the listed ones with theirs. `None` = every type.
 ///
 /// # Errors
-/// `TypeErrorException` when a GUID is not that of a type of this category, or a listed type is not a subtype.
+/// `TypeErrorException` when a GUID is not that of a type of this category, or a listed type is not
+/// a subtype.
 pub fn type_filter(
     types: &Catalogue,
     category: TypeDefCategory,

@@ -1,5 +1,5 @@
-//! States that were written for a part of time, as corrections through the graph's own interface are: a history tells what
-//! reads of each time tell.
+//! States that were written for a part of time, as corrections through the graph's own interface
+//! are: a history tells what reads of each time tell.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,7 +80,8 @@ impl Corrected {
         }
     }
 
-    /// Writes a state of this number at a place, or that there is none, from a time on until another one.
+    /// Writes a state of this number at a place, or that there is none, from a time on until
+    /// another one.
     fn write(&mut self, place: usize, number: Option<i64>, from: i64, to: Option<i64>) {
         let instant = |time: i64| Instant::from_millis(BEGIN + time);
         let mutation = match number {
@@ -153,8 +154,8 @@ impl Corrected {
         there.iter().map(|of| self.written[&of.version]).collect()
     }
 
-    /// The history, by looking at one time after the other, the last of which stands for all that follow. The times are told
-    /// by reads, too.
+    /// The history, by looking at one time after the other, the last of which stands for all that
+    /// follow. The times are told by reads, too.
     fn expected(&self, times: i64) -> Vec<Version<i64>> {
         let page = HistoryPage {
             before: None,

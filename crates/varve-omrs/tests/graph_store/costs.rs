@@ -1,6 +1,7 @@
 //! What searches look at: a page of one costs about the same however many instances there are.
 //!
-//! The instances and searches are those of the performance suite, on some of its types. `-- --nocapture` shows the table.
+//! The instances and searches are those of the performance suite, on some of its types.
+//! `-- --nocapture` shows the table.
 
 mod counted;
 mod searches;

@@ -1,4 +1,5 @@
-//! Entities with very many relationships, or very large ones, are deleted as far as there is room for what changes.
+//! Entities with very many relationships, or very large ones, are deleted as far as there is room
+//! for what changes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,7 +66,8 @@ impl Crowded {
         link
     }
 
-    /// Gives a link that is there a mapping property that is no JSON, so that it cannot be read as a whole.
+    /// Gives a link that is there a mapping property that is no JSON, so that it cannot be read as
+    /// a whole.
     fn damage(&self, number: usize) {
         let graph = self.store.graph();
         let schema = graph.schema();
@@ -174,7 +176,8 @@ fn going_through_relationships_ends_with_the_time_of_the_request() {
 fn giving_relationships_another_end_ends_with_the_time_of_the_request() {
     let crowded = Crowded::new();
     let repository = &crowded.repository;
-    // The clock is looked at after 64, so that is not before the first of them is given its new end.
+    // The clock is looked at after 64, so that is not before the first of them is given its new
+    // end.
     let links = (1..64).map(|number| crowded.link(number));
     crowded.put(&links.collect::<Vec<_>>());
     let expected = crowded.expected();

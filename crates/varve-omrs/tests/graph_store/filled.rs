@@ -84,8 +84,9 @@ fn with_copies(types: &Catalogue, copies: &[(&str, &str)]) -> Arc<Catalogue> {
     Arc::new(types)
 }
 
-/// A store with instances that came without entries, told the standard's types only, while some are of types that were added
-/// where they came from; and all types. `Idle` is one that no instance is of.
+/// A store with instances that came without entries, told the standard's types only, while some are
+/// of types that were added where they came from; and all types. `Idle` is one that no instance is
+/// of.
 fn filled_before_its_types() -> (World, Arc<Catalogue>) {
     let mut world = World::new();
     let standard = Arc::clone(&world.types);

@@ -1,4 +1,5 @@
-//! Paths between entities: rows are kept to save another look at them, and never where there is no room.
+//! Paths between entities: rows are kept to save another look at them, and never where there is no
+//! room.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -94,8 +95,8 @@ impl Read for Rows<'_> {
     }
 }
 
-/// A world with a path of so many entities, each but the last linked to some more that lead nowhere and are looked at before
-/// the path goes on, or after.
+/// A world with a path of so many entities, each but the last linked to some more that lead nowhere
+/// and are looked at before the path goes on, or after.
 fn path(length: usize, others: usize, aside: &str) -> World {
     let world = World::new();
     let long = |name: &'static str| (name, Primitive::String("long ".repeat(200)));

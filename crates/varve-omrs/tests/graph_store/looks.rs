@@ -1,7 +1,8 @@
-//! Which looks into the engine below each call takes: in a large store each costs more than what is done with it.
+//! Which looks into the engine below each call takes: in a large store each costs more than what is
+//! done with it.
 //!
-//! Few things vary: every entity and relationship has a past, and every relationship its own two ends. What a call does not
-//! need to look at is not to be looked at, and nothing twice.
+//! Few things vary: every entity and relationship has a past, and every relationship its own two
+//! ends. What a call does not need to look at is not to be looked at, and nothing twice.
 
 use std::sync::Arc;
 

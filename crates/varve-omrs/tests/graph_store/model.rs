@@ -1,5 +1,5 @@
-//! Random lists of operations on the store and on lists of whole states: every walk, read and history is the same, now and
-//! as of then, before and after a restart.
+//! Random lists of operations on the store and on lists of whole states: every walk, read and
+//! history is the same, now and as of then, before and after a restart.
 
 mod instances;
 mod operations;

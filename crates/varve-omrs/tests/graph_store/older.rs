@@ -1,4 +1,5 @@
-//! A store whose entries an older build made is brought up to date when it is opened; what a newer one made is refused.
+//! A store whose entries an older build made is brought up to date when it is opened; what a newer
+//! one made is refused.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -72,7 +73,8 @@ fn set_older(world: &World, form: i64) {
     });
 }
 
-/// Lets what is written from now on have the entries of an earlier form, put and moved as a build of then did.
+/// Lets what is written from now on have the entries of an earlier form, put and moved as a build
+/// of then did.
 fn write_older(world: &World, form: i64) {
     set_older(world, form);
     let graph = world.store.graph();
@@ -80,7 +82,8 @@ fn write_older(world: &World, form: i64) {
     graph.set_deriver(deriver.expect("rules"));
 }
 
-/// Makes the store one with the entries of an earlier form and no others, of each state of the past all.
+/// Makes the store one with the entries of an earlier form and no others, of each state of the past
+/// all.
 fn make_older(world: &mut World, form: i64) {
     let all: Vec<u32> = (1..=INDEXES).collect();
     let mut batch = Batch::new();
@@ -184,8 +187,8 @@ fn an_older_store_has_all_entries_after_it_is_opened() {
     }
 }
 
-/// A store of an earlier form with a proxy, `p`, of a type that nothing else is of, and with what became a proxy, `q`.
-/// Returns it with a time at which `q` was none.
+/// A store of an earlier form with a proxy, `p`, of a type that nothing else is of, and with what
+/// became a proxy, `q`. Returns it with a time at which `q` was none.
 fn older_with_proxies(form: i64) -> (World, Millis) {
     let mut world = World::new();
     put(
@@ -237,7 +240,8 @@ fn is_text_kept(world: &World, text: &str) -> bool {
         .any(|(_, _, clustering)| clustering.starts_with(&values))
 }
 
-/// Proxies have left the lists of entities, and what an entity was before it was but a proxy has not.
+/// Proxies have left the lists of entities, and what an entity was before it was but a proxy has
+/// not.
 fn check_proxies(world: &World, first: Millis) {
     world.verify();
     let own = [6, 13, 33, 34, 37];
@@ -307,7 +311,8 @@ fn what_was_not_renewed_to_the_end_is_renewed_when_it_is_opened() {
     check_proxies(&world, first);
 }
 
-/// Instances that were never deleted, are, were, and were again; one that is a proxy now. With the times between the changes.
+/// Instances that were never deleted, are, were, and were again; one that is a proxy now. With the
+/// times between the changes.
 fn fill_with_deleted(world: &World) -> Vec<Millis> {
     let mut times = Vec::new();
     for (guid, deletions) in [("a", 0), ("b", 1), ("c", 2), ("d", 3)] {
@@ -371,11 +376,13 @@ fn in_table(world: &World, table: TableId) -> BTreeSet<(Vec<u8>, Vec<u8>)> {
     of_table.map(|(_, p, c)| (p, c)).collect()
 }
 
-/// Whatever a store was, it finds the same as a new one now and then, and keeps no more entries for the present.
+/// Whatever a store was, it finds the same as a new one now and then, and keeps no more entries for
+/// the present.
 fn check_renewed(world: &World, new: &World, times: &[Millis], what: &str) {
     world.verify();
     assert_eq!(in_table(world, INDEX), in_table(new, INDEX), "{what}");
-    // Reads of the past look at both; entries made anew are of whole states, also those that the next state has too.
+    // Reads of the past look at both; entries made anew are of whole states, also those that the
+    // next state has too.
     let mut past = in_table(world, EVENT_INDEX);
     past.extend(in_table(world, INDEX));
     let missing: Vec<_> = in_table(new, EVENT_INDEX)

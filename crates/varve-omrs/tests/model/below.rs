@@ -9,7 +9,8 @@ use varve_model::Instant;
 use varve_omrs::graph_store::{GraphStore, InstanceDerivers};
 use varve_testkit::ManualClock;
 
-/// A store without instances, and its clock, which shows so many milliseconds since 1970 until it is set.
+/// A store without instances, and its clock, which shows so many milliseconds since 1970 until it
+/// is set.
 pub(crate) fn open(millis: i64) -> (Arc<GraphStore>, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(Instant(millis * 1000)));
     let space = MemoryEngine::new().open("metadata", TABLES, true).unwrap();

@@ -1,5 +1,5 @@
-//! Calls of a metadata collection as values, and what they answer: so that a list of them can be made, kept, shortened and
-//! made again on any repository.
+//! Calls of a metadata collection as values, and what they answer: so that a list of them can be
+//! made, kept, shortened and made again on any repository.
 
 use std::collections::HashMap;
 
@@ -65,7 +65,8 @@ pub(crate) enum Read {
     Related(String, RelatedEntitiesFindRequest),
 }
 
-/// A call that writes. Where the repository chooses the GUID, the first string is what the list calls the new instance.
+/// A call that writes. Where the repository chooses the GUID, the first string is what the list
+/// calls the new instance.
 #[derive(Debug, Clone)]
 pub(crate) enum Write {
     AddEntity(String, EntityCreateRequest),

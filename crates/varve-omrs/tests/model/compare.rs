@@ -6,7 +6,8 @@ use varve_omrs::requests::PagedFindRequest;
 use crate::call::{Answer, Read};
 use crate::naive::order::{Ordered, compare};
 
-/// What instance URLs of copies begin with; those of the repository's own instances are not compared.
+/// What instance URLs of copies begin with; those of the repository's own instances are not
+/// compared.
 const FAR: &str = "https://far.example/";
 
 fn tidy_header(header: &mut InstanceHeader) {

@@ -26,8 +26,9 @@ const ELSEWHERE: [&str; 2] = ["far-collection-1", "far-collection-2"];
 
 pub(crate) const USERS: [&str; 3] = ["ada", "bob", "ada"];
 
-/// Supertypes with subtypes, types with a life cycle, with numbers, enums, and a property called like a header field.
-/// `Thing` and its subtypes are not of the standard: each has `size` of another kind.
+/// Supertypes with subtypes, types with a life cycle, with numbers, enums, and a property called
+/// like a header field. `Thing` and its subtypes are not of the standard: each has `size` of
+/// another kind.
 const ENTITY_TYPES: [&str; 11] = [
     "Referenceable",
     "Asset",

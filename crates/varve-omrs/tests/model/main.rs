@@ -1,7 +1,8 @@
-//! The repository against a naive one: random lists of calls on both, then every search, order, page and time.
+//! The repository against a naive one: random lists of calls on both, then every search, order,
+//! page and time.
 //!
-//! `VARVE_OMRS_MODEL_LISTS` sets how many lists run, `VARVE_OMRS_MODEL_SEED` the first seed. A failing list is shrunk and
-//! printed.
+//! `VARVE_OMRS_MODEL_LISTS` sets how many lists run, `VARVE_OMRS_MODEL_SEED` the first seed. A
+//! failing list is shrunk and printed.
 
 #![allow(
     clippy::unwrap_used,
@@ -38,7 +39,8 @@ const WRITES: usize = 60;
 const READS_BETWEEN: usize = 1;
 const READS_AFTER: usize = 80;
 
-/// One in so many calls that make an entity comes again so many times: searches pass over more than 16 with the same value.
+/// One in so many calls that make an entity comes again so many times: searches pass over more than
+/// 16 with the same value.
 const AGAIN_ONE_IN: usize = 12;
 const AGAIN: usize = 20;
 

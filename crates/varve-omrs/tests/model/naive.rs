@@ -1,5 +1,5 @@
-//! A repository written from the contract in the simplest way: every state that ever was, in one list, whole; a search
-//! looks at all instances.
+//! A repository written from the contract in the simplest way: every state that ever was, in one
+//! list, whole; a search looks at all instances.
 //!
 //! Where the contract leaves something open, it says so at the place.
 
@@ -90,7 +90,8 @@ impl Naive {
         }
     }
 
-    /// The state of an instance: the one that was written last among those that hold from `at` or earlier.
+    /// The state of an instance: the one that was written last among those that hold from `at` or
+    /// earlier.
     fn state(&self, kind: InstanceKind, guid: &str, at: At) -> Option<&InstanceState> {
         let at = at.unwrap_or(self.now);
         let mut of = self.log.iter().filter(|event| event.at <= at);
@@ -156,14 +157,15 @@ impl Naive {
         });
     }
 
-    /// The time that another repository tells for a new state of an instance, unless it has not come or the state that is
-    /// known began then or later.
+    /// The time that another repository tells for a new state of an instance, unless it has not
+    /// come or the state that is known began then or later.
     fn since(&self, at: Option<Millis>, kind: InstanceKind, guid: &str) -> Option<Millis> {
         let last = self.log.iter().rfind(|event| event.state.is(kind, guid));
         at.filter(|at| *at <= self.now && last.is_none_or(|last| last.at < *at))
     }
 
-    /// Writes a state that holds from a time on that another repository tells; from now on if that cannot be.
+    /// Writes a state that holds from a time on that another repository tells; from now on if that
+    /// cannot be.
     fn put_since(&mut self, at: Option<Millis>, state: InstanceState) {
         let at = self.since(at, state.kind(), state.header().guid());
         self.log.push(Event {
@@ -186,7 +188,8 @@ impl Naive {
             .collect()
     }
 
-    /// Removes the relationships that have an entity at one end. Of those that had it once, the states of then go.
+    /// Removes the relationships that have an entity at one end. Of those that had it once, the
+    /// states of then go.
     fn remove_attached(&mut self, guid: &str) {
         for attached in self.attached(guid) {
             self.remove(InstanceKind::Relationship, &attached);

@@ -40,7 +40,8 @@ fn unshared<T: Clone>(list: Vec<Shared<T>>) -> Vec<T> {
     list.iter().map(|one| T::clone(one)).collect()
 }
 
-/// Entities that are told as they are stored: their JSON is checked before anybody has looked at them.
+/// Entities that are told as they are stored: their JSON is checked before anybody has looked at
+/// them.
 fn entities(list: Vec<Shared<EntityDetail>>) -> Answer {
     check_response(&EntityListResponse::ok(0, 0, None, list.clone()));
     Answer::Entities(unshared(list))
@@ -77,8 +78,9 @@ pub(crate) fn read(of: &Repository, read: &Read) -> Told {
     told
 }
 
-/// What is told of an answer is what it holds, byte for byte: what stands in it several times is written once and copied,
-/// and classifications are written straight from what is stored, while what is read back shares nothing.
+/// What is told of an answer is what it holds, byte for byte: what stands in it several times is
+/// written once and copied, and classifications are written straight from what is stored, while
+/// what is read back shares nothing.
 fn check_told(answer: Answer) {
     match answer {
         Answer::Nothing => {}

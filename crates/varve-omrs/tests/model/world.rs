@@ -101,7 +101,8 @@ impl World {
         }
     }
 
-    /// Asks both; an error in words when they differ. Of a search, the whole result is compared, then its page.
+    /// Asks both; an error in words when they differ. Of a search, the whole result is compared,
+    /// then its page.
     pub(crate) fn ask(&mut self, read: &Read) -> Result<(), String> {
         let read = read.resolved(&self.names);
         let found = real::read(&self.repository, &read);

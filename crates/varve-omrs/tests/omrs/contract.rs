@@ -43,7 +43,8 @@ const ENTITY: &str = r#"{"class":"EntityDetailResponse","relatedHTTPCode":200,"e
         "0":{"class":"PrimitivePropertyValue","instancePropertyCategory":"PRIMITIVE","primitiveDefCategory":"OM_PRIMITIVE_TYPE_STRING","primitiveValue":"x"},
         "1":{"class":"PrimitivePropertyValue","instancePropertyCategory":"PRIMITIVE","primitiveDefCategory":"OM_PRIMITIVE_TYPE_STRING","primitiveValue":"y"}}}}}}}}"#;
 
-/// Without the line breaks and the indentation of the examples here; none of their strings holds a blank after a comma.
+/// Without the line breaks and the indentation of the examples here; none of their strings holds a
+/// blank after a comma.
 fn compact(json: &str) -> String {
     json.lines().map(str::trim).collect()
 }

@@ -1,4 +1,5 @@
-//! The repository's values as a client and a server see them. One program, so that they are linked once.
+//! The repository's values as a client and a server see them. One program, so that they are linked
+//! once.
 
 #![expect(
     clippy::too_many_lines,

@@ -35,7 +35,8 @@ pub(crate) struct MemoryStore {
     tick: AtomicI64,
     /// How often the next transactions are to be run before they are committed.
     conflicts: AtomicI64,
-    /// What happens while it brings what it keeps into line with other types, one time after the other.
+    /// What happens while it brings what it keeps into line with other types, one time after the
+    /// other.
     meanwhile: Mutex<VecDeque<Meanwhile>>,
     /// Called with each note before it is kept, which it may refuse.
     keeping: Mutex<Option<Keeping>>,
@@ -65,7 +66,8 @@ impl MemoryStore {
         self.conflicts.store(times, Ordering::Relaxed);
     }
 
-    /// Makes the next change of the types take as long as `work`, and fail with it; called again, the one after it.
+    /// Makes the next change of the types take as long as `work`, and fail with it; called again,
+    /// the one after it.
     pub(crate) fn while_types_change(
         &self,
         work: impl FnOnce() -> Result<(), OmrsError> + Send + 'static,

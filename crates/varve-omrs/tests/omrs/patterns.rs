@@ -4,8 +4,8 @@ use varve_omrs::Exception;
 use varve_omrs::matching::{Pattern, Shape};
 use varve_testkit::random::Random;
 
-/// Patterns and texts with Java's verdicts, one character a text, `E` where Java refuses the pattern. The program that wrote
-/// it is beside it.
+/// Patterns and texts with Java's verdicts, one character a text, `E` where Java refuses the
+/// pattern. The program that wrote it is beside it.
 const JAVA: &str = include_str!("patterns/java.txt");
 
 /// Undoes the escapes of UTF-16 code units.

@@ -220,7 +220,8 @@ fn the_reader_agrees_with_another_one_about_what_json_is() {
             mutated(&mut random, document)
         };
         let ours = decode::<RawJson>(&document, Limits::DEFAULT);
-        // A raw value of theirs is checked for its grammar only, as ours is; but for halves of surrogate pairs.
+        // A raw value of theirs is checked for its grammar only, as ours is; but for halves of
+        // surrogate pairs.
         let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(&document);
         let has_half = matches!(&ours, Err(error) if error.message().contains("surrogate"));
         if !has_half {

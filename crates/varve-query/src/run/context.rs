@@ -297,8 +297,8 @@ impl Context<'_> {
     }
 }
 
-/// Numbers that look random: the generator of Java's `Random`, so that a seed gives what it gives in
-/// the reference.
+/// Numbers that look random: the generator of Java's `Random`, so that a seed gives what it gives
+/// in the reference.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

@@ -25,8 +25,8 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// What the system says of this process, under the names that all programs use in Prometheus. Empty where there is no
-/// `/proc`.
+/// What the system says of this process, under the names that all programs use in Prometheus. Empty
+/// where there is no `/proc`.
 pub(super) fn process() -> Vec<Gauge> {
     let stat = read("/proc/self/stat");
     // The name of the program, in brackets, may hold anything.
@@ -82,7 +82,8 @@ fn booted() -> f64 {
         .unwrap_or(0.0)
 }
 
-/// Writes the object of `/metrics/system`. Memory is in MB, as `mem_unit` says. What only a Java process has is 0.
+/// Writes the object of `/metrics/system`. Memory is in MB, as `mem_unit` says. What only a Java
+/// process has is 0.
 pub(super) fn write(started: Instant, json: &mut JsonWriter) {
     let (status, memory) = (read("/proc/self/status"), read("/proc/meminfo"));
     let megabytes = |text: &str, name: &str| (field(text, name) / 1024) as i64;

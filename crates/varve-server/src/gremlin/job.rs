@@ -114,8 +114,8 @@ impl GremlinJobs {
         }
     }
 
-    /// Runs the script of a task and gives its result as JSON. `check` refuses each commit and change
-    /// of the schema once the task's owner may not run it any more.
+    /// Runs the script of a task and gives its result as JSON. `check` refuses each commit and
+    /// change of the schema once the task's owner may not run it any more.
     pub(crate) fn run(
         &self,
         graph: &Arc<Graph>,

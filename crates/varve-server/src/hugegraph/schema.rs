@@ -1,4 +1,5 @@
-//! `…/schema`: property keys, vertex labels, edge labels, index labels; and the jobs that rebuild indexes.
+//! `…/schema`: property keys, vertex labels, edge labels, index labels; and the jobs that rebuild
+//! indexes.
 
 mod changes;
 mod handlers;

@@ -8,26 +8,29 @@ use crate::section;
 section! {
     /// The open-metadata repository (Egeria OMRS), see `metadata-rest.md`.
     pub struct OmrsConfig {
-        /// Whether the server is a metadata repository. Then it keeps a graph for it, which is made at the first start and which
-        /// the other resources can read, not change.
+        /// Whether the server is a metadata repository. Then it keeps a graph for it, which is made
+        /// at the first start and which the other resources can read, not change.
         enabled: bool = false,
         /// The graph that keeps the repository.
         graph: String = "metadata".to_owned(),
-        /// Whether graphs that keep a metadata repository can be changed through the other resources while this server is not that
-        /// repository. Nothing is checked then: what is written may be no instance, and what is deleted leaves no trace for the
-        /// repository.
+        /// Whether graphs that keep a metadata repository can be changed through the other
+        /// resources while this server is not that repository. Nothing is checked then: what is
+        /// written may be no instance, and what is deleted leaves no trace for the repository.
         unlock_graphs: bool = false,
         /// The names that may stand for the server in `/servers/{serverName}/…`. None: any name.
         server_names: Vec<String> = vec!["varve".to_owned()],
-        /// The identity of the metadata collection. Empty: one is made at the first start. It is kept with the data and cannot be
-        /// changed afterwards: another one here keeps the server from starting.
+        /// The identity of the metadata collection. Empty: one is made at the first start. It is
+        /// kept with the data and cannot be changed afterwards: another one here keeps the server
+        /// from starting.
         metadata_collection_id: String = String::new(),
         /// The name of the metadata collection, by which instances and messages call it.
         metadata_collection_name: String = "varve".to_owned(),
-        /// What the URLs of instances (`instanceURL`) begin with, as others reach it, with the server's name. Empty:
-        /// `http://<host>:<port>/servers/<first of server_names>` of this configuration.
+        /// What the URLs of instances (`instanceURL`) begin with, as others reach it, with the
+        /// server's name. Empty: `http://<host>:<port>/servers/<first of server_names>` of this
+        /// configuration.
         base_url: String = String::new(),
-        /// How deep objects and lists of a body may nest, 8 to 1024. Deeper: `InvalidParameterException`.
+        /// How deep objects and lists of a body may nest, 8 to 1024. Deeper:
+        /// `InvalidParameterException`.
         max_json_depth: usize = 128,
         /// Values that a body may hold, of every kind and at every depth.
         max_json_values: usize = 1_000_000,

@@ -1,7 +1,8 @@
-//! The repository of a server: opened once, or anew whenever the server comes to lead the graph that keeps it.
+//! The repository of a server: opened once, or anew whenever the server comes to lead the graph
+//! that keeps it.
 //!
-//! Opening reads from the store, which may take long. One call does it; those that come meanwhile are turned away, to be tried
-//! again without a thread that waits.
+//! Opening reads from the store, which may take long. One call does it; those that come meanwhile
+//! are turned away, to be tried again without a thread that waits.
 
 use std::sync::{Arc, Weak};
 
@@ -41,8 +42,9 @@ impl From<Arc<Repository>> for RepositoryOf {
 }
 
 impl RepositoryOf {
-    /// A repository that `opener` opens on its graph, anew whenever that was lost to another server and came back. `name` and
-    /// `answer_bytes_max` are what it is called and how long an answer may be, as long as none is open.
+    /// A repository that `opener` opens on its graph, anew whenever that was lost to another server
+    /// and came back. `name` and `answer_bytes_max` are what it is called and how long an answer
+    /// may be, as long as none is open.
     #[must_use]
     pub fn graph(
         name: String,
@@ -61,8 +63,8 @@ impl RepositoryOf {
     /// The repository that the graph of that name keeps.
     ///
     /// # Errors
-    /// 421 when another server leads the graph, or another call is opening the repository; 503 when the store is away or busy,
-    /// 500 when the repository cannot be opened.
+    /// 421 when another server leads the graph, or another call is opening the repository; 503 when
+    /// the store is away or busy, 500 when the repository cannot be opened.
     pub fn get(&self, graphs: &Registry, graph: &str) -> Result<Arc<Repository>, ApiError> {
         let (opener, current, opening) = match &self.0 {
             Source::Open(repository) => return Ok(Arc::clone(repository)),

@@ -25,7 +25,8 @@ pub struct Cut(pub String);
 /// Pieces that are made while the ones before are sent.
 type Pieces = dyn Stream<Item = Result<Bytes, Cut>> + Send;
 
-/// The bytes of an answer. It is its own buffer while it is sent: what is sent is let go piece by piece.
+/// The bytes of an answer. It is its own buffer while it is sent: what is sent is let go piece by
+/// piece.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
     /// Empty only when there is nothing more.

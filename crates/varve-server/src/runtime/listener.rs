@@ -37,14 +37,16 @@ pub(super) fn raise_descriptor_limit() {
     }
 }
 
-/// Binds one listener for each serving thread to the same address; the kernel spreads new connections over them.
+/// Binds one listener for each serving thread to the same address; the kernel spreads new
+/// connections over them.
 pub(super) fn bind(
     address: SocketAddr,
     count: usize,
     backlog: i32,
 ) -> io::Result<Vec<StdListener>> {
     if address.port() != 0 {
-        // Listeners that share a port would let a second server take half of the first one's connections unseen.
+        // Listeners that share a port would let a second server take half of the first one's
+        // connections unseen.
         let probe = new_socket(address, false)?;
         probe.bind(&address.into())?;
     }

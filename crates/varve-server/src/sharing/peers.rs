@@ -1,7 +1,8 @@
 //! Connections to other servers: HTTP/1.1, kept for a while, one pool for each serving thread.
 //!
-//! Request and answer are held as a whole, both bounded as they are on the server that carries them out: so a request can be
-//! sent once more when its leader is lost, and no client gets half an answer. All answers together have a limit of their own.
+//! Request and answer are held as a whole, both bounded as they are on the server that carries them
+//! out: so a request can be sent once more when its leader is lost, and no client gets half an
+//! answer. All answers together have a limit of their own.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -24,9 +25,11 @@ use crate::answers::Share;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
 
-/// How long another server may take to accept a connection. One that is cut off does not answer at all.
+/// How long another server may take to accept a connection. One that is cut off does not answer at
+/// all.
 const CONNECT_WAIT: Duration = Duration::from_secs(2);
-/// How long a connection is kept without a request: less than the other side keeps it, which would close it under one.
+/// How long a connection is kept without a request: less than the other side keeps it, which would
+/// close it under one.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 /// Connections to one server that are kept, for each thread.
 const IDLE_COUNT_MAX: usize = 64;
@@ -46,8 +49,8 @@ impl std::fmt::Debug for Peers {
 }
 
 impl Peers {
-    /// Has the server at `address` answer the request. `sent` is set while that server may have seen it; `share` is what the answer
-    /// takes of the budget.
+    /// Has the server at `address` answer the request. `sent` is set while that server may have
+    /// seen it; `share` is what the answer takes of the budget.
     pub(super) async fn ask(
         &self,
         address: &str,
@@ -55,7 +58,8 @@ impl Peers {
         sent: &AtomicBool,
         share: Share,
     ) -> Result<Response, Failed> {
-        // A kept connection may have been closed by the other side; what could not be sent goes over a new one.
+        // A kept connection may have been closed by the other side; what could not be sent goes
+        // over a new one.
         while let Some(mut sender) = self.take(address) {
             match send(&mut sender, address, context, sent).await {
                 Ok(answer) => return self.whole(address, sender, context, answer, share).await,
@@ -179,7 +183,8 @@ fn request(address: &str, context: &RequestContext) -> Request<Body> {
 async fn connect(address: &str) -> Option<Sender> {
     let stream = tokio::time::timeout(CONNECT_WAIT, TcpStream::connect(address));
     let stream = stream.await.ok()?.ok()?;
-    // Without it small requests wait for the other side's delayed acknowledgements. A failure only costs that.
+    // Without it small requests wait for the other side's delayed acknowledgements. A failure only
+    // costs that.
     let _ = stream.set_nodelay(true);
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
     tokio::task::spawn_local(async move {

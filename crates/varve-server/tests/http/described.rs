@@ -1,5 +1,5 @@
-//! Holds every exchange of these tests against `docs/openapi.json`: the answer must be described, and so must the body
-//! of a request that was accepted.
+//! Holds every exchange of these tests against `docs/openapi.json`: the answer must be described,
+//! and so must the body of a request that was accepted.
 
 use std::sync::LazyLock;
 
@@ -13,8 +13,8 @@ static DOCUMENT: LazyLock<Value> =
 /// The path that each graph's resources have besides their own.
 const GRAPH_SPACE: &str = "/graphspaces/DEFAULT/graphs";
 
-/// Fails the test if an exchange is not as the document says. Verbs and paths that it does not have are left alone: they
-/// are these tests' own, or meant to be refused.
+/// Fails the test if an exchange is not as the document says. Verbs and paths that it does not have
+/// are left alone: they are these tests' own, or meant to be refused.
 #[track_caller]
 pub(crate) fn check(request: &str, answer: &Answer) {
     let Some((head, body)) = request.split_once("\r\n\r\n") else {
@@ -80,7 +80,8 @@ fn check_answer(what: &str, operation: &'static Value, answer: &Answer) {
     }
 }
 
-/// The operation of a verb and path; of several patterns the one with the earliest literal segments.
+/// The operation of a verb and path; of several patterns the one with the earliest literal
+/// segments.
 fn operation(verb: &str, path: &str) -> Option<&'static Value> {
     let path = match path.strip_prefix(GRAPH_SPACE) {
         Some(rest) => format!("/graphs{rest}"),
@@ -129,7 +130,8 @@ const ANNOTATIONS: [&str; 8] = [
     "additionalProperties",
 ];
 
-/// Whether a value is as a schema says, as far as the document's keywords go: another keyword fails the test.
+/// Whether a value is as a schema says, as far as the document's keywords go: another keyword fails
+/// the test.
 fn validate(schema: &'static Value, value: &Value, at: &str) -> Result<(), String> {
     let schema = resolved(schema);
     for (keyword, rule) in schema.as_object().unwrap() {

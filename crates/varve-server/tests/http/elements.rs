@@ -1,5 +1,5 @@
-//! Vertices and edges over REST: the recorded exchanges of a real HugeGraph server, and requests that carry vertices and
-//! edges together.
+//! Vertices and edges over REST: the recorded exchanges of a real HugeGraph server, and requests
+//! that carry vertices and edges together.
 
 use serde_json::{Value, json};
 

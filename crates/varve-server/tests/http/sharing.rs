@@ -1,5 +1,5 @@
-//! Several servers on one engine: who leads, who hands on, and what becomes of requests when a leader goes. The engine is in
-//! memory, with leases that end when a test says so.
+//! Several servers on one engine: who leads, who hands on, and what becomes of requests when a
+//! leader goes. The engine is in memory, with leases that end when a test says so.
 
 mod following;
 mod forwarded;
@@ -266,7 +266,8 @@ fn both_list_make_clear_and_drop_graphs() {
         assert!(!listed.contains(&json!(dropped)), "{listed:?}");
     }
     for server in [&a, &b] {
-        // The other server lists it until it is removed, which is once the request that dropped it has let it go.
+        // The other server lists it until it is removed, which is once the request that dropped it
+        // has let it go.
         server.await_no_graphs();
         assert_eq!(server.get(&path_of("x")).status, 404);
     }
@@ -396,7 +397,8 @@ fn what_was_handed_on_is_not_handed_on_again() {
     assert_eq!(answer.status, 421, "{}", answer.text());
 }
 
-/// A server that takes the lease of the graph, and breaks off every request that it is sent, or never answers it.
+/// A server that takes the lease of the graph, and breaks off every request that it is sent, or
+/// never answers it.
 struct BadLeader {
     asked: Arc<AtomicUsize>,
     space: Option<Arc<dyn varve_kv::Space>>,

@@ -1,4 +1,5 @@
-//! What the parameters of both times accept, what the past shows, how histories are cut into pages, and purges.
+//! What the parameters of both times accept, what the past shows, how histories are cut into pages,
+//! and purges.
 
 use serde_json::{Value, json};
 use varve_server::ServerConfig;

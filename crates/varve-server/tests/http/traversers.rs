@@ -1,5 +1,5 @@
-//! `…/traversers/…`: forms of request and answer, refusals, both times, limits. That the answers are
-//! right is the business of `varve-traversal`, whose tests compare them with the definitions.
+//! `…/traversers/…`: forms of request and answer, refusals, both times, limits. That the answers
+//! are right is the business of `varve-traversal`, whose tests compare them with the definitions.
 
 use serde_json::{Value, json};
 use varve_server::ServerConfig;

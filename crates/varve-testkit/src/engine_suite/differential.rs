@@ -19,8 +19,8 @@ const BYTES: [u8; 5] = [0x00, 0x01, b'a', 0xFE, 0xFF];
 type Key = (TableId, Vec<u8>, Vec<u8>);
 type Model = BTreeMap<Key, Vec<u8>>;
 
-/// Puts, deletes, prefix deletes, snapshots, compactions and re-openings at random; then every kind of read.
-/// `VARVE_SEED=<number>` runs one other seed.
+/// Puts, deletes, prefix deletes, snapshots, compactions and re-openings at random; then every kind
+/// of read. `VARVE_SEED=<number>` runs one other seed.
 pub fn random_work_agrees_with_a_sorted_map(engine: &dyn Engine) {
     let given = std::env::var("VARVE_SEED").ok();
     let seeds = match given.and_then(|seed| seed.parse::<u64>().ok()) {

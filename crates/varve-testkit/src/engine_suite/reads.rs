@@ -38,8 +38,8 @@ pub fn a_missing_row_is_none(engine: &dyn Engine) {
     assert_eq!(space.get(COLD, &cold(b""), b"").unwrap(), None);
 }
 
-/// Clustering keys, values, and the one partition key of a table that has only one, may be empty; an empty value is
-/// not a missing row.
+/// Clustering keys, values, and the one partition key of a table that has only one, may be empty;
+/// an empty value is not a missing row.
 pub fn keys_and_values_may_be_empty(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(0), b"", b"");
@@ -156,7 +156,8 @@ pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
     assert!(space.multi_get(POINTS, &[]).unwrap().is_empty());
 }
 
-/// "`false` says nothing, and is always right": what is there is never known to be absent, whichever way it came.
+/// "`false` says nothing, and is always right": what is there is never known to be absent,
+/// whichever way it came.
 pub fn a_row_that_is_there_is_never_known_to_be_absent(engine: &dyn Engine) {
     let space = open(engine);
     let mut batch = Batch::new();

@@ -191,8 +191,8 @@ pub fn a_break_ends_the_scan(engine: &dyn Engine) {
     assert_eq!(count, 1);
 }
 
-/// "A Space reads the newest committed state with each call": one state for the whole of a scan; and a visitor may read
-/// and write meanwhile.
+/// "A Space reads the newest committed state with each call": one state for the whole of a scan;
+/// and a visitor may read and write meanwhile.
 pub fn a_visitor_may_use_the_space(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..10u8 {
@@ -447,7 +447,8 @@ pub fn scan_table_resumes_after_a_removed_row(engine: &dyn Engine) {
     }
 }
 
-/// "Partition keys are self-delimiting", so those that would extend each other without their delimiter stay apart.
+/// "Partition keys are self-delimiting", so those that would extend each other without their
+/// delimiter stay apart.
 pub fn partitions_that_extend_each_other_stay_apart(engine: &dyn Engine) {
     let space = open(engine);
     let names: [&[u8]; 6] = [b"", b"a", b"aa", b"aaa", b"aa\xFF", b"ab"];

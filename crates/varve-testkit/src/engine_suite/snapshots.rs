@@ -1,4 +1,5 @@
-//! Snapshots. What an engine without [`Isolation::Snapshot`] has to keep instead is asked of it in the same places.
+//! Snapshots. What an engine without [`Isolation::Snapshot`] has to keep instead is asked of it in
+//! the same places.
 
 use varve_kv::{Batch, ClusteringRange, Durability, Engine, Isolation};
 

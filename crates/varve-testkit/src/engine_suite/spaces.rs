@@ -110,7 +110,8 @@ pub fn tables_may_change_places(engine: &dyn Engine) {
     assert_eq!(got.as_deref(), Some(&b"v"[..]));
 }
 
-/// A space with a table that the caller does not know was written by a newer version and is refused.
+/// A space with a table that the caller does not know was written by a newer version and is
+/// refused.
 pub fn a_table_may_not_disappear(engine: &dyn Engine) {
     drop(open(engine));
     let older = engine.open("suite", FEWER, false);

@@ -45,7 +45,8 @@ pub fn sixteen_threads_write_and_read(engine: &dyn Engine) {
     );
 }
 
-/// "What one scan sees of one partition has all rows of a batch or none": whatever the engine's isolation.
+/// "What one scan sees of one partition has all rows of a batch or none": whatever the engine's
+/// isolation.
 pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
     const WRITERS: u64 = 3;
     const BATCHES: u64 = 100;
@@ -90,7 +91,8 @@ pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
     });
 }
 
-/// "Applies a batch atomically": no snapshot sees a part of one. Without snapshots, all of it is there once it is written.
+/// "Applies a batch atomically": no snapshot sees a part of one. Without snapshots, all of it is
+/// there once it is written.
 pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
     let states = engine.capabilities().isolation == Isolation::Snapshot;
     const WRITERS: u64 = 4;

@@ -37,7 +37,8 @@ pub fn deleting_a_missing_row_does_nothing(engine: &dyn Engine) {
     assert_eq!(all_rows(&*space, POINTS, None).len(), 1);
 }
 
-/// "Removes every row of a partition whose clustering key starts with `prefix`", also when that is all 0xFF or empty.
+/// "Removes every row of a partition whose clustering key starts with `prefix`", also when that is
+/// all 0xFF or empty.
 pub fn delete_prefix_removes_exactly_its_rows(engine: &dyn Engine) {
     let space = open(engine);
     let clusterings: [&[u8]; 8] = [
@@ -100,8 +101,9 @@ pub fn delete_prefix_keeps_its_place_in_the_batch(engine: &dyn Engine) {
     assert_eq!(keys(&*space, NAMED, &partition), [b"k-after".to_vec()]);
 }
 
-/// A sweep "changes nothing of what the batch does": rows outside of its range stay, as do those that the batch puts, before or after it
-/// is said, and what was there before or comes later is as without it.
+/// A sweep "changes nothing of what the batch does": rows outside of its range stay, as do those
+/// that the batch puts, before or after it is said, and what was there before or comes later is as
+/// without it.
 pub fn a_sweep_removes_what_its_batch_deletes(engine: &dyn Engine) {
     const ROWS: u8 = 60;
     let space = open(engine);

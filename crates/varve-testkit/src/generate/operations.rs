@@ -11,7 +11,8 @@ use super::schema::{SchemaPlan, plan};
 use crate::model::{Change, Strategy};
 use crate::{Fault, Random};
 
-/// The grid of generated instants, in microseconds: half a millisecond, since times to live are in milliseconds.
+/// The grid of generated instants, in microseconds: half a millisecond, since times to live are in
+/// milliseconds.
 pub const UNIT: i64 = 500;
 
 /// What a case does next.
@@ -373,7 +374,8 @@ impl Draw {
             WEIGHT => Value::Double([-1.5, 0.25, f64::INFINITY][at]),
             CODE => Value::Long([1, 2, 3][at]),
             CITY => Value::Text(["Rome", "Oslo", LONG_TEXT][at].to_owned()),
-            // Some before, some long after the base of the generated clock: periods that are over, or far.
+            // Some before, some long after the base of the generated clock: periods that are over,
+            // or far.
             SINCE => Value::Date([0, 1_700_000_000_001, 1_700_000_000_006][at]),
             TAGS => {
                 let tags = [["p", "q"], ["q", "r"], ["r", "p"]][at];

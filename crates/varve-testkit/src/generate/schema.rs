@@ -1,5 +1,5 @@
-//! The schema of generated cases: every id strategy, sort keys, a parent label with sub labels, times to live, labels that
-//! keep no history or little, and every kind of index.
+//! The schema of generated cases: every id strategy, sort keys, a parent label with sub labels,
+//! times to live, labels that keep no history or little, and every kind of index.
 
 use varve_model::schema::{
     AggregateType, EdgeLabelType, Frequency, IdStrategy, IndexBase, IndexType, Retention,

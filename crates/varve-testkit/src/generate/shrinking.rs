@@ -2,7 +2,8 @@
 
 use super::{Case, Operation};
 
-/// The smallest case found by leaving out operations and parts of requests for which `fails` still holds.
+/// The smallest case found by leaving out operations and parts of requests for which `fails` still
+/// holds.
 #[must_use]
 pub fn shrink(case: Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     let mut best = case;

@@ -40,7 +40,8 @@ fn union(old: &[Value], new: &[Value]) -> Vec<Value> {
     members
 }
 
-/// What is only stored is kept; what both have is combined by the key's strategy, or as sent if there is none.
+/// What is only stored is kept; what both have is combined by the key's strategy, or as sent if
+/// there is none.
 pub fn combine_all(
     sent: &mut Properties,
     stored: &Properties,

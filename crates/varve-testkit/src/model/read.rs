@@ -23,8 +23,8 @@ pub struct Past {
 }
 
 impl Model {
-    /// Every element that exists at a point, ascending by id: in the order of commits, each event that counts and covers
-    /// the instant says what its element is.
+    /// Every element that exists at a point, ascending by id: in the order of commits, each event
+    /// that counts and covers the instant says what its element is.
     #[must_use]
     pub fn elements(&self, at: Point) -> Vec<Element> {
         let version = self.whole(at.version);
@@ -74,8 +74,8 @@ impl Model {
         edges
     }
 
-    /// The edges of a vertex in one direction, in the order of their keys: parent label, own label (the parent's own
-    /// first), sort values, other vertex.
+    /// The edges of a vertex in one direction, in the order of their keys: parent label, own label
+    /// (the parent's own first), sort values, other vertex.
     #[must_use]
     pub fn adjacent(&self, vertex: &VertexId, direction: Direction, at: Point) -> Vec<Edge> {
         let mut edges = self.edges(at);
@@ -93,7 +93,8 @@ impl Model {
         edges
     }
 
-    /// The states of an element along valid time as of T, each with the event that decides, ascending.
+    /// The states of an element along valid time as of T, each with the event that decides,
+    /// ascending.
     #[must_use]
     pub fn timeline(
         &self,

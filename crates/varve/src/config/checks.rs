@@ -5,7 +5,8 @@ use super::{CassandraOptions, Config, ConfigError, LogConfig, MaintenanceConfig,
 /// The longest name of the keyspace that lists the graphs: a graph's own name comes behind it.
 const KEYSPACE_BYTES_MAX: usize = 16;
 
-/// The least of `storage.front_table_bytes`: a smaller table would be flushed with every few batches.
+/// The least of `storage.front_table_bytes`: a smaller table would be flushed with every few
+/// batches.
 const FRONT_TABLE_BYTES_MIN: usize = 1 << 20;
 
 impl Config {

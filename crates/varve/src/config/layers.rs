@@ -45,8 +45,8 @@ fn section_of_mut<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table>
         .try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())
 }
 
-/// Variables that begin like options and are none: of this program, and of the scripts and tests around it. What ends in
-/// `_` stands for all that begin so.
+/// Variables that begin like options and are none: of this program, and of the scripts and tests
+/// around it. What ends in `_` stands for all that begin so.
 const NOT_OPTIONS: &[&str] = &[
     "BIN",
     // Cargo sets it for tests of this crate: what `build.rs` found.
@@ -94,7 +94,8 @@ const NOT_OPTIONS: &[&str] = &[
     "UPDATE_",
 ];
 
-/// The `section.option` that an environment variable sets; `None` for variables that are not of ours.
+/// The `section.option` that an environment variable sets; `None` for variables that are not of
+/// ours.
 pub(super) fn environment_key(name: &str, value: &str) -> Result<Option<String>, ConfigError> {
     let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
         return Ok(None);
@@ -133,8 +134,9 @@ fn is_of_tests(rest: &str) -> bool {
         .any(|known| rest == *known || (known.ends_with('_') && rest.starts_with(known)))
 }
 
-/// Whether a variable is one of those that Kubernetes puts into each pod for a service called `varve` or `varve-…`:
-/// `VARVE_SERVICE_HOST`, `VARVE_SERVICE_PORT[_<name>]`, `VARVE_PORT=tcp://…`, `VARVE_PORT_8080_TCP[_PROTO|_PORT|_ADDR]`.
+/// Whether a variable is one of those that Kubernetes puts into each pod for a service called
+/// `varve` or `varve-…`: `VARVE_SERVICE_HOST`, `VARVE_SERVICE_PORT[_<name>]`, `VARVE_PORT=tcp://…`,
+/// `VARVE_PORT_8080_TCP[_PROTO|_PORT|_ADDR]`.
 fn is_service_variable(rest: &str, value: &str) -> bool {
     const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
     let words: Vec<&str> = rest.split('_').collect();

@@ -16,18 +16,20 @@ use crate::CommandError;
 use crate::config::Config;
 use crate::data::{graphs_folder, memory_bytes};
 
-/// Background jobs of RocksDB where there are fewer cores: one is kept for flushes, so two are left for merges. The second runs only when
-/// merging has fallen behind, as it does while a long merge is under way; without it new files pile up until nothing more can be flushed.
+/// Background jobs of RocksDB where there are fewer cores: one is kept for flushes, so two are left
+/// for merges. The second runs only when merging has fallen behind, as it does while a long merge
+/// is under way; without it new files pile up until nothing more can be flushed.
 const BACKGROUND_JOBS_MIN: u16 = 3;
 
-/// Background jobs of RocksDB where there are more cores. A merge has buffers that no memory setting counts, so their number has an end
-/// however large the machine is.
+/// Background jobs of RocksDB where there are more cores. A merge has buffers that no memory
+/// setting counts, so their number has an end however large the machine is.
 const BACKGROUND_JOBS_MAX: u16 = 16;
 
 /// Opens RocksDB in the data folder.
 ///
 /// # Errors
-/// When another process has the folder, it cannot be written, or there is none and none may be made.
+/// When another process has the folder, it cannot be written, or there is none and none may be
+/// made.
 pub(crate) fn rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>, CommandError> {
     let options = rocksdb_options(config);
     let engine = match absent {

@@ -41,7 +41,8 @@ fn instant_millis(text: &str) -> Option<i64> {
     parse_instant(text).map(|instant| instant.0.div_euclid(1000))
 }
 
-/// A date with `/`, `.` or `-` between its parts. The year has four digits: two do not say which century.
+/// A date with `/`, `.` or `-` between its parts. The year has four digits: two do not say which
+/// century.
 fn civil(form: &str, text: &str) -> Option<i64> {
     let text = text.replace(['.', '-'], "/");
     let (_, year) = text.rsplit_once('/')?;

@@ -61,8 +61,8 @@ pub(super) fn source(path: &Path) -> Source {
     }
 }
 
-/// Creates the dump's schema with its ids, as ids of vertices hold ids of their labels. The graph must be empty, or hold
-/// that very schema.
+/// Creates the dump's schema with its ids, as ids of vertices hold ids of their labels. The graph
+/// must be empty, or hold that very schema.
 pub(super) fn restore_schema(
     client: &GraphClient,
     path: &Path,

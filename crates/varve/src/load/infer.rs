@@ -1,7 +1,9 @@
-//! `varve load --infer`: a mapping and a schema to start from, guessed from the first rows of the files.
+//! `varve load --infer`: a mapping and a schema to start from, guessed from the first rows of the
+//! files.
 //!
-//! A file is one of edges if two of its columns are called like ends; else it is one of vertices. Its id is a column
-//! without repeated values. The vertices of an edge file are those whose ids its columns hold most often.
+//! A file is one of edges if two of its columns are called like ends; else it is one of vertices.
+//! Its id is a column without repeated values. The vertices of an edge file are those whose ids its
+//! columns hold most often.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -21,7 +23,8 @@ const ROWS_MAX: usize = 10_000;
 const MAPPING: &str = "mapping.toml";
 /// What is written beside it.
 const SCHEMA: &str = "schema.json";
-/// Names of the columns that hold the ends of an edge, in small letters, without `_`, `-`, `:` and `id` at the end.
+/// Names of the columns that hold the ends of an edge, in small letters, without `_`, `-`, `:` and
+/// `id` at the end.
 const ENDS: [(&str, &str); 6] = [
     ("source", "target"),
     ("src", "dst"),
@@ -346,7 +349,8 @@ fn setting(mapping: &mut String, name: &str, value: &str) {
     let _ = writeln!(mapping, "{name} = {}", toml::Value::from(value));
 }
 
-/// Adds the times and what is ignored to the mapping, and the rest of the columns to the keys; returns their names.
+/// Adds the times and what is ignored to the mapping, and the rest of the columns to the keys;
+/// returns their names.
 fn properties(
     mapping: &mut String,
     table: &Table,

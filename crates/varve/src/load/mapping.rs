@@ -39,7 +39,8 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
-    /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) stands for all files that match it.
+    /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) stands for
+    /// all files that match it.
     pub(crate) file: PathBuf,
     /// What a file in gzip was unpacked to.
     #[serde(skip)]
@@ -50,7 +51,8 @@ pub(crate) struct Source {
     pub(crate) format: Option<Format>,
     /// The vertex id's column, for labels with custom ids.
     pub(crate) id: Option<String>,
-    /// The columns that name the source vertex of an edge: its id, or the values of its label's primary keys.
+    /// The columns that name the source vertex of an edge: its id, or the values of its label's
+    /// primary keys.
     #[serde(default)]
     pub(crate) source: Columns,
     /// The same for the target vertex.
@@ -165,7 +167,8 @@ impl Mapping {
     /// Reads and checks a mapping file.
     ///
     /// # Errors
-    /// When it cannot be read or does not make sense; the text names the file and, where it can, the line.
+    /// When it cannot be read or does not make sense; the text names the file and, where it can,
+    /// the line.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let name = path.display();
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
@@ -294,7 +297,8 @@ impl Source {
         }
     }
 
-    /// The columns with a meaning of their own, which are not properties unless the label has them as such.
+    /// The columns with a meaning of their own, which are not properties unless the label has them
+    /// as such.
     pub(crate) fn is_structure(&self, column: &str) -> bool {
         self.id.as_deref() == Some(column)
             || [&self.valid_from, &self.valid_to]

@@ -1,4 +1,5 @@
-//! Creates schema elements through the REST API, from the answer of `GET …/schema` or a file of that form.
+//! Creates schema elements through the REST API, from the answer of `GET …/schema` or a file of
+//! that form.
 
 use std::path::Path;
 
@@ -39,7 +40,8 @@ pub(super) fn create_from_file(client: &GraphClient, path: &Path) -> Result<(), 
     Ok(())
 }
 
-/// Creates one element of `kind`; with its id when `keep_id` is set, for which the graph must be in mode RESTORING.
+/// Creates one element of `kind`; with its id when `keep_id` is set, for which the graph must be in
+/// mode RESTORING.
 pub(super) fn create(
     client: &GraphClient,
     kind: &str,

@@ -1,4 +1,5 @@
-//! The node below the graph, as the server has it: partitions that grow large are continued in others.
+//! The node below the graph, as the server has it: partitions that grow large are continued in
+//! others.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -18,7 +19,8 @@ pub(crate) enum Below {
 }
 
 impl Below {
-    /// Whether the version of the last commit is stored ahead of it, so that after a failure it is not known exactly.
+    /// Whether the version of the last commit is stored ahead of it, so that after a failure it is
+    /// not known exactly.
     pub(crate) fn keeps_versions_ahead(self) -> bool {
         true
     }

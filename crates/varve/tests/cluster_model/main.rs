@@ -1,16 +1,19 @@
-//! The model test of the graph (`crates/varve-graph/tests/model`) on a real Cassandra node: random lists of operations, and every read
-//! compared with what the naive model says, at some points of both times.
+//! The model test of the graph (`crates/varve-graph/tests/model`) on a real Cassandra node: random
+//! lists of operations, and every read compared with what the naive model says, at some points of
+//! both times.
 //!
-//! A read takes a thousand times as long there as in memory, so the lists are few and short, and no new one is begun after a while. What
-//! the node adds to the lists in memory is what it does with timestamps, removals, orders and pages. No write is made to fail here: the
-//! version of the last commit is stored ahead (`keeps_versions_ahead`), so that after a failure the model could not tell it, and the lists'
-//! operations that have writes fail do nothing. Lists are drawn by chance; one that fails is printed with its seed, and
-//! `VARVE_MODEL_SEED` runs that one again, and no other.
+//! A read takes a thousand times as long there as in memory, so the lists are few and short, and no
+//! new one is begun after a while. What the node adds to the lists in memory is what it does with
+//! timestamps, removals, orders and pages. No write is made to fail here: the version of the last
+//! commit is stored ahead (`keeps_versions_ahead`), so that after a failure the model could not
+//! tell it, and the lists' operations that have writes fail do nothing. Lists are drawn by chance;
+//! one that fails is printed with its seed, and `VARVE_MODEL_SEED` runs that one again, and no
+//! other.
 //!
 //! Before them, very much is removed, and what is left is read (`removed`).
 //!
-//! `VARVE_TEST_CASSANDRA=host:port` says where the node is; without it nothing is tried. `VARVE_CLUSTER_MODEL_SECONDS` says for how long
-//! lists are begun.
+//! `VARVE_TEST_CASSANDRA=host:port` says where the node is; without it nothing is tried.
+//! `VARVE_CLUSTER_MODEL_SECONDS` says for how long lists are begun.
 
 #![cfg(feature = "engines")]
 

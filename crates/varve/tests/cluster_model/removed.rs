@@ -1,5 +1,6 @@
-//! Very much that is removed: a vertex with more edges than a commit takes, and than a node steps over removed rows of, and vertices of a
-//! label. A node that steps over few (`tombstone_failure_threshold`) makes more of it.
+//! Very much that is removed: a vertex with more edges than a commit takes, and than a node steps
+//! over removed rows of, and vertices of a label. A node that steps over few
+//! (`tombstone_failure_threshold`) makes more of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

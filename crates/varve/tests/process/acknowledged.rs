@@ -1,4 +1,5 @@
-//! Writes over HTTP whose answers are remembered, and the check that what was acknowledged is there, whole.
+//! Writes over HTTP whose answers are remembered, and the check that what was acknowledged is
+//! there, whole.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +92,8 @@ pub(crate) struct Writer {
     gone: Vec<String>,
     /// Elements of a batch.
     batch: usize,
-    /// Whether it goes on when it does not know what became of a write: with other elements than those in doubt.
+    /// Whether it goes on when it does not know what became of a write: with other elements than
+    /// those in doubt.
     goes_on: bool,
     /// Writes acknowledged so far.
     pub(crate) acknowledged: u64,
@@ -125,7 +127,8 @@ impl Writer {
         }
     }
 
-    /// A writer of small batches that goes on after an answer that leaves open what is stored, and also deletes vertices.
+    /// A writer of small batches that goes on after an answer that leaves open what is stored, and
+    /// also deletes vertices.
     #[cfg(feature = "engines")]
     pub(crate) fn undaunted(name: &str, seed: u64, batch: usize) -> Self {
         Self {
@@ -267,7 +270,8 @@ impl Writer {
         let at = self.random.below(self.names.len() as u64);
         let at = usize::try_from(at).expect("an index");
         if self.has_edge_in_doubt(&self.names[at]) {
-            // It would take the edge along: nobody could tell then what became of the write in doubt.
+            // It would take the edge along: nobody could tell then what became of the write in
+            // doubt.
             return;
         }
         let vertex = self.names.swap_remove(at);
@@ -315,7 +319,8 @@ impl Writer {
         })
     }
 
-    /// Remembers a write of which it is not known whether it happened, and leaves its elements alone.
+    /// Remembers a write of which it is not known whether it happened, and leaves its elements
+    /// alone.
     fn doubt(&mut self, doubt: Doubt) {
         match &doubt {
             // In the list of edges they are not made again; what they are is looked at later.
@@ -375,7 +380,8 @@ impl Writer {
         }
     }
 
-    /// Checks everything that was acknowledged, and that the write in doubt happened whole or not at all.
+    /// Checks everything that was acknowledged, and that the write in doubt happened whole or not
+    /// at all.
     pub(crate) fn check(&mut self, client: &Client) {
         self.settle(client);
         for (id, thing) in &self.things {
@@ -450,8 +456,8 @@ impl Writer {
     }
 }
 
-/// Whether a 503 leaves open what became of a write: the work goes on after the time limit, and a leader that was lost while it
-/// had the request may have stored it.
+/// Whether a 503 leaves open what became of a write: the work goes on after the time limit, and a
+/// leader that was lost while it had the request may have stored it.
 pub(crate) fn leaves_open(body: &Json) -> bool {
     let text = |key: &str| body[key].as_str().unwrap_or_default();
     text("message").contains("took longer than the limit")

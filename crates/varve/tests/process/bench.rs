@@ -1,4 +1,5 @@
-//! The load tool and the server that it starts: that neither the server nor its data outlives the tool.
+//! The load tool and the server that it starts: that neither the server nor its data outlives the
+//! tool.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -87,7 +88,8 @@ impl Running {
     }
 }
 
-/// The tool in the midst of a run, and its server, which keeps its data and so is told to stop, but does nothing any more.
+/// The tool in the midst of a run, and its server, which keeps its data and so is told to stop, but
+/// does nothing any more.
 struct Stuck(Running);
 
 impl Stuck {

@@ -1,6 +1,6 @@
-//! Work beside the writes: schema changes with their tasks, graphs created, cleared and dropped, backups, periods that
-//! end, purges, deletions of vertices with many edges, and history that is forgotten. What each leaves is checked after
-//! a crash.
+//! Work beside the writes: schema changes with their tasks, graphs created, cleared and dropped,
+//! backups, periods that end, purges, deletions of vertices with many edges, and history that is
+//! forgotten. What each leaves is checked after a crash.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -404,7 +404,8 @@ impl Chores {
         }
     }
 
-    /// Does every chore once on a server that works; the second graph may be what the crash made it.
+    /// Does every chore once on a server that works; the second graph may be what the crash made
+    /// it.
     pub(crate) fn all_work(&mut self, client: &Client) {
         self.next += 1_000;
         self.second = vec![second(client).expect("the server answers")];

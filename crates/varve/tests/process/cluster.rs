@@ -1,15 +1,18 @@
-//! Two Varve servers on three Apache Cassandra nodes, each row on all of them, while nodes and servers fail under load on both.
+//! Two Varve servers on three Apache Cassandra nodes, each row on all of them, while nodes and
+//! servers fail under load on both.
 //!
-//! Each node in turn is killed, stopped for a while and started again; each server is killed in the middle of commits, the one
-//! that leads the graph and the one that follows; two of three nodes are away at once. Clients may be refused only while most nodes or
-//! their server are away, or nobody leads since the leader was killed. At the end everything that was
-//! acknowledged is there, nothing that was refused, no half of a transaction, no second winner of a race, and `varve verify` finds
+//! Each node in turn is killed, stopped for a while and started again; each server is killed in the
+//! middle of commits, the one that leads the graph and the one that follows; two of three nodes are
+//! away at once. Clients may be refused only while most nodes or their server are away, or nobody
+//! leads since the leader was killed. At the end everything that was acknowledged is there, nothing
+//! that was refused, no half of a transaction, no second winner of a race, and `varve verify` finds
 //! every index and both sides of every edge in order.
 //!
-//! `VARVE_CLUSTER_SEED` repeats the choices of a run (the moments are the machine's), `VARVE_CLUSTER_ROUNDS` says how often
-//! all of it is done (default 1), `VARVE_CLUSTER_NODES` how many nodes have their turn in a round (default 3),
-//! `VARVE_CLUSTER_SECONDS` how long a fault lasts at least (default 5), `VARVE_CLUSTER_SERVERS` and `VARVE_CLUSTER_WRITERS` how
-//! many there are (default 2 each).
+//! `VARVE_CLUSTER_SEED` repeats the choices of a run (the moments are the machine's),
+//! `VARVE_CLUSTER_ROUNDS` says how often all of it is done (default 1), `VARVE_CLUSTER_NODES` how
+//! many nodes have their turn in a round (default 3), `VARVE_CLUSTER_SECONDS` how long a fault
+//! lasts at least (default 5), `VARVE_CLUSTER_SERVERS` and `VARVE_CLUSTER_WRITERS` how many there
+//! are (default 2 each).
 
 mod bank;
 mod claims;
@@ -96,7 +99,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Waits until every client has done some more writes, and as long as a fault lasts; says what clients were told.
+    /// Waits until every client has done some more writes, and as long as a fault lasts; says what
+    /// clients were told.
     fn go_on(&self, during: &str) {
         let started = Instant::now();
         // Of those who claim the same things one may lose for ever: an answer that says so is one.
@@ -178,8 +182,8 @@ impl Stage {
     }
 }
 
-/// Asks until it was refused: at once or in time, and as clients know it. What is under way when the nodes go may still be answered
-/// by them.
+/// Asks until it was refused: at once or in time, and as clients know it. What is under way when
+/// the nodes go may still be answered by them.
 fn probe(client: &Client, name: &str, started: Instant) {
     for asks in 0.. {
         let asked = Instant::now();

@@ -1,8 +1,9 @@
-//! The server is killed while it is written to, again and again; what it acknowledged must be there.
-//! In some rounds the log is damaged behind its end, which costs nothing, or before it, which is
-//! refused.
+//! The server is killed while it is written to, again and again; what it acknowledged must be
+//! there. In some rounds the log is damaged behind its end, which costs nothing, or before it,
+//! which is refused.
 //!
-//! `VARVE_CRASH_ROUNDS` says how often (default 5), `VARVE_CRASH_SEED` repeats a run; the seed is printed.
+//! `VARVE_CRASH_ROUNDS` says how often (default 5), `VARVE_CRASH_SEED` repeats a run; the seed is
+//! printed.
 
 use std::path::Path;
 use std::thread;

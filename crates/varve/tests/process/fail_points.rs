@@ -1,8 +1,9 @@
-//! The server is told to end, or to fail, at each named place of its work in turn. What it acknowledged must be there, a
-//! request whole or not at all, the past as it was answered, and the store sound.
+//! The server is told to end, or to fail, at each named place of its work in turn. What it
+//! acknowledged must be there, a request whole or not at all, the past as it was answered, and the
+//! store sound.
 //!
-//! `VARVE_FAIL_POINT_HITS` says how often each place is tried; without it a few places are, once each. `VARVE_CRASH_SEED`
-//! repeats a run; the seed is printed.
+//! `VARVE_FAIL_POINT_HITS` says how often each place is tried; without it a few places are, once
+//! each. `VARVE_CRASH_SEED` repeats a run; the seed is printed.
 
 use std::path::Path;
 use std::process::Command;
@@ -239,7 +240,8 @@ fn a_crash_at_a_fail_point_loses_nothing_and_leaves_no_half() {
     println!("VARVE_CRASH_SEED={seed}");
     let mut random = Random::new(seed);
     let template = prepared();
-    // Those of a cluster are not reached by an embedded engine; the tests of that engine crash there.
+    // Those of a cluster are not reached by an embedded engine; the tests of that engine crash
+    // there.
     let embedded = |point: &&FailPoint| !point.name().starts_with("cluster.");
     let places: Vec<&FailPoint> = ALL.iter().copied().filter(embedded).collect();
     let (points, hits) = chosen(&places, &mut random);
@@ -255,7 +257,8 @@ fn a_crash_at_a_fail_point_loses_nothing_and_leaves_no_half() {
     );
 }
 
-/// A write of the storage engine fails so that nobody knows whether it was stored: no later write may be acknowledged.
+/// A write of the storage engine fails so that nobody knows whether it was stored: no later write
+/// may be acknowledged.
 fn broken_at(template: &Path, point: &FailPoint, random: &mut Random) {
     let armed = format!("{}:io_error:{}", point.name(), hit(point, random));
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -301,7 +304,8 @@ fn broken_at(template: &Path, point: &FailPoint, random: &mut Random) {
     println!("{armed}: {} writes are there", crowd.acknowledged());
 }
 
-/// A failure after which writes go on; at most they are refused, for want of room, until it has passed.
+/// A failure after which writes go on; at most they are refused, for want of room, until it has
+/// passed.
 fn unnoticed_at(template: &Path, point: &FailPoint, action: &str, random: &mut Random) {
     let armed = format!("{}:{action}:{}", point.name(), hit(point, random));
     let dir = tempfile::tempdir().expect("a temporary folder");

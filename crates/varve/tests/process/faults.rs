@@ -153,7 +153,8 @@ fn fill(client: &Client) -> u16 {
         r#"{"name":"big","id_strategy":"CUSTOMIZE_NUMBER","properties":["filler"]}"#,
     );
     for number in 0..10_000 {
-        // Texts that do not shrink when they are compressed would need a generator; uniqueness by a changing seed does.
+        // Texts that do not shrink when they are compressed would need a generator; uniqueness by a
+        // changing seed does.
         let mut random = crate::acknowledged::Random::new(number + 1);
         let text: String = filler
             .chars()

@@ -74,7 +74,8 @@ impl Caller {
         }
     }
 
-    /// The answer of a call whose path begins behind the user; nothing when the server died. The HTTP status must be 200.
+    /// The answer of a call whose path begins behind the user; nothing when the server died. The
+    /// HTTP status must be 200.
     pub(crate) fn try_call(
         &self,
         method: &str,
@@ -151,7 +152,8 @@ pub(crate) fn taken_for(of: (&str, &str)) -> Json {
     })
 }
 
-/// A repository that is switched off keeps what it has: its graph can be read, not changed, unless the operator says so.
+/// A repository that is switched off keeps what it has: its graph can be read, not changed, unless
+/// the operator says so.
 #[cfg(feature = "engines")]
 #[test]
 fn the_graph_of_a_repository_that_is_switched_off_is_changed_only_when_told_so() {

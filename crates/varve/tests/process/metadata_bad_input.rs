@@ -1,5 +1,5 @@
-//! Bad input to the metadata repository of a real server: each is answered with the contract's exception, others are served
-//! meanwhile, and memory stays bounded.
+//! Bad input to the metadata repository of a real server: each is answered with the contract's
+//! exception, others are served meanwhile, and memory stays bounded.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};

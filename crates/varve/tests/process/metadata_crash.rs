@@ -1,7 +1,8 @@
-//! The metadata repository is killed in the middle of all kinds of changes, again and again; every instance that it
-//! acknowledged must be there, in every state that it acknowledged.
+//! The metadata repository is killed in the middle of all kinds of changes, again and again; every
+//! instance that it acknowledged must be there, in every state that it acknowledged.
 //!
-//! `VARVE_METADATA_CRASH_ROUNDS` says how often (default 3), `VARVE_CRASH_SEED` repeats a run; the seed is printed.
+//! `VARVE_METADATA_CRASH_ROUNDS` says how often (default 3), `VARVE_CRASH_SEED` repeats a run; the
+//! seed is printed.
 
 mod changes;
 
@@ -354,7 +355,8 @@ impl Writer {
         }
     }
 
-    /// Gives an instance another GUID. The relationships of an entity would follow it, so it has none.
+    /// Gives an instance another GUID. The relationships of an entity would follow it, so it has
+    /// none.
     fn re_identify(&mut self, caller: &Caller) {
         let fits = |it: &Known| !it.is_deleted() && !it.is_copy && !it.is_end;
         let Some(old) = self.pick(fits) else {
@@ -482,8 +484,8 @@ impl Writer {
         }
     }
 
-    /// Checks every state of every instance that was acknowledged; of one with a change in doubt, that the change happened
-    /// whole or not at all.
+    /// Checks every state of every instance that was acknowledged; of one with a change in doubt,
+    /// that the change happened whole or not at all.
     fn check(&mut self, caller: &Caller) {
         let mut gone = Vec::new();
         // Both or neither.

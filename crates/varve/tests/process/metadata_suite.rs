@@ -1,4 +1,5 @@
-//! The performance suite of open metadata against a real server: every row has the calls that it must have.
+//! The performance suite of open metadata against a real server: every row has the calls that it
+//! must have.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,6 +1,6 @@
-//! The machine loses power, or the server is killed, while the server is written to, again and again,
-//! also while it starts. What it acknowledged must be there. In some rounds the end of the log is
-//! damaged, too: that is refused or told.
+//! The machine loses power, or the server is killed, while the server is written to, again and
+//! again, also while it starts. What it acknowledged must be there. In some rounds the end of the
+//! log is damaged, too: that is refused or told.
 //!
 //! `VARVE_POWER_ROUNDS` says how often (default 4), `VARVE_CRASH_SEED` repeats a run; the seed is
 //! printed. Skipped where there are no loop devices, and for users other than root.
@@ -108,8 +108,8 @@ impl Graphs {
         }
     }
 
-    /// What was made is there, and what was dropped is not. All are dropped then, also those of which
-    /// it is not known whether they were made.
+    /// What was made is there, and what was dropped is not. All are dropped then, also those of
+    /// which it is not known whether they were made.
     fn check(&mut self, server: &Server) {
         let listed = server.must("GET", "/graphs", "");
         let names = listed["graphs"].as_array().expect("a list");
@@ -218,8 +218,8 @@ impl Rig {
         self.disk.restart(&mut self.random);
     }
 
-    /// In some rounds the end of the log in a copy of the data is damaged: that is refused, or it is
-    /// told what is dropped. What happened.
+    /// In some rounds the end of the log in a copy of the data is damaged: that is refused, or it
+    /// is told what is dropped. What happened.
     fn damage(&mut self) -> String {
         let first = SEGMENT_HEAD_BYTES;
         let (_, sound, end) = last_segment(&self.data(), "hugegraph");

@@ -13,7 +13,8 @@ fn mode(path: &Path) -> u32 {
     metadata.permissions().mode() & 0o777
 }
 
-/// Asserts that nobody but its owner may use what lies in a folder; returns how many files that are.
+/// Asserts that nobody but its owner may use what lies in a folder; returns how many files that
+/// are.
 fn assert_private(folder: &Path) -> usize {
     assert_eq!(mode(folder), 0o700, "{}", folder.display());
     let mut count = 0;

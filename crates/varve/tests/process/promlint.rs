@@ -1,4 +1,5 @@
-//! The rules that `promtool check metrics` holds a page of metrics against, from Prometheus' documentation.
+//! The rules that `promtool check metrics` holds a page of metrics against, from Prometheus'
+//! documentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -90,7 +90,8 @@ impl Server {
         })
     }
 
-    /// Whether the process, which answers no more, has ended by itself. Its connections are closed before it is gone.
+    /// Whether the process, which answers no more, has ended by itself. Its connections are closed
+    /// before it is gone.
     pub(crate) fn has_ended(&mut self) -> bool {
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
@@ -199,7 +200,8 @@ pub(crate) struct Client {
     watch: Option<Watcher>,
 }
 
-/// Is told of every request of a client: method, path, when it began, and the answer if there was one.
+/// Is told of every request of a client: method, path, when it began, and the answer if there was
+/// one.
 pub(crate) type Watcher = Arc<dyn Fn(&str, &str, Instant, Option<&Answer>) + Send + Sync>;
 
 fn agent() -> ureq::Agent {

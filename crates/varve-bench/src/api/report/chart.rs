@@ -1,5 +1,5 @@
-//! Charts as inline SVG: axes with few round ticks, lines, dots and bars. No text lies in the plot, so none overlaps;
-//! the legend is HTML above it.
+//! Charts as inline SVG: axes with few round ticks, lines, dots and bars. No text lies in the plot,
+//! so none overlaps; the legend is HTML above it.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,8 @@ pub(super) enum Shape {
     /// Dots without a line: figures of others.
     Dots,
     Dashed,
-    /// Bars from the axis up to the value; points are (middle, height), as wide as the gap between neighbours.
+    /// Bars from the axis up to the value; points are (middle, height), as wide as the gap between
+    /// neighbours.
     Bars,
 }
 

@@ -1,4 +1,5 @@
-//! Two servers, or two runs of one, row by row: ratios of the medians, with the least and the greatest over the repeats.
+//! Two servers, or two runs of one, row by row: ratios of the medians, with the least and the
+//! greatest over the repeats.
 
 use std::fmt::Write as _;
 
@@ -185,7 +186,8 @@ fn side_of_file(files: &[ResultFile], at: usize) -> String {
     }
 }
 
-/// The n-th repeat of one side is divided by the n-th of the other, since they ran one after the other.
+/// The n-th repeat of one side is divided by the n-th of the other, since they ran one after the
+/// other.
 fn figure((name, more, value): &ComparedFigure, both: &[Vec<&Row>; 2]) -> Option<Figure> {
     let values =
         [0, 1].map(|side| -> Vec<f64> { both[side].iter().filter_map(|row| value(row)).collect() });

@@ -1,4 +1,5 @@
-//! Throughput and latency against concurrency, a pair of charts a scenario, with the published rows as dots.
+//! Throughput and latency against concurrency, a pair of charts a scenario, with the published rows
+//! as dots.
 
 use super::Shown;
 use super::chart::{Axis, Chart, Scale, Series, Shape};

@@ -1,8 +1,9 @@
 //! The tables that HugeGraph's project has published of its API load tests, digit for digit.
 //!
-//! `published.csv` holds them. v0.2 is text on its page; v0.4.4 and v0.5.6 are pictures, read by eye. The pictures
-//! contradict themselves in one place: the row of 2,000 users with 200 vertices a request on 48 processors has a 90 %
-//! line of 159 in `best` and of 150 in the two others, and stands in `cpu-memory` under HDD although it is the SSD's.
+//! `published.csv` holds them. v0.2 is text on its page; v0.4.4 and v0.5.6 are pictures, read by
+//! eye. The pictures contradict themselves in one place: the row of 2,000 users with 200 vertices a
+//! request on 48 processors has a 90 % line of 159 in `best` and of 150 in the two others, and
+//! stands in `cpu-memory` under HDD although it is the SSD's.
 
 /// A published row. Figures are text, as published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +22,8 @@ pub(crate) struct Published {
     pub(crate) concurrency: u32,
     /// Elements a request.
     pub(crate) items: u32,
-    /// Samples, average, median, 90 % line, min, max (ms), error, throughput (requests a second) and KB a second.
+    /// Samples, average, median, 90 % line, min, max (ms), error, throughput (requests a second)
+    /// and KB a second.
     pub(crate) figures: [&'static str; 9],
 }
 
@@ -45,7 +47,8 @@ impl Published {
         matches!(self.figures[6], "0" | "0.00%")
     }
 
-    /// Whether a scenario of ours stands beside it. The published edges may have been checked or not: both do.
+    /// Whether a scenario of ours stands beside it. The published edges may have been checked or
+    /// not: both do.
     pub(crate) fn is_of(&self, scenario: &str) -> bool {
         self.scenario == scenario.trim_end_matches("_unchecked")
     }
@@ -65,8 +68,8 @@ pub(crate) fn rows() -> Vec<Published> {
         .collect()
 }
 
-/// The row with the most elements a second among those of the scenario without errors: of the RocksDB back end where it
-/// was measured, since that is what Varve stands on, else of any.
+/// The row with the most elements a second among those of the scenario without errors: of the
+/// RocksDB back end where it was measured, since that is what Varve stands on, else of any.
 pub(crate) fn best<'a>(rows: &'a [Published], scenario: &str) -> Option<&'a Published> {
     let items = |row: &Published| row.throughput() * f64::from(row.items);
     let most = |backend: Option<&str>| {

@@ -134,7 +134,8 @@ fn curve(buckets: &Buckets) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut last_place = f64::NEG_INFINITY;
     for (value, bucket) in &buckets.0 {
-        // The value holds for all ranks from the bucket's first on; the last rank of all would be infinitely far.
+        // The value holds for all ranks from the bucket's first on; the last rank of all would be
+        // infinitely far.
         let percent = 100.0 * seen as f64 / count;
         seen += bucket;
         let place = -(1.0 - percent / 100.0).log10();

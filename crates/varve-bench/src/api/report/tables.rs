@@ -41,7 +41,8 @@ impl Cell {
 }
 
 impl Table {
-    /// A table with these heads; those that start with `<` are of text columns, those with `|` begin our columns.
+    /// A table with these heads; those that start with `<` are of text columns, those with `|`
+    /// begin our columns.
     pub(super) fn new(heads: &[&str]) -> Self {
         let mut out = String::from("<div class=\"scroll\"><table><thead><tr>");
         for head in heads {
@@ -145,7 +146,8 @@ fn summary_cells(it: &Shown<'_>, published: &[Published]) -> Vec<String> {
     cells
 }
 
-/// Whether a paced row had fewer users than the published one, so that its ratio says nothing about the server.
+/// Whether a paced row had fewer users than the published one, so that its ratio says nothing about
+/// the server.
 fn offered_less(it: &Shown<'_>, published: &[Published]) -> bool {
     let theirs = best(published, &it.row.scenario).map_or(0, |best| best.concurrency);
     it.row.load.period_s.is_some() && it.row.load.users.is_some_and(|users| users < theirs)

@@ -12,7 +12,8 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Control characters are not allowed in HTML; answers quoted as examples of errors may hold some.
+            // Control characters are not allowed in HTML; answers quoted as examples of errors may
+            // hold some.
             it if it.is_control() && it != '\n' => out.push('\u{FFFD}'),
             it => out.push(it),
         }

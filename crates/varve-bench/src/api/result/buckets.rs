@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A histogram: `[highest value of the bucket in µs, count]`, ascending, empty buckets left out. Three digits.
+/// A histogram: `[highest value of the bucket in µs, count]`, ascending, empty buckets left out.
+/// Three digits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Buckets(pub Vec<(u64, u64)>);
@@ -14,7 +15,8 @@ impl Buckets {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// The smallest value that at least `percent` of the samples are at or under, in µs; 0 when there are none.
+    /// The smallest value that at least `percent` of the samples are at or under, in µs; 0 when
+    /// there are none.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> u64 {
         // Whole numbers: 99.9 % of 1,000 in floating point is a little over 999.

@@ -17,7 +17,8 @@ pub struct Row {
     pub server: String,
     /// Scenario, e.g. `single_insert_vertices`.
     pub scenario: String,
-    /// What the table shows: the scenario and its variant, e.g. `batch_insert_edges check_vertex=false`.
+    /// What the table shows: the scenario and its variant, e.g.
+    /// `batch_insert_edges check_vertex=false`.
     pub label: String,
     /// Why the row did not run; then there are no figures.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,8 +26,8 @@ pub struct Row {
     /// Why the row ended before its time; the figures are of the time until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<String>,
-    /// The published row it stands beside, as `v0.5.6 rocksdb vertex_single 11500`: page, backend, picture,
-    /// concurrency.
+    /// The published row it stands beside, as `v0.5.6 rocksdb vertex_single 11500`: page, backend,
+    /// picture, concurrency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
     /// The most CPU time that a server of ours may take for a request, in microseconds.
@@ -56,8 +57,8 @@ pub struct Row {
     /// Latencies from the planned send. Absent in the closed model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected: Option<Corrected>,
-    /// Failed samples by kind: `refused`, `connect_timeout`, `read_timeout`, `reset`, `closed`, `bad_answer`,
-    /// `wrong_body`, or the status as `http_503`.
+    /// Failed samples by kind: `refused`, `connect_timeout`, `read_timeout`, `reset`, `closed`,
+    /// `bad_answer`, `wrong_body`, or the status as `http_503`.
     pub errors: BTreeMap<String, u64>,
     /// The first of each kind, as the server sent it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -84,8 +85,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The seconds of the series that the row filled. It ends within the last one, which is therefore left out unless
-    /// it is the only one: what ended in it is not what ends in a second.
+    /// The seconds of the series that the row filled. It ends within the last one, which is
+    /// therefore left out unless it is the only one: what ended in it is not what ends in a second.
     #[must_use]
     pub fn whole_seconds(&self) -> &[Second] {
         match self.series.split_last() {
@@ -147,7 +148,8 @@ pub struct More {
     pub empty_answers: u64,
 }
 
-/// Latencies from the planned send: what a user would have seen who does not wait for the last answer.
+/// Latencies from the planned send: what a user would have seen who does not wait for the last
+/// answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Corrected {
@@ -165,8 +167,8 @@ pub struct Corrected {
     pub max_us: u64,
     /// Mean.
     pub average_us: f64,
-    /// Planned requests that were never sent since the user still waited; they are in these figures, as answered
-    /// together with the next one.
+    /// Planned requests that were never sent since the user still waited; they are in these
+    /// figures, as answered together with the next one.
     pub omitted: u64,
 }
 
@@ -192,7 +194,8 @@ pub struct Connections {
     pub connect_average_us: f64,
     /// 99 % of the times to connect.
     pub connect_line99_us: u64,
-    /// Longest time to connect. About 1, 3, 7 or 15 s means that the server's accept queue was full.
+    /// Longest time to connect. About 1, 3, 7 or 15 s means that the server's accept queue was
+    /// full.
     pub connect_max_us: u64,
 }
 
@@ -244,7 +247,8 @@ pub struct Generator {
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_reason: Option<String>,
-    /// Little's law: throughput × average, the requests in flight on average. In a closed row about the users.
+    /// Little's law: throughput × average, the requests in flight on average. In a closed row about
+    /// the users.
     pub in_flight: f64,
     /// Samples of a user on average.
     #[serde(skip_serializing_if = "Option::is_none")]

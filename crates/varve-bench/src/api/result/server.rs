@@ -20,7 +20,8 @@ pub struct Server {
     pub api_version: Option<String>,
     /// Name and version of the program as far as it tells (`service` and `version` of `GET /`).
     pub service: Option<String>,
-    /// When a write is acknowledged: `sync`, `interval:<ms>`, `none`; for others in words. Absent when unknown.
+    /// When a write is acknowledged: `sync`, `interval:<ms>`, `none`; for others in words. Absent
+    /// when unknown.
     pub durability: Option<String>,
     /// Engine below, if it tells.
     pub engine: Option<String>,

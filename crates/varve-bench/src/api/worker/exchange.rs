@@ -1,6 +1,7 @@
 //! One request of one user over its connection: connecting, sending, and reading the answer.
 //!
-//! Nothing here waits: what the socket does not take or does not have yet is left to the loop's next turn.
+//! Nothing here waits: what the socket does not take or does not have yet is left to the loop's
+//! next turn.
 
 use std::io::{self, Read as _, Write as _};
 
@@ -102,8 +103,8 @@ impl Worker {
     fn watch(&self, index: u32, wanted: EventFlags) {
         if let Some(stream) = &self.users[index as usize].stream {
             let data = epoll::EventData::new_u64(u64::from(index));
-            // A stream that is registered stays so until it is closed: this cannot fail but for want of memory, and
-            // then the request runs into its time-out.
+            // A stream that is registered stays so until it is closed: this cannot fail but for
+            // want of memory, and then the request runs into its time-out.
             let _ = epoll::modify(&self.epoll, stream, data, wanted);
         }
     }
@@ -152,7 +153,8 @@ impl Worker {
             Ok(length) => user.rest_at += length,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
-                // A server may answer and close before it has read the whole request: what it said comes first.
+                // A server may answer and close before it has read the whole request: what it said
+                // comes first.
                 let failed = self.receive(index);
                 if failed.is_some() || self.users[index as usize].state == UserState::Sending {
                     self.fail(index, Failure::Reset, &error);
@@ -169,8 +171,8 @@ impl Worker {
         }
     }
 
-    /// Reads what is there; ends the request when its answer is whole. Tells how the connection ended when it did so
-    /// before.
+    /// Reads what is there; ends the request when its answer is whole. Tells how the connection
+    /// ended when it did so before.
     fn receive(&mut self, index: u32) -> Option<(Failure, io::Error)> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let ended = self.receive_into(index, &mut buffer);
@@ -209,7 +211,8 @@ impl Worker {
     fn received(&mut self, index: u32, bytes: &[u8], closed: bool) -> bool {
         let user = &mut self.users[index as usize];
         if user.state == UserState::Idle {
-            // Nothing was asked: the server closes an idle connection. The next request opens another.
+            // Nothing was asked: the server closes an idle connection. The next request opens
+            // another.
             self.hang_up(index);
             return true;
         }
@@ -249,7 +252,8 @@ impl Worker {
         self.tally.received_body += (end - head.length) as u64;
         let now = self.now();
         let outcome = self.judge(index, &head, answer);
-        // The next request must not follow on the half of this one that the server did not wait for.
+        // The next request must not follow on the half of this one that the server did not wait
+        // for.
         let user = &mut self.users[index as usize];
         let half_sent = user.state == UserState::Sending;
         (user.answered, user.fruitless) = (true, 0);

@@ -1,7 +1,7 @@
 //! The worker itself, on the real clock, against servers that misbehave.
 //!
-//! Other work may hold this process up at any time, so no time is expected to be short: what is asserted of times is
-//! how long they are at least, and how many.
+//! Other work may hold this process up at any time, so no time is expected to be short: what is
+//! asserted of times is how long they are at least, and how many.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,8 @@ use super::super::scenario::{Data, GraphAddress, Scenario, Sizes};
 use super::*;
 use crate::endpoint::Endpoint;
 
-/// Longer than any test takes, on however busy a machine: the hold of loads that end with their requests, and all time-outs.
+/// Longer than any test takes, on however busy a machine: the hold of loads that end with their
+/// requests, and all time-outs.
 const UNTIL_DONE_S: f64 = 3_600.0;
 /// What a server here keeps of a request that it does not read.
 const RECEIVED_UNREAD: usize = 64 * 1024;
@@ -27,8 +28,8 @@ const UNSENT: u64 = 4 << 20;
 /// Bytes of a wide vertex, at least.
 const WIDE_BYTES: u64 = 1_000;
 
-/// Elements of a batch of wide ones that the sockets on both sides together do not hold: it is not sent whole before its
-/// server reads it, however long that is busy with other things.
+/// Elements of a batch of wide ones that the sockets on both sides together do not hold: it is not
+/// sent whole before its server reads it, however long that is busy with other things.
 fn batch() -> u32 {
     let limits = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap_or_default();
     let largest = limits.split_whitespace().nth(2);
@@ -138,7 +139,8 @@ fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     address
 }
 
-/// Reads a request's head byte by byte, so that nothing of its body is read; its length, 0 when the client has gone.
+/// Reads a request's head byte by byte, so that nothing of its body is read; its length, 0 when the
+/// client has gone.
 fn read_head(stream: &mut TcpStream) -> usize {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -204,7 +206,8 @@ fn a_freeze_shows_in_the_corrected_times() {
 #[test]
 fn a_freeze_until_the_end_of_a_users_life_shows_in_the_corrected_times() {
     let (load, planned) = paced(1_000);
-    // Where it was held up before the freeze as well, requests were left out for that, too: it is done again.
+    // Where it was held up before the freeze as well, requests were left out for that, too: it is
+    // done again.
     let begun = Instant::now();
     let tally = loop {
         let to = freezing(4, Duration::from_millis(1_200));

@@ -1,4 +1,5 @@
-//! The ceilings of the engines: RocksDB alone and our own engine, fed the bytes that the server's engine got.
+//! The ceilings of the engines: RocksDB alone and our own engine, fed the bytes that the server's
+//! engine got.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

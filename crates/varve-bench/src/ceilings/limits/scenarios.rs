@@ -6,12 +6,14 @@ use crate::api::scenario::{Scenario, Sizes};
 const BATCH_VERTICES: u32 = 200;
 /// Edges of a batch request.
 const BATCH_EDGES: u32 = 500;
-/// Reads are of so many of the first elements, as many as `bench api` loads, so that all can have been read before.
+/// Reads are of so many of the first elements, as many as `bench api` loads, so that all can have
+/// been read before.
 const READ_VERTICES: u64 = 100_000;
 const READ_EDGES: u64 = 200_000;
 
-/// What is measured, in the order in which it must run: later scenarios need what earlier ones wrote. At three times the
-/// usual number of requests the rows of batches fill some tables of memory, so that what flushing costs is in them.
+/// What is measured, in the order in which it must run: later scenarios need what earlier ones
+/// wrote. At three times the usual number of requests the rows of batches fill some tables of
+/// memory, so that what flushing costs is in them.
 pub(super) const SCENARIOS: &[Measure] = &[
     Measure::new(Scenario::SingleInsertVertices, 64, 60_000),
     Measure::new(Scenario::BatchInsertVertices, 16, 4_000).warmed_up(),
@@ -41,8 +43,9 @@ impl Measure {
         }
     }
 
-    /// With as many requests before, to the server and to each engine alike: a process that has just begun gets its memory
-    /// from the machine while it writes, which would be in a row this short.
+    /// With as many requests before, to the server and to each engine alike: a process that has
+    /// just begun gets its memory from the machine while it writes, which would be in a row this
+    /// short.
     const fn warmed_up(mut self) -> Self {
         self.warmed_up = true;
         self

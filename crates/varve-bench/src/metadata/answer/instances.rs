@@ -1,4 +1,5 @@
-//! Instances in an answer: each is checked and passed over, and its GUID taken where a list of them is wanted.
+//! Instances in an answer: each is checked and passed over, and its GUID taken where a list of them
+//! is wanted.
 
 use std::borrow::Cow;
 
@@ -81,7 +82,8 @@ fn pass_properties(reader: &mut Reader<'_>) -> Result<(), JsonError> {
     }
 }
 
-/// Passes over an instance, whose GUID is added to those of the list, if there is one. Classifications have none.
+/// Passes over an instance, whose GUID is added to those of the list, if there is one.
+/// Classifications have none.
 pub(super) fn pass_instance(
     reader: &mut Reader<'_>,
     kind: InstanceKind,

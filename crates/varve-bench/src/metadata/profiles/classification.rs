@@ -92,7 +92,8 @@ fn path_of_search(of: &PlannedType) -> String {
     format!("/instances/entities/by-classification/{name}")
 }
 
-/// Searches by the classification alone, by one of its properties, by both of two, by either, and by neither.
+/// Searches by the classification alone, by one of its properties, by both of two, by either, and
+/// by neither.
 pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(SEARCH, |suite, row| {
         use MatchCriteria::{All, Any, None as Neither};

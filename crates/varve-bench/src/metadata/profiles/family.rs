@@ -1,4 +1,5 @@
-//! Entities and relationships: what the two have in common, so that a profile is written once for both.
+//! Entities and relationships: what the two have in common, so that a profile is written once for
+//! both.
 
 use varve_omrs::json::Encode;
 use varve_omrs::requests::{MatchCriteria, SearchProperties};

@@ -44,7 +44,8 @@ pub(super) fn re_identify<F: Family>(suite: &mut Suite, of: &PlannedType) -> Res
     })
 }
 
-/// Deletes instances, so that they can be restored. Of entities only those that stand where they began.
+/// Deletes instances, so that they can be restored. Of entities only those that stand where they
+/// began.
 pub(super) fn delete<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(F::ROWS.delete, |suite, row| {
         let statuses: &[InstanceStatus] = match F::ONE {

@@ -1,4 +1,5 @@
-//! Profiles 23 and 24: other types. Entities lose their properties, get a subtype, and get their type back.
+//! Profiles 23 and 24: other types. Entities lose their properties, get a subtype, and get their
+//! type back.
 
 use varve_omrs::instances::InstanceProperties;
 use varve_omrs::requests::{InstancePropertiesRequest, TypeDefChangeRequest};
@@ -11,7 +12,8 @@ use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
 use super::family::{Entities, Relationships};
 
-/// Finds the entities for all three passes, and takes the properties of those that are to get a subtype.
+/// Finds the entities for all three passes, and takes the properties of those that are to get a
+/// subtype.
 pub(super) fn without_properties(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let guids = suite.own::<Entities>(of)?;
     suite.keys.own.insert(of.name.clone(), guids.clone());
@@ -40,7 +42,8 @@ pub(super) fn to_sub_type(suite: &mut Suite, of: &PlannedType) -> Result<(), Fai
     change_type(suite, of, row, (&of.summary, sub_type))
 }
 
-/// From the supertype to the type: the supertype is what the suite says that the entities have, whatever they have.
+/// From the supertype to the type: the supertype is what the suite says that the entities have,
+/// whatever they have.
 pub(super) fn from_super_type(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let Some(super_type) = &of.super_type else {
         return Ok(());

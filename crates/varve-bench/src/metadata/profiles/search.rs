@@ -1,4 +1,5 @@
-//! Profiles 2, 4, 16 and 17: searches for entities and relationships, in the present and as of the time before updates.
+//! Profiles 2, 4, 16 and 17: searches for entities and relationships, in the present and as of the
+//! time before updates.
 
 use varve_omrs::instances::InstanceProperties;
 use varve_omrs::requests::{MatchCriteria, SequencingOrder as Order};
@@ -57,8 +58,8 @@ fn pages<F: Family>(suite: &mut Suite, row: Row, page: &Search<'_>) -> Result<()
     }
 }
 
-/// The regular expressions by which a value is searched for, each with its order: exactly, its begin, its middle, its end,
-/// and the begin without quotes.
+/// The regular expressions by which a value is searched for, each with its order: exactly, its
+/// begin, its middle, its end, and the begin without quotes.
 pub(super) fn patterns(value: &str) -> [(String, Order); 5] {
     let all: Vec<char> = value.chars().collect();
     let text = |characters: &[char]| characters.iter().collect::<String>();

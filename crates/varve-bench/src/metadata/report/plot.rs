@@ -1,5 +1,5 @@
-//! The point plot: a line for each row, a point for each volume at its median with the interval of the median, over a
-//! logarithmic axis; the published medians as hollow points.
+//! The point plot: a line for each row, a point for each volume at its median with the interval of
+//! the median, over a logarithmic axis; the published medians as hollow points.
 
 use std::fmt::Write as _;
 

@@ -151,7 +151,8 @@ fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
     assert!(page.contains("&lt;script&gt;"));
     assert!(!page.contains("http://") && !page.contains("https://"));
     assert_eq!(page.matches("<svg").count(), 1);
-    // Two volumes of our own, and what is published at both: 56 and 38 medians, less those not measured.
+    // Two volumes of our own, and what is published at both: 56 and 38 medians, less those not
+    // measured.
     assert_eq!(page.matches("class=\"dot\"").count(), 2 * ROWS.len());
     assert!(page.matches("class=\"hollow\"").count() > 150);
 }

@@ -27,7 +27,8 @@ pub(super) fn joined(commits: &mut [Commit]) -> Batch {
     batch
 }
 
-/// Gives commits their versions, from `first` on; parts those whose end the version has reached that they would have.
+/// Gives commits their versions, from `first` on; parts those whose end the version has reached
+/// that they would have.
 pub(super) fn numbered(group: Vec<Commit>, first: CommitVersion) -> Group {
     let mut numbers = Numbers {
         next: first,

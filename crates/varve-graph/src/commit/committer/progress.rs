@@ -14,7 +14,8 @@ use crate::patience;
 pub(crate) enum Waited {
     /// They are wholly stored, or given up.
     Stored,
-    /// One of them failed so that nobody knows how much of it is stored, until the server is started again.
+    /// One of them failed so that nobody knows how much of it is stored, until the server is
+    /// started again.
     Failed,
     /// The same, until the graph is opened anew, by whichever server.
     Undecided,

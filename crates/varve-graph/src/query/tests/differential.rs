@@ -15,7 +15,8 @@ use crate::query::plan::ElementLabel;
 use crate::query::{EdgeQuery, VertexQuery, collect_edges, collect_vertices};
 use crate::{ErrorKind, GraphError};
 
-/// A generator of numbers that look random and are the same in every run (SplitMix64, published by Steele et al.).
+/// A generator of numbers that look random and are the same in every run (SplitMix64, published by
+/// Steele et al.).
 struct Dice(u64);
 
 impl Dice {
@@ -157,7 +158,8 @@ fn world(dice: &mut Dice) -> World {
     world
 }
 
-/// What a query must hold, by looking at everything. `searched`: whether words are looked for in members of TAGS.
+/// What a query must hold, by looking at everything. `searched`: whether words are looked for in
+/// members of TAGS.
 fn satisfies(conditions: &[Condition], properties: &Properties, searched: bool) -> bool {
     conditions.iter().all(
         |condition| match (&condition.predicate, properties.get(condition.key)) {
@@ -182,7 +184,8 @@ fn ids<T>(elements: &[T], id: impl Fn(&T) -> String) -> Vec<String> {
     elements.iter().map(id).collect()
 }
 
-/// Checks `all` (what one query without a limit gave) against what is expected, and every way of cutting it.
+/// Checks `all` (what one query without a limit gave) against what is expected, and every way of
+/// cutting it.
 fn check(
     context: &str,
     all: &[String],

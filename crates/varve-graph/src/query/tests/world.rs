@@ -338,7 +338,8 @@ impl World {
             if now.contains(entry) || left_over && !label_entry {
                 batch.put(INDEX, &entry.partition, &entry.clustering, &[]);
             } else {
-                // Another edge of the source may still need a label's entry; left-over ones are harmless.
+                // Another edge of the source may still need a label's entry; left-over ones are
+                // harmless.
                 if !label_entry {
                     batch.delete(INDEX, &entry.partition, &entry.clustering);
                 }

@@ -58,7 +58,8 @@ impl Bench {
         bench
     }
 
-    /// With the property keys of most tests: texts name, city, lang; ints age, price; date; weight; sets and others.
+    /// With the property keys of most tests: texts name, city, lang; ints age, price; date; weight;
+    /// sets and others.
     pub(super) fn with_keys() -> Self {
         let bench = Self::new();
         use Cardinality::{List, Set, Single};
@@ -84,7 +85,8 @@ impl Bench {
         bench
     }
 
-    /// With the labels of the recorded graph: person, software, knows (several times), created (once).
+    /// With the labels of the recorded graph: person, software, knows (several times), created
+    /// (once).
     pub(super) fn with_labels() -> Self {
         let bench = Self::with_keys();
         bench.create_vertex_label(person()).expect("person");

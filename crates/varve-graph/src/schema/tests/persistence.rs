@@ -192,7 +192,8 @@ fn a_crash_between_storing_and_publishing_keeps_element_and_task() {
             .tasks;
         let names: Vec<&str> = listed.iter().map(|task| task.name.as_str()).collect();
         if stored {
-            // The old one's removal and the new one's building came through with the element, or not at all.
+            // The old one's removal and the new one's building came through with the element, or
+            // not at all.
             assert_eq!(
                 names,
                 [

@@ -1,4 +1,5 @@
-//! The index entries of an element's states: what a commit puts, moves to the past's index, and deletes.
+//! The index entries of an element's states: what a commit puts, moves to the past's index, and
+//! deletes.
 
 use std::sync::Arc;
 
@@ -62,8 +63,8 @@ impl Emitter<'_> {
         label.is_some_and(|label| label.enable_label_index)
     }
 
-    /// Brings the index from the old current row's entries to the new one's. Entries whose values are gone leave the
-    /// present's index only when nothing in the future can need them (`quiet`).
+    /// Brings the index from the old current row's entries to the new one's. Entries whose values
+    /// are gone leave the present's index only when nothing in the future can need them (`quiet`).
     pub(super) fn move_entries(
         &mut self,
         id: &ElementId,
@@ -195,7 +196,8 @@ impl Emitter<'_> {
     }
 }
 
-/// The index entries of a state of `id`, its vertex label's included, without the (edge label, source) pair.
+/// The index entries of a state of `id`, its vertex label's included, without the (edge label,
+/// source) pair.
 fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
     let mut all = Vec::new();
     let add = |labels: &[Arc<IndexLabel>], p: &Properties, all: &mut Vec<_>| {

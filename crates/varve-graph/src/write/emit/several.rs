@@ -7,9 +7,10 @@ use crate::error::GraphError;
 
 impl Emitter<'_> {
     /// Writes events of `id` with these contents and periods, which do not overlap: at most
-    /// [`varve_model::CommitVersion::PER_MICROSECOND`], each with a version of its own. They are numbered by their starts, but the
-    /// one that decides now comes last, since it takes the place of the row that the others mark. `current` is the current
-    /// row as read under the commit's latches.
+    /// [`varve_model::CommitVersion::PER_MICROSECOND`], each with a version of its own. They are
+    /// numbered by their starts, but the one that decides now comes last, since it takes the place
+    /// of the row that the others mark. `current` is the current row as read under the commit's
+    /// latches.
     pub(crate) fn emit_several(
         &mut self,
         id: &ElementId,

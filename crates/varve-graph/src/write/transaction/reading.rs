@@ -57,8 +57,8 @@ impl Transaction<'_> {
         self.visit_row(&partition, &clustering, &row, found)
     }
 
-    /// The current row of an element that is latched: what changes it has to wait until this transaction has ended, so it
-    /// is read once.
+    /// The current row of an element that is latched: what changes it has to wait until this
+    /// transaction has ended, so it is read once.
     fn row(&self, id: &ElementId) -> Result<Option<Arc<[u8]>>, GraphError> {
         if let Some(row) = self.rows.borrow().get(id) {
             return Ok(row.cloned());
@@ -193,7 +193,8 @@ impl Transaction<'_> {
         visited
     }
 
-    /// Shows the events of an element that this transaction has read or changed, newest first, without its own changes.
+    /// Shows the events of an element that this transaction has read or changed, newest first,
+    /// without its own changes.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -210,8 +211,8 @@ impl Transaction<'_> {
         visit_events_of(self.reader(), &sides[0], row.as_deref(), visit)
     }
 
-    /// Every element that has an entry in this partition of a derived index now, or may later, as far as committed. Some may
-    /// come that have none.
+    /// Every element that has an entry in this partition of a derived index now, or may later, as
+    /// far as committed. Some may come that have none.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -227,8 +228,8 @@ impl Transaction<'_> {
         derived_elements(self.reader(), &[EVENT_INDEX], index, first)
     }
 
-    /// [`crate::read::View::walk_derived`] of what is now, with the changes of this transaction. What it shows is not
-    /// held still.
+    /// [`crate::read::View::walk_derived`] of what is now, with the changes of this transaction.
+    /// What it shows is not held still.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -263,10 +264,12 @@ impl Transaction<'_> {
         source.walk(walk, visit)
     }
 
-    /// Every edge that a vertex ever had, ascending, with those of this transaction. The vertex is held.
+    /// Every edge that a vertex ever had, ascending, with those of this transaction. The vertex is
+    /// held.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when they are more than one commit may take.
+    /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when they are more than one
+    /// commit may take.
     pub fn ever_incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
         self.latch_vertex(vertex, true)?;
         let known = self.incident.borrow().get(vertex).cloned();

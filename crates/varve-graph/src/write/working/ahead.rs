@@ -8,8 +8,9 @@ use crate::write::keys::RowKeys;
 use crate::write::{EndCheck, Mutation};
 
 impl WorkingSet<'_> {
-    /// Looks up what is known without reading: which elements have no row, and the labels of all ends that are to be
-    /// checked. One right after the other, so that the processor waits for many of these far-off places at once.
+    /// Looks up what is known without reading: which elements have no row, and the labels of all
+    /// ends that are to be checked. One right after the other, so that the processor waits for many
+    /// of these far-off places at once.
     pub(super) fn look_ahead(&mut self, mutations: &[Mutation]) {
         let may_be_absent = |mutation: &Mutation| {
             matches!(
@@ -48,7 +49,8 @@ impl WorkingSet<'_> {
         self.ends = (0..).take(mutations.len()).map(ends).collect();
     }
 
-    /// Reads what this request will ask for one after the other, all at once: rows are elsewhere, and each takes long.
+    /// Reads what this request will ask for one after the other, all at once: rows are elsewhere,
+    /// and each takes long.
     pub(super) fn read_ahead(&mut self, mutations: &[Mutation]) -> Result<(), GraphError> {
         let wanted = (0..).zip(mutations).filter(|(number, mutation)| {
             let fresh = matches!(

@@ -94,8 +94,9 @@ impl<'a> WorkingSet<'a> {
         Ok(())
     }
 
-    /// Finds the stored edges that the deletions among `mutations` take along, and latches each: another commit may
-    /// be ending it for its other vertex. Otherwise returns the latches that this commit must begin with.
+    /// Finds the stored edges that the deletions among `mutations` take along, and latches each:
+    /// another commit may be ending it for its other vertex. Otherwise returns the latches that
+    /// this commit must begin with.
     pub(super) fn claim_edges(
         &mut self,
         mutations: &[Mutation],
@@ -105,8 +106,9 @@ impl<'a> WorkingSet<'a> {
             Some(from) if from < self.now => Reach::Ever,
             _ => Reach::NowOrLater,
         };
-        // Then each edge that is found loses its row: the vertex is latched, so none comes, and nothing here puts one. (Only who
-        // deletes the vertex at an edge's other end, with that edge, writes here meanwhile, and that is a removal, too.)
+        // Then each edge that is found loses its row: the vertex is latched, so none comes, and
+        // nothing here puts one. (Only who deletes the vertex at an edge's other end, with that
+        // edge, writes here meanwhile, and that is a removal, too.)
         let only_deletes = self.request.is_plain()
             && mutations.iter().all(|mutation| {
                 matches!(
@@ -156,7 +158,8 @@ impl<'a> WorkingSet<'a> {
         Ok(None)
     }
 
-    /// Every edge of `vertex` that its deletion must end: the stored ones and those of earlier mutations of this request.
+    /// Every edge of `vertex` that its deletion must end: the stored ones and those of earlier
+    /// mutations of this request.
     fn incident(&mut self, vertex: &VertexId) -> Vec<EdgeId> {
         let mut found = self.incident.remove(vertex).unwrap_or_default();
         let touches = |id: &EdgeId| id.source == *vertex || id.target == *vertex;

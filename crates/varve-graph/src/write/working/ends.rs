@@ -15,7 +15,8 @@ use crate::write::keys::RowKeys;
 use crate::write::{EndCheck, VertexMark};
 
 impl WorkingSet<'_> {
-    /// The labels of ends that are not known without reading. Those that say nothing by themselves are looked up later.
+    /// The labels of ends that are not known without reading. Those that say nothing by themselves
+    /// are looked up later.
     pub(super) fn read_ends_ahead(&mut self) -> Result<(), GraphError> {
         let ends = |number: u32| match self.keys.of(number) {
             // Another instant may have other labels.
@@ -67,8 +68,8 @@ impl WorkingSet<'_> {
         Ok(())
     }
 
-    /// Checks that both ends of an edge exist with labels that the edge's label links; returns its content with their
-    /// labels in place if the writer did not name them.
+    /// Checks that both ends of an edge exist with labels that the edge's label links; returns its
+    /// content with their labels in place if the writer did not name them.
     pub(super) fn with_ends<'c>(
         &self,
         id: &ElementId,
@@ -164,7 +165,8 @@ impl WorkingSet<'_> {
         Ok(row::vertex_label(&resolved.content)?)
     }
 
-    /// The label that a vertex's row says by itself, which is remembered; `None` if its state depends on more than the row.
+    /// The label that a vertex's row says by itself, which is remembered; `None` if its state
+    /// depends on more than the row.
     fn label_told(
         &self,
         partition: &[u8],

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A log of three segments, its files, and what it holds. Each record was synced before the next was written.
+/// A log of three segments, its files, and what it holds. Each record was synced before the next
+/// was written.
 fn small_log() -> (BTreeMap<String, Vec<u8>>, Records) {
     let disk = SimulatedDisk::default();
     let (mut log, _) = open(&disk, options(128, true)).expect("a new log");
@@ -65,8 +66,8 @@ fn every_flipped_bit_of_a_record_is_refused() {
                 match reopened(&damaged) {
                     None => {}
                     Some(found) if found == records => {
-                        // What was allocated and never written, and the mark of an end that the next segment
-                        // knows as well.
+                        // What was allocated and never written, and the mark of an end that the
+                        // next segment knows as well.
                         let unwritten = content[at] == 0 && *name == last;
                         assert!(
                             unwritten || in_mark(name, &last, content, at),
@@ -111,8 +112,8 @@ fn a_missing_file_is_refused() {
     assert_eq!(reopened(&only), None, "all segments are gone");
 }
 
-/// The process was killed, so nothing that was synced can be missing: damage to the end is told with
-/// the place and the bytes that lack.
+/// The process was killed, so nothing that was synced can be missing: damage to the end is told
+/// with the place and the bytes that lack.
 #[test]
 fn an_end_that_was_synced_and_is_cut_zeroed_or_flipped_is_refused() {
     let disk = SimulatedDisk::default();
@@ -176,7 +177,8 @@ fn damage_is_told_with_file_and_place() {
     assert!(told.contains(&name) && told.contains("byte 60"), "{told}");
 }
 
-/// Whatever the bytes, reading ends without a panic, and hands out nothing that was not written there.
+/// Whatever the bytes, reading ends without a panic, and hands out nothing that was not written
+/// there.
 #[test]
 fn fuzzed_logs_are_read_or_refused() {
     let rounds = std::env::var("VARVE_FUZZ_ROUNDS")

@@ -1,12 +1,13 @@
-//! Random histories: appends, syncs, rotations and removals, cut short at any call by the end of the process or of the
-//! power, again and again on one disk.
+//! Random histories: appends, syncs, rotations and removals, cut short at any call by the end of
+//! the process or of the power, again and again on one disk.
 
 use super::*;
 
 /// What is known about the log from outside.
 #[derive(Debug, Default)]
 struct Story {
-    /// Every payload in the order of its appending, with its segment: a process that ends loses none.
+    /// Every payload in the order of its appending, with its segment: a process that ends loses
+    /// none.
     appended: Records,
     /// How many of them were synced.
     synced: usize,
@@ -67,7 +68,8 @@ impl Story {
     }
 }
 
-/// Works on the log until the disk stops or `steps` are done. A failed append is remembered as the last one.
+/// Works on the log until the disk stops or `steps` are done. A failed append is remembered as the
+/// last one.
 fn work(
     log: &mut Log,
     disk: &SimulatedDisk,

@@ -150,7 +150,8 @@ pub(super) fn counted(world: World) -> (Repository, Arc<AtomicUsize>) {
     (repository, shown)
 }
 
-/// A repository, and how many instances its readers have shown, and told of those that searches found.
+/// A repository, and how many instances its readers have shown, and told of those that searches
+/// found.
 pub(crate) fn counting(world: World) -> (Repository, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     assert!(world.store.read_texts());
     let [shown, told] = [0, 0].map(|none| Arc::new(AtomicUsize::new(none)));

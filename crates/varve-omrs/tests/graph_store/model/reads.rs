@@ -1,4 +1,5 @@
-//! Reads by GUID, of the relationships of an entity and of histories: all is what the lists of states say.
+//! Reads by GUID, of the relationships of an entity and of histories: all is what the lists of
+//! states say.
 
 use varve_omrs::json::Millis;
 use varve_omrs::store::*;

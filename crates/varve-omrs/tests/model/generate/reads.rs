@@ -81,7 +81,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Entities in the order of a property that something is asked of: those that have the same value may fail together.
+    /// Entities in the order of a property that something is asked of: those that have the same
+    /// value may fail together.
     fn ordered_by_what_is_asked(&mut self) -> Read {
         let name = self.name(InstanceKind::Entity);
         let of = self.type_of(InstanceKind::Entity, &name);
@@ -348,7 +349,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Exact, starts with, ends with, contains, with and without case, and some that are none of these.
+    /// Exact, starts with, ends with, contains, with and without case, and some that are none of
+    /// these.
     fn expression(&mut self) -> String {
         let text = self.text().replace(r"\E", r"\E\\E\Q");
         let quoted = format!(r"\Q{text}\E");

@@ -219,8 +219,8 @@ impl Naive {
         self.put_now(InstanceState::Entity(entity))
     }
 
-    /// Those classifications whose home is here, or that are replicated here for an external source, whatever the home of
-    /// the entity is.
+    /// Those classifications whose home is here, or that are replicated here for an external
+    /// source, whatever the home of the entity is.
     pub(super) fn home_classifications(&self, guid: &str, at: At) -> Answered {
         given(guid)?;
         self.not_in_future(at)?;

@@ -12,8 +12,8 @@ use super::{InstanceState, Naive, class, ends, given};
 use crate::call::{Answer, Answered, InstanceKind};
 
 impl Naive {
-    /// A copy that is older than the one that is here changes nothing; a copy of what is homed here is a conflict.
-    /// Classifications that are homed here stay as they are.
+    /// A copy that is older than the one that is here changes nothing; a copy of what is homed here
+    /// is a conflict. Classifications that are homed here stay as they are.
     pub(super) fn save_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
         validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
         if let Some(InstanceState::Entity(known)) =
@@ -42,7 +42,8 @@ impl Naive {
         Ok(Answer::Nothing)
     }
 
-    /// Deletes a copy that has classifications or relationships that are homed here, and those relationships; removes another.
+    /// Deletes a copy that has classifications or relationships that are homed here, and those
+    /// relationships; removes another.
     pub(super) fn delete_entity_copy(&mut self, user: &str, entity: &EntityDetail) -> Answered {
         let guid = entity.header.guid();
         let ours: Vec<String> = self
@@ -100,7 +101,8 @@ impl Naive {
         Ok(Answer::Nothing)
     }
 
-    /// The classifications of a copy, but those that are homed here as they are known here: whatever a copy says of them.
+    /// The classifications of a copy, but those that are homed here as they are known here:
+    /// whatever a copy says of them.
     pub(super) fn carried_with(&self, guid: &str, given: &[Classification]) -> Vec<Classification> {
         let own = self.own_classifications(guid);
         let is_own = |one: &Classification| own.iter().any(|own| own.name() == one.name());
@@ -140,7 +142,8 @@ impl Naive {
         Ok(Answer::Nothing)
     }
 
-    /// Ends of which nothing is known become proxies. It holds from when it tells, if its ends were known then.
+    /// Ends of which nothing is known become proxies. It holds from when it tells, if its ends were
+    /// known then.
     pub(super) fn save_relationship_copy(&mut self, relationship: &Relationship) -> Answered {
         validate::relationship_copy(&self.types, relationship, &self.home.0).map_err(class)?;
         let guid = relationship.header.guid();
@@ -228,8 +231,8 @@ impl Naive {
         }
     }
 
-    /// Changes one classification only. Of an entity that is not here, what was sent is kept with it, if that is not ours; a
-    /// deleted one stays as it is.
+    /// Changes one classification only. Of an entity that is not here, what was sent is kept with
+    /// it, if that is not ours; a deleted one stays as it is.
     pub(super) fn save_classification_copy(
         &mut self,
         entity: &EntityDetail,
@@ -287,7 +290,8 @@ impl Naive {
         Ok(Answer::Nothing)
     }
 
-    /// The entity that a copy of a classification is for, if it is here; otherwise what was sent, if that may be kept.
+    /// The entity that a copy of a classification is for, if it is here; otherwise what was sent,
+    /// if that may be kept.
     fn classified(
         &self,
         entity: &EntityDetail,

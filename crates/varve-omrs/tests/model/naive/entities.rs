@@ -100,8 +100,8 @@ impl Naive {
         self.check_proxy(proxy)
     }
 
-    /// Keeps a proxy unless something better is known: the entity, or a newer proxy. Classifications that are homed here stay
-    /// as they are.
+    /// Keeps a proxy unless something better is known: the entity, or a newer proxy.
+    /// Classifications that are homed here stay as they are.
     pub(super) fn keep_proxy(&mut self, proxy: &EntityProxy) {
         let guid = proxy.header.guid();
         let is_better = match self.state(InstanceKind::Entity, guid, None) {
@@ -152,7 +152,8 @@ impl Naive {
         Ok(state)
     }
 
-    /// An instance that is there, in whole, and not deleted. A proxy cannot be changed, whether it is deleted or not.
+    /// An instance that is there, in whole, and not deleted. A proxy cannot be changed, whether it
+    /// is deleted or not.
     pub(super) fn present(
         &self,
         kind: InstanceKind,
@@ -216,8 +217,9 @@ impl Naive {
         self.put_now(state)
     }
 
-    /// Brings back the properties and the status of the version before, of those in which it was not deleted; without one
-    /// nothing changes. A status that its type does not have any more stays away.
+    /// Brings back the properties and the status of the version before, of those in which it was
+    /// not deleted; without one nothing changes. A status that its type does not have any more
+    /// stays away.
     pub(super) fn undo(&mut self, user: &str, kind: InstanceKind, guid: &str) -> Answered {
         let mut state = self.changeable(kind, guid)?;
         let version = state.header().audit.version;
@@ -372,7 +374,8 @@ impl Naive {
         }
         let of_kind = |guid: &str| self.types.instance_type_by_guid(kind.category(), guid, "");
         let new = of_kind(new.link.guid()).map_err(class)?;
-        // The type it is said to have must be one, no more: who found it by a search may have another in mind.
+        // The type it is said to have must be one, no more: who found it by a search may have
+        // another in mind.
         of_kind(current.link.guid()).map_err(class)?;
         let mut state = self.changeable(kind, guid)?;
         let properties = state.properties_mut().clone();

@@ -80,7 +80,8 @@ impl Naive {
             .collect()
     }
 
-    /// The start and what lies within so many steps of it, with the relationships that were walked along.
+    /// The start and what lies within so many steps of it, with the relationships that were walked
+    /// along.
     pub(super) fn neighborhood(
         &self,
         guid: &str,
@@ -125,7 +126,8 @@ impl Naive {
         ))
     }
 
-    /// Everything that is linked to the start at any distance, the start included; of these, what passes the filters.
+    /// Everything that is linked to the start at any distance, the start included; of these, what
+    /// passes the filters.
     pub(super) fn related(&self, guid: &str, request: &RelatedEntitiesFindRequest) -> Answered {
         given(guid)?;
         let find = &request.paged.find;

@@ -88,7 +88,8 @@ impl Naive {
     }
 }
 
-/// From when on a copy holds: its last update, or the last change of a classification, else its creation.
+/// From when on a copy holds: its last update, or the last change of a classification, else its
+/// creation.
 pub(super) fn valid_from(
     audit: &InstanceAuditHeader,
     classifications: &[Classification],

@@ -74,8 +74,8 @@ impl Naive {
         }
     }
 
-    /// The states of an instance, oldest first, each with when it ends. Of two that were written in one millisecond
-    /// both were true.
+    /// The states of an instance, oldest first, each with when it ends. Of two that were written in
+    /// one millisecond both were true.
     pub(super) fn states(
         &self,
         kind: InstanceKind,

@@ -36,8 +36,8 @@ impl Naive {
         }
     }
 
-    /// A relationship with its ends as the entities are at the time. Where nothing is known of one then, the end is as it
-    /// was written.
+    /// A relationship with its ends as the entities are at the time. Where nothing is known of one
+    /// then, the end is as it was written.
     pub(super) fn shown(&self, of: &Relationship, at: At) -> Relationship {
         let end = |end: &Option<Shared<EntityProxy>>| {
             let guid = end.as_ref()?.header.guid();

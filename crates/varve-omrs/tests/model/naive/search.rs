@@ -223,7 +223,8 @@ impl Naive {
         page(found, &request.paged).map(Answer::Relationships)
     }
 
-    /// The relationships with the entity at either end. The entity must be there, as a proxy at least.
+    /// The relationships with the entity at either end. The entity must be there, as a proxy at
+    /// least.
     pub(super) fn of_entity(&self, guid: &str, request: &TypeLimitedFindRequest) -> Answered {
         given(guid)?;
         let mut found = self.relationships_of(&whole(request))?;

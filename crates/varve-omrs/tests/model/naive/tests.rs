@@ -1,4 +1,5 @@
-//! The naive repository by itself: sentences of the contract that are easy to get wrong. Expected values are written out.
+//! The naive repository by itself: sentences of the contract that are easy to get wrong. Expected
+//! values are written out.
 
 use varve_omrs::Exception;
 use varve_omrs::instances::{

@@ -217,7 +217,8 @@ fn with_classification(w: &World<'_>, guid: &str, name: &str) -> ClassificationW
     }
 }
 
-/// Makes each call of a table in each state, on instances of its own; gives the cases that answer otherwise.
+/// Makes each call of a table in each state, on instances of its own; gives the cases that answer
+/// otherwise.
 fn wrong(
     table: &[(&str, Call, [Answer; 5])],
     world: fn(&Fixture, usize) -> (World<'_>, [String; 5]),

@@ -1,4 +1,5 @@
-//! Batches: reading their elements one by one, and `…/graph/batch`, which stores vertices and edges together.
+//! Batches: reading their elements one by one, and `…/graph/batch`, which stores vertices and edges
+//! together.
 
 use serde::Deserialize;
 use varve_graph::GraphError;
@@ -61,7 +62,8 @@ pub(super) fn null_record() -> ApiError {
     ApiError::illegal_argument("The batch body can't contain null record")
 }
 
-/// Reads the body, an array, and makes each element a mutation as it is read. Nothing is kept of what is too much.
+/// Reads the body, an array, and makes each element a mutation as it is read. Nothing is kept of
+/// what is too much.
 pub(super) fn read_each<'a, T: Deserialize<'a>>(
     context: &'a RequestContext,
     sizes: Sizes,
@@ -111,7 +113,8 @@ pub(super) fn ids<'a>(json: &mut JsonWriter, ids: impl Iterator<Item = IdRef<'a>
     json.end_array();
 }
 
-/// Stores vertices and edges, all or none; edges may run between vertices of the same request. 201 and all ids.
+/// Stores vertices and edges, all or none; edges may run between vertices of the same request. 201
+/// and all ids.
 pub(super) async fn create(context: RequestContext) -> HandlerResult {
     submit(context, prepare, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 40);

@@ -72,8 +72,8 @@ pub(super) fn put(new: NewEdge, ends_checked: bool) -> Mutation {
     }
 }
 
-/// Creates edges, all or none: 201 and their ids in the order of the request. With `check_vertex=false` nobody looks
-/// whether their ends exist.
+/// Creates edges, all or none: 201 and their ids in the order of the request. With
+/// `check_vertex=false` nobody looks whether their ends exist.
 pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
     submit(context, prepare_batch, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 48);
@@ -126,7 +126,8 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// Deletes an edge: 204. One that is not there is 400, as real clients know it, unless a label is named.
+/// Deletes an edge: 204. One that is not there is 400, as real clients know it, unless a label is
+/// named.
 pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     submit_or(
         context,

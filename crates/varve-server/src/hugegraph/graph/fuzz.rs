@@ -1,7 +1,8 @@
-//! Every parser of this room against damaged and hostile input: none may panic, and what is accepted must come back
-//! the same when its answer is sent again.
+//! Every parser of this room against damaged and hostile input: none may panic, and what is
+//! accepted must come back the same when its answer is sent again.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when it fails.
+//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
+//! it fails.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,16 +1,20 @@
-//! `…/{id}/history`: the versions of an element, newest first, each with its valid period and its transaction time.
+//! `…/{id}/history`: the versions of an element, newest first, each with its valid period and its
+//! transaction time.
 //!
 //! ```json
 //! {"versions":[{"version":459000,"as_of_tx":"459000","recorded_at":"2026-11-21T22:00:00.000000Z","superseded_by":null,"superseded_at":null,
 //!   "kind":"put","valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"element":{…}}],"page":null}
 //! ```
-//! `as_of_tx` is the version as a text, for readers that keep numbers as doubles. `recorded_at` and `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is no
-//! bound. Deleting a history purges the element: nothing of it can be read any more, at any point of either time.
-//! A version of kind `delete` says that the element does not exist in its period; its element is null. `page` is
-//! what to ask for next, null at the end. With `as_of` only versions whose period covers that instant are listed: all that
-//! was ever said about it. `vertices/history` and `edges/history` list the ids of all that has a history, also of what does
-//! not exist any more; with `versions=true` each with its versions, so that a dump takes a request for a page of elements.
-//! With `stored=true` the list has UUIDs as `{"UUID":"…"}`, which tells them from texts.
+//! `as_of_tx` is the version as a text, for readers that keep numbers as doubles. `recorded_at` and
+//! `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is
+//! no bound. Deleting a history purges the element: nothing of it can be read any more, at any
+//! point of either time. A version of kind `delete` says that the element does not exist in its
+//! period; its element is null. `page` is what to ask for next, null at the end. With `as_of` only
+//! versions whose period covers that instant are listed: all that was ever said about it.
+//! `vertices/history` and `edges/history` list the ids of all that has a history, also of what does
+//! not exist any more; with `versions=true` each with its versions, so that a dump takes a request
+//! for a page of elements. With `stored=true` the list has UUIDs as `{"UUID":"…"}`, which tells
+//! them from texts.
 
 use varve_graph::GraphError;
 use varve_graph::read::{EverPage, Version, VersionKind, View};
@@ -56,7 +60,8 @@ pub(super) fn all_edges(context: &RequestContext) -> HandlerResult {
     ever(context, View::ever_edges)
 }
 
-/// Gives a page of ids, after the page that gave the token; the last argument may end it at any row.
+/// Gives a page of ids, after the page that gave the token; the last argument may end it at any
+/// row.
 type Ever =
     fn(&View, Option<&[u8]>, usize, &mut dyn FnMut() -> Flow) -> Result<EverPage, GraphError>;
 
@@ -225,7 +230,8 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
 /// How many versions are looked at between two looks at the clock.
 pub(super) const DEADLINE_EVERY: usize = 256;
 
-/// A page of versions that grows until it is full: by number, or by bytes, for each version may be as large as a body.
+/// A page of versions that grows until it is full: by number, or by bytes, for each version may be
+/// as large as a body.
 struct Page<'c> {
     context: &'c RequestContext,
     answer: Growing<'c>,
@@ -260,7 +266,8 @@ impl<'c> Page<'c> {
         json.end_object();
     }
 
-    /// Takes a version that was asked for, or counts one that was not. Breaks when the page is full or time is over.
+    /// Takes a version that was asked for, or counts one that was not. Breaks when the page is full
+    /// or time is over.
     fn look(&mut self, schema: &Schema, version: Option<&Version>) -> Flow {
         self.looked_at += 1;
         if self.looked_at.is_multiple_of(DEADLINE_EVERY) {

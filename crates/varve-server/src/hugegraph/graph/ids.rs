@@ -1,7 +1,7 @@
 //! Ids in paths and query parameters.
 //!
-//! A vertex id is JSON: a string in quotes, a bare whole number, or `U` and the quoted text of a UUID. An edge id is its
-//! bare text.
+//! A vertex id is JSON: a string in quotes, a bare whole number, or `U` and the quoted text of a
+//! UUID. An edge id is its bare text.
 
 use varve_graph::element::{RawValue, vertex_id};
 use varve_model::value::Uuid;
@@ -59,7 +59,8 @@ pub(crate) enum OldForm {
     Refused,
 }
 
-/// Reads an edge id; a text that is none is answered as an edge that does not exist, as HugeGraph does.
+/// Reads an edge id; a text that is none is answered as an edge that does not exist, as HugeGraph
+/// does.
 pub(crate) fn parse_edge_id(text: &str, old: OldForm) -> Result<EdgeId, ApiError> {
     let id = EdgeId::parse(text).map_err(|error| ApiError::not_found(error.to_string()))?;
     if old == OldForm::Refused {

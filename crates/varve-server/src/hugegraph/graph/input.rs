@@ -1,7 +1,9 @@
-//! Elements and property values from JSON, straight from the request's bytes: texts without escapes are borrowed, and no
-//! tree is built but for values that are lists or objects themselves. Nesting is bounded by the JSON reader (128).
+//! Elements and property values from JSON, straight from the request's bytes: texts without escapes
+//! are borrowed, and no tree is built but for values that are lists or objects themselves. Nesting
+//! is bounded by the JSON reader (128).
 //!
-//! Members that are not known are refused, `type` is ignored, and of members of one name the last counts.
+//! Members that are not known are refused, `type` is ignored, and of members of one name the last
+//! counts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -125,7 +127,8 @@ pub(super) trait Members<'de>: Default {
     /// The names of all members, for the error about an unknown one.
     const NAMES: &'static [&'static str];
 
-    /// Takes the value of the member `name`; `false` when there is no such member (the value is still to be read).
+    /// Takes the value of the member `name`; `false` when there is no such member (the value is
+    /// still to be read).
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
@@ -253,8 +256,8 @@ impl<'de> Members<'de> for EdgeJson<'de> {
 }
 object!(EdgeJson);
 
-/// Hands each element of an array to `each` as it is read, `None` for null; beyond `limit` they are only counted.
-/// Gives their number.
+/// Hands each element of an array to `each` as it is read, `None` for null; beyond `limit` they are
+/// only counted. Gives their number.
 pub(super) struct EachOf<T, F> {
     limit: usize,
     each: F,
@@ -315,7 +318,8 @@ pub(super) struct Listed<T> {
     pub(super) count: usize,
 }
 
-/// More elements of one array than this are not kept, whatever the configured batch limit: they are over it anyway.
+/// More elements of one array than this are not kept, whatever the configured batch limit: they are
+/// over it anyway.
 pub(super) const LISTED_MAX: usize = 100_000;
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {

@@ -46,7 +46,8 @@ impl<'c> Listing<'c> {
         self.answer.json.set_detail(detail);
     }
 
-    /// Adds an element; breaks when that fails, when the answer is too large or the request's time is over.
+    /// Adds an element; breaks when that fails, when the answer is too large or the request's time
+    /// is over.
     pub(super) fn add(
         &mut self,
         write: impl FnOnce(&mut JsonWriter) -> Result<(), GraphError>,

@@ -1,7 +1,7 @@
 //! Vertices and edges as JSON, written from stored bytes straight into the answer.
 //!
-//! Properties come in ascending order of their keys' ids; a property that the element lacks and whose key has a default
-//! shows the default.
+//! Properties come in ascending order of their keys' ids; a property that the element lacks and
+//! whose key has a default shows the default.
 
 use base64::Engine as _;
 use varve_graph::content::{self, PropertyReader, ValueRef, take_value};
@@ -167,7 +167,8 @@ pub(crate) fn edge_id(json: &mut JsonWriter, id: &EdgeId) {
     json.string_with(|text| id.write_text(text));
 }
 
-/// Writes what `properties` hold and, in between, the defaults of declared properties that are not there.
+/// Writes what `properties` hold and, in between, the defaults of declared properties that are not
+/// there.
 fn stored_properties(
     json: &mut JsonWriter,
     schema: &Schema,
@@ -211,7 +212,8 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// `stored` is how many properties the element has: if it has all that are declared, there is nothing to look up.
+    /// `stored` is how many properties the element has: if it has all that are declared, there is
+    /// nothing to look up.
     fn of(schema: &Schema, declared: &[PropertyKeyId], stored: usize) -> Self {
         let mut values = Vec::new();
         if stored < declared.len() {
@@ -230,7 +232,8 @@ impl Defaults {
         }
     }
 
-    /// Writes those that come before the stored property `key`; one for that key itself is not needed.
+    /// Writes those that come before the stored property `key`; one for that key itself is not
+    /// needed.
     fn write_before(&mut self, json: &mut JsonWriter, schema: &Schema, key: PropertyKeyId) {
         while let Some((id, default)) = self.values.next_if(|(id, _)| *id <= key) {
             if id < key {

@@ -1,5 +1,5 @@
-//! The valid periods of a request's elements: `valid_from` and `valid_to` beside an element's `label` and `properties` take
-//! the place of the query parameters of the same name.
+//! The valid periods of a request's elements: `valid_from` and `valid_to` beside an element's
+//! `label` and `properties` take the place of the query parameters of the same name.
 
 use varve_graph::element::RawValue;
 use varve_graph::write::{Mutation, WritePeriod};

@@ -1,4 +1,5 @@
-//! The `properties` parameter of queries: a JSON object of values and `P.…` predicates, made into conditions.
+//! The `properties` parameter of queries: a JSON object of values and `P.…` predicates, made into
+//! conditions.
 
 use std::borrow::Cow;
 
@@ -20,7 +21,8 @@ const CALL: &str = "P.";
 pub(crate) struct Reading {
     /// Texts that begin with `P.` are values, not predicates.
     pub(crate) keep_start_p: bool,
-    /// Equality with a collection's member is refused, since no index answers it: containment has to be asked for.
+    /// Equality with a collection's member is refused, since no index answers it: containment has
+    /// to be asked for.
     pub(crate) indexed: bool,
 }
 

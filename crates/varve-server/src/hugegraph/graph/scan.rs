@@ -1,7 +1,8 @@
-//! `…/traversers/vertices|edges/shards` and `…/scan`: how backup tools read everything, shard by shard.
+//! `…/traversers/vertices|edges/shards` and `…/scan`: how backup tools read everything, shard by
+//! shard.
 //!
-//! The whole graph is one shard: what lies below orders nothing beyond a partition, and pages bound every answer. `start`
-//! and `end` are opaque and not looked at.
+//! The whole graph is one shard: what lies below orders nothing beyond a partition, and pages bound
+//! every answer. `start` and `end` are opaque and not looked at.
 
 use varve_graph::query::{self, EdgeQuery, VertexQuery};
 

@@ -1,8 +1,10 @@
-//! The short way of reading an ordinary insert: one pass over the bytes, for elements written as clients write them.
+//! The short way of reading an ordinary insert: one pass over the bytes, for elements written as
+//! clients write them.
 //!
-//! It takes a subset of JSON: objects with the known members, each once; texts without escapes; whole numbers up to 18
-//! digits and fractions up to 15, without exponent; `true` and `false`. What it takes it reads as [`super::input`] does.
-//! At anything else it gives up, and the body is read the long way, which knows every case and says what is wrong.
+//! It takes a subset of JSON: objects with the known members, each once; texts without escapes;
+//! whole numbers up to 18 digits and fractions up to 15, without exponent; `true` and `false`. What
+//! it takes it reads as [`super::input`] does. At anything else it gives up, and the body is read
+//! the long way, which knows every case and says what is wrong.
 
 use std::borrow::Cow;
 
@@ -49,8 +51,8 @@ impl<'a> Scanner<'a> {
         Some(Self { text, at: 0 })
     }
 
-    /// The elements of an array, up to `limit`, each read by `read` into `element` and then handed to `each`; returns
-    /// how many there were.
+    /// The elements of an array, up to `limit`, each read by `read` into `element` and then handed
+    /// to `each`; returns how many there were.
     pub(super) fn array<T>(
         &mut self,
         limit: usize,
@@ -265,7 +267,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// One digit or more, appended to those of `number`. Of too many the value is of no use, their count is.
+    /// One digit or more, appended to those of `number`. Of too many the value is of no use, their
+    /// count is.
     fn digits(&mut self, mut number: i64) -> Option<i64> {
         let start = self.at;
         for byte in &self.text.as_bytes()[start..] {

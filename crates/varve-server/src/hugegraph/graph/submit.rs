@@ -15,8 +15,8 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Response;
 
-/// Bodies up to this size are read, checked and prepared in place; larger ones would hold up their core's other
-/// connections.
+/// Bodies up to this size are read, checked and prepared in place; larger ones would hold up their
+/// core's other connections.
 const INLINE_BODY_BYTES: usize = 16 * 1024;
 
 /// A graph and its schema as one request sees them.
@@ -111,7 +111,8 @@ pub(super) async fn submit_or(
     let state = context.shared_state();
     let large = context.body().len() > INLINE_BODY_BYTES;
     let (route, deadline, turn) = (context.route(), context.deadline(), context.turn());
-    // What waits on the pool is in a box: whatever needs not wait would be moved about with its room.
+    // What waits on the pool is in a box: whatever needs not wait would be moved about with its
+    // room.
     let (response, ticket) = if large || state.reads_wait() {
         let pooled = {
             let work = move || {

@@ -16,7 +16,8 @@ use crate::{ApiError, Query};
 /// Where the instants are counted from.
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 
-/// Writes an instant; `None` for the ends of time and what is outside the years -9999 to 9999, which have no text.
+/// Writes an instant; `None` for the ends of time and what is outside the years -9999 to 9999,
+/// which have no text.
 pub(crate) fn instant_text(instant: Instant) -> Option<String> {
     if instant == Instant::FOREVER || instant == Instant::MIN {
         return None;
@@ -25,8 +26,8 @@ pub(crate) fn instant_text(instant: Instant) -> Option<String> {
     Some(format!("{:.6}Z", EPOCH.checked_add(since).ok()?))
 }
 
-/// Whether a read asks for no transaction time: such a read waits for nothing but the store. One as of a time may wait
-/// until commits up to it have ended, which a thread of connections must not.
+/// Whether a read asks for no transaction time: such a read waits for nothing but the store. One as
+/// of a time may wait until commits up to it have ended, which a thread of connections must not.
 pub(super) fn waits_for_nothing(context: &RequestContext) -> bool {
     context
         .query()
@@ -77,7 +78,8 @@ pub(crate) fn instant(name: &str, text: &str) -> Result<Instant, ApiError> {
     })
 }
 
-/// A commit version, or the last one of an instant; `now` is [`CommitVersion::MAX`], which no number and no instant is.
+/// A commit version, or the last one of an instant; `now` is [`CommitVersion::MAX`], which no
+/// number and no instant is.
 pub(crate) fn commit_version(text: &str) -> Result<CommitVersion, ApiError> {
     parse_version(text).ok_or_else(|| {
         ApiError::illegal_argument(format!(

@@ -1,4 +1,5 @@
-//! Changes of stored elements: `PUT …/{id}?action=append|eliminate`, and batch updates with strategies.
+//! Changes of stored elements: `PUT …/{id}?action=append|eliminate`, and batch updates with
+//! strategies.
 
 use std::sync::Arc;
 

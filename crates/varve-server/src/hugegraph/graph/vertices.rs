@@ -114,8 +114,8 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// Deletes a vertex and its edges: 204. One that is not there is 400, as real clients know it, unless a label is named:
-/// then nobody looks.
+/// Deletes a vertex and its edges: 204. One that is not there is 400, as real clients know it,
+/// unless a label is named: then nobody looks.
 pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     submit_or(
         context,

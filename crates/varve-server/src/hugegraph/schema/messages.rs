@@ -1,7 +1,8 @@
-//! Bodies of schema requests, and schema elements as answers show them: members in the order of the original.
+//! Bodies of schema requests, and schema elements as answers show them: members in the order of the
+//! original.
 //!
-//! Whatever a member's default is, `null` means it too. Unknown members are refused, but for those that clients send
-//! back from answers.
+//! Whatever a member's default is, `null` means it too. Unknown members are refused, but for those
+//! that clients send back from answers.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -82,7 +83,8 @@ impl WireEnum for IndexType {
         Self::ALL.iter().map(|each| each.name()).collect()
     }
 
-    /// Ranges are read in the forms of the original's backups too, which name the width of the values.
+    /// Ranges are read in the forms of the original's backups too, which name the width of the
+    /// values.
     fn from_wire(name: &str) -> Option<Self> {
         match name {
             "RANGE_INT" | "RANGE_FLOAT" | "RANGE_LONG" | "RANGE_DOUBLE" => Some(Self::Range),
@@ -372,7 +374,8 @@ impl Show for IndexLabel {
     }
 }
 
-/// An index label as the whole schema shows it: a range index by what it ranges over, as the original stores it.
+/// An index label as the whole schema shows it: a range index by what it ranges over, as the
+/// original stores it.
 pub(super) fn show_stored(label: &IndexLabel, schema: &Schema, json: &mut JsonWriter) {
     let data_type = label
         .fields

@@ -1,4 +1,5 @@
-//! Transfers between accounts, two accounts in one transaction each: the sum never changes, now or at any moment of the past.
+//! Transfers between accounts, two accounts in one transaction each: the sum never changes, now or
+//! at any moment of the past.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -103,7 +104,8 @@ fn total() -> i64 {
     OPENING * i64::try_from(COUNT).expect("a small number")
 }
 
-/// The sum of all balances at a commit version, or `now`; `None` when it was refused or there was no answer.
+/// The sum of all balances at a commit version, or `now`; `None` when it was refused or there was
+/// no answer.
 fn sum_as_of(client: &Client, version: &str) -> Option<i64> {
     let ids: Vec<String> = (0..COUNT)
         .map(|at| format!("ids=%22{}%22", account(at)))
@@ -126,7 +128,8 @@ fn balance(vertex: &Json) -> i64 {
     vertex["properties"]["balance"].as_i64().expect("a number")
 }
 
-/// Checks every moment of the bank. Returns how many transfers there were, and how many looks at it while they were made.
+/// Checks every moment of the bank. Returns how many transfers there were, and how many looks at it
+/// while they were made.
 pub(crate) fn check(tellers: &[Teller], client: &Client) -> (usize, usize) {
     let mut changes: BTreeMap<u64, Vec<(u64, i64)>> = BTreeMap::new();
     for at in 0..COUNT {

@@ -1,5 +1,6 @@
-//! Clients of different servers that claim the same things at once: values of a unique index, and names of schema elements. Each has
-//! one winner at most, also when servers fail in between; what a winner was told is there, and can be used at once.
+//! Clients of different servers that claim the same things at once: values of a unique index, and
+//! names of schema elements. Each has one winner at most, also when servers fail in between; what a
+//! winner was told is there, and can be used at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ pub(crate) const SCHEMA: [(&str, &str); 3] = [
 
 /// The data types that claimers ask for; who wins can be told by it.
 const TYPES: [&str; 3] = ["TEXT", "INT", "DATE"];
-/// Schema elements that each claimer makes at most: each costs all servers memory, and the runs are long.
+/// Schema elements that each claimer makes at most: each costs all servers memory, and the runs are
+/// long.
 const KEYS_MAX: u64 = 200;
 
 /// A claim, and what its claimer was told.
@@ -87,7 +89,8 @@ impl Claimer {
         (0..count).map(claimer).collect()
     }
 
-    /// Claims the next mail, or the next name of a schema element; or makes a label and a vertex of it.
+    /// Claims the next mail, or the next name of a schema element; or makes a label and a vertex of
+    /// it.
     pub(crate) fn step(&mut self, client: &Client) {
         let next = |kind: usize| self.next[kind].load(Ordering::Relaxed);
         let kind = match self.random.below(8) {
@@ -122,7 +125,8 @@ impl Claimer {
         self.keys.insert(key, told(answer.as_ref(), path));
     }
 
-    /// What is acknowledged can be used with the next request, though another server may lead by then.
+    /// What is acknowledged can be used with the next request, though another server may lead by
+    /// then.
     fn make_label(&mut self, client: &Client, label: u64) {
         let name = format!("label{}x{label}", self.number);
         let body = json!({ "name": name, "id_strategy": "CUSTOMIZE_STRING", "properties": [] });
@@ -140,7 +144,8 @@ impl Claimer {
     }
 }
 
-/// Holds what is stored against what the claimers were told. Returns how many claims were won, and how many lost.
+/// Holds what is stored against what the claimers were told. Returns how many claims were won, and
+/// how many lost.
 pub(crate) fn check(claimers: &[Claimer], client: &Client) -> (usize, usize) {
     let (mut won, mut lost) = (0, 0);
     let mut mails: BTreeMap<u64, Vec<(usize, Told)>> = BTreeMap::new();
@@ -209,8 +214,8 @@ fn fits(what: &str, claims: &[(usize, Told)], holders: &[usize]) {
     }
 }
 
-/// Whether those who hold what was claimed fit what all were told: one at most, who was not told that he has lost; and nobody
-/// else was told that he has won. Says what does not fit.
+/// Whether those who hold what was claimed fit what all were told: one at most, who was not told
+/// that he has lost; and nobody else was told that he has won. Says what does not fit.
 fn judge(claims: &[(usize, Told)], holders: &[usize]) -> Result<(), String> {
     let winners = claims.iter().filter(|(_, told)| *told == Told::Won);
     let winners: Vec<usize> = winners.map(|(number, _)| *number).collect();

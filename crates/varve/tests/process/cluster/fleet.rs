@@ -14,7 +14,8 @@ use super::nodes::{COUNT, Nodes};
 use super::outages::Watch;
 use crate::server::{Answer, Client, VARVE};
 
-/// How long a server may take to serve after its start: another's lease has to run out, and the log has to be carried out.
+/// How long a server may take to serve after its start: another's lease has to run out, and the log
+/// has to be carried out.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The servers.

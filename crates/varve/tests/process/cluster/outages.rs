@@ -1,4 +1,5 @@
-//! When clients may be refused: while most nodes are away, or a server is. Every refusal is held against that.
+//! When clients may be refused: while most nodes are away, or a server is. Every refusal is held
+//! against that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,8 @@ use crate::server::Answer;
 pub(crate) enum Away {
     /// Most nodes: the servers answer, and say 503.
     Quorum,
-    /// A server: its clients may get no answer at all. The others may get a 503 if it led the graph.
+    /// A server: its clients may get no answer at all. The others may get a 503 if it led the
+    /// graph.
     Server {
         /// Which one.
         at: usize,

@@ -16,7 +16,8 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
-/// What an answer, or none, says. Some 503s leave it open ([`leaves_open`]); any other is a promise that nothing was stored.
+/// What an answer, or none, says. Some 503s leave it open ([`leaves_open`]); any other is a promise
+/// that nothing was stored.
 pub(crate) fn outcome(answer: Option<&Answer>, request: &str) -> Outcome {
     match answer {
         Some((200..=299, _)) => Outcome::Done,

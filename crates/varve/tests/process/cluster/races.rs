@@ -1,5 +1,6 @@
-//! Several clients that write to the same vertices: lists that are appended to, registers that are overwritten. Every value is
-//! written once, so the order that the server has made of the writes can be read off, and held against what clients saw.
+//! Several clients that write to the same vertices: lists that are appended to, registers that are
+//! overwritten. Every value is written once, so the order that the server has made of the writes
+//! can be read off, and held against what clients saw.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -188,7 +189,8 @@ pub(crate) fn history(client: &Client, id: &str) -> Vec<Json> {
     versions
 }
 
-/// Holds what is stored against what all clients know. Returns how many values were acknowledged, and how many lists looked at.
+/// Holds what is stored against what all clients know. Returns how many values were acknowledged,
+/// and how many lists looked at.
 pub(crate) fn check(racers: &[Racer], client: &Client) -> (usize, usize) {
     let (mut acknowledged, mut looks) = (0, 0);
     for at in 0..COUNT {
@@ -236,8 +238,9 @@ fn written_to(racers: &[Racer], id: &str) -> Vec<Written> {
     of.flatten().copied().collect()
 }
 
-/// Whether an order has every acknowledged value once, none that was refused or never written, and none before one that was
-/// acknowledged before its own write began. Returns how many were acknowledged.
+/// Whether an order has every acknowledged value once, none that was refused or never written, and
+/// none before one that was acknowledged before its own write began. Returns how many were
+/// acknowledged.
 fn check_order(id: &str, order: &[i64], written: &[Written]) -> usize {
     let mut known: BTreeMap<i64, &Written> = BTreeMap::new();
     for write in written {
@@ -257,7 +260,8 @@ fn check_order(id: &str, order: &[i64], written: &[Written]) -> usize {
         let there = places.contains_key(&write.value);
         assert!(there, "{id}: lost {}, which was acknowledged", write.value);
     }
-    // The latest start among those before must not be after the end of one that comes later in the order.
+    // The latest start among those before must not be after the end of one that comes later in the
+    // order.
     let mut latest: Option<&Written> = None;
     for value in order {
         let write = known[value];
@@ -276,8 +280,8 @@ fn check_order(id: &str, order: &[i64], written: &[Written]) -> usize {
     acknowledged
 }
 
-/// Whether a list that was read is a beginning of the order, with all that was acknowledged before, and nothing that began
-/// later.
+/// Whether a list that was read is a beginning of the order, with all that was acknowledged before,
+/// and nothing that began later.
 fn check_seen(id: &str, order: &[i64], seen: &Seen, written: &[Written]) {
     let read = seen.items.len();
     assert!(read <= order.len(), "{id}: more was read than there is");

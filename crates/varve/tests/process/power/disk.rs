@@ -1,6 +1,6 @@
-//! A disk that loses its power: a file system in a file. The file lies on a second file system, whose
-//! page cache is the disk's write cache: it keeps what was flushed, and of the rest what it happened to
-//! write. Needs root, loop devices, ext4 and perl.
+//! A disk that loses its power: a file system in a file. The file lies on a second file system,
+//! whose page cache is the disk's write cache: it keeps what was flushed, and of the rest what it
+//! happened to write. Needs root, loop devices, ext4 and perl.
 
 use std::ffi::OsStr;
 use std::fs;
