@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rounds="${1:-5}" requests="${2:-50000}" connections="${3:-1}"
 bin="${VARVE_BIN:-target/release/varve}"
-tls=crates/varve-kv-cassandra/tests/tls
+tls=crates/engines/varve-kv-cassandra/tests/tls
 work="$(mktemp -d)"
 servers=()
 trap 'kill "${servers[@]}" 2>/dev/null || true; rm -rf -- "$work"' EXIT

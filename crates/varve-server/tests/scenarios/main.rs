@@ -10,17 +10,17 @@
 )]
 
 mod client;
-#[path = "../../../varve-gremlin/tests/support/encode.rs"]
+#[path = "../../../lang/varve-gremlin/tests/support/encode.rs"]
 mod encode;
-#[path = "../../../varve-gremlin/tests/engine/expected.rs"]
+#[path = "../../../lang/varve-gremlin/tests/engine/expected.rs"]
 mod expected;
-#[path = "../../../varve-gremlin/tests/engine/feature.rs"]
+#[path = "../../../lang/varve-gremlin/tests/engine/feature.rs"]
 mod feature;
 mod graphs;
 mod inline;
-#[path = "../../../varve-gremlin/tests/engine/outcome.rs"]
+#[path = "../../../lang/varve-gremlin/tests/engine/outcome.rs"]
 mod outcome;
-#[path = "../../../varve-gremlin/tests/engine/report.rs"]
+#[path = "../../../lang/varve-gremlin/tests/engine/report.rs"]
 mod report;
 mod server;
 mod values;

@@ -8,7 +8,7 @@ use crate::server::{Server, VARVE};
 /// The authority, and the certificate and key that it signed for 127.0.0.1.
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../varve-kv-cassandra/tests/tls")
+        .join("../engines/varve-kv-cassandra/tests/tls")
         .join(name)
 }
 

@@ -511,7 +511,7 @@ mod tests {
 
     #[test]
     fn every_scenario_is_documented() {
-        let page = include_str!("../../../../docs/bench.md");
+        let page = include_str!("../../../../../docs/bench.md");
         for scenario in Scenario::value_variants().iter().filter(|it| !it.is_load()) {
             let name = format!("`{}`", scenario.name());
             assert!(page.contains(&name), "docs/bench.md does not have {name}");

@@ -223,7 +223,7 @@ fn what_a_replay_builds_on_is_kept_also_after_a_failed_sync() {
 
 #[test]
 fn the_page_says_what_the_code_does() {
-    let page = include_str!("../../../../docs/storage-format.md");
+    let page = include_str!("../../../../../docs/storage-format.md");
     let section = page
         .split("\n## ")
         .find(|part| part.starts_with("The log in front"));

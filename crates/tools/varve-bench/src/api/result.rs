@@ -211,7 +211,7 @@ mod tests {
         };
         let mut found = Vec::new();
         names(&serde_json::to_value(&file).expect("JSON"), &mut found);
-        let page = include_str!("../../../../docs/bench.md");
+        let page = include_str!("../../../../../docs/bench.md");
         for name in found {
             assert!(
                 page.contains(&format!("`{name}`")),

@@ -241,7 +241,7 @@ fn start(arguments: &[String]) -> Result<ExitCode> {
 
 /// The committed figures: instructions an element.
 fn baseline_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/micro/baseline.json")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../bench/micro/baseline.json")
 }
 
 /// Measures, prints, and tells whether all cases are within the tolerance.

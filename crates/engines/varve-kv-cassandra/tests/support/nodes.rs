@@ -37,7 +37,7 @@ impl Nodes {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scripts/cassandra/cluster.sh");
         let mut command = Command::new(script);
         command
             .args(arguments)
