@@ -34,6 +34,9 @@ fn of_any(plan: &Plan, schema: &dyn SchemaView, paths: bool, fuses: bool) -> Pla
         edges_to_vertices(&mut ops);
     }
     filters_into_source(&mut ops, schema);
+    if fuses && !paths {
+        fuse::values_of_neighbours(&mut ops, schema);
+    }
     if fuses {
         fuse::fuse(&mut ops);
         paths::towards(&mut ops);

@@ -16,6 +16,7 @@ mod fused;
 mod group;
 mod map;
 mod math;
+mod neighbour_values;
 mod profile;
 mod query;
 mod range;

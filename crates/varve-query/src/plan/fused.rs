@@ -53,6 +53,17 @@ pub enum Fused {
         /// Whether all values of a property come, or the first one.
         all: bool,
     },
+    /// An expansion to vertices, and one property of each that has it.
+    NeighbourValues {
+        /// Which way the edges are walked; `None` = both.
+        direction: Option<Direction>,
+        /// Edge labels. Empty = all.
+        labels: Vec<Name>,
+        /// The property, which has one value.
+        key: Name,
+        /// Whether the next step needs all values before it gives anything.
+        gathers: bool,
+    },
     /// A loop along simple paths until vertices with given ids.
     Towards {
         /// Which way the edges are walked; `None` = both.

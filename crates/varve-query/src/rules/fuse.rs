@@ -5,7 +5,7 @@ use varve_model::{Cardinality, DataType};
 use varve_view::SchemaView;
 
 use crate::Value;
-use crate::plan::{By, End, Fused, Name, Op, Ordering, Plan, Reduce, Scope};
+use crate::plan::{By, End, Expanded, Fused, Name, Op, Ordering, Plan, Reduce, Scope};
 use crate::predicate::{Predicate, Test};
 use crate::value::Token;
 
@@ -155,7 +155,7 @@ fn existence(child: &mut Plan) -> bool {
                     }) => Some(Op::Expand {
                         direction: *direction,
                         labels: std::mem::take(labels),
-                        to: crate::plan::Expanded::Edges,
+                        to: Expanded::Edges,
                     }),
                     _ => None,
                 };
@@ -188,15 +188,63 @@ fn count_of_source(ops: &mut Vec<Op>) {
     }
 }
 
+fn is_single(schema: &dyn SchemaView, key: &Name) -> bool {
+    let key = schema.property_key_named(key);
+    key.is_some_and(|key| key.cardinality == Cardinality::Single)
+}
+
+/// `out().values(k)` and `out().groupCount().by(k)` read a property of each neighbour, not the
+/// neighbours.
+pub(super) fn values_of_neighbours(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
+    for at in 1..ops.len() {
+        let (before, from) = ops.split_at_mut(at);
+        let Some(Op::Expand {
+            direction,
+            labels,
+            to: Expanded::Vertices,
+        }) = before.last_mut()
+        else {
+            continue;
+        };
+        let (key, gathers) = match &mut from[0] {
+            Op::Values(keys) => match keys.as_slice() {
+                [key] if is_single(schema, key) => (key.clone(), false),
+                _ => continue,
+            },
+            Op::GroupCount {
+                key: by,
+                into: None,
+            } => match by {
+                By::Key(key) if is_single(schema, key) => {
+                    let key = key.clone();
+                    *by = By::Identity;
+                    (key, true)
+                }
+                _ => continue,
+            },
+            _ => continue,
+        };
+        let fused = Op::Fused(Fused::NeighbourValues {
+            direction: *direction,
+            labels: std::mem::take(labels),
+            key,
+            gathers,
+        });
+        // It replaces `values`; `groupCount` stays and counts its values.
+        match gathers {
+            true => ops[at - 1] = fused,
+            false => drop(ops.splice(at - 1..=at, [fused])),
+        }
+        return values_of_neighbours(ops, schema);
+    }
+}
+
 /// `V().values(k)` and `V().groupCount().by(k)` read a property of each element, not the elements.
 fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let Some(Op::Source { ids: None, .. }) = ops.first() else {
         return;
     };
-    let is_single = |key: &Name| {
-        let key = schema.property_key_named(key);
-        key.is_some_and(|key| key.cardinality == Cardinality::Single)
-    };
+    let is_single = |key: &Name| is_single(schema, key);
     let by = match ops.get_mut(1) {
         Some(Op::Values(keys)) => match keys.as_slice() {
             [key] if is_single(key) => By::Key(key.clone()),

@@ -103,7 +103,12 @@ fn gives_elements(ops: &[Op]) -> bool {
             | Op::ElementMap(_)
             | Op::Math { .. }
             | Op::Loops(_)
-            | Op::Fused(Fused::Degrees { .. } | Fused::Elements { .. } | Fused::Column { .. })
+            | Op::Fused(
+                Fused::Degrees { .. }
+                | Fused::Elements { .. }
+                | Fused::Column { .. }
+                | Fused::NeighbourValues { .. },
+            )
             | Op::Discard => return false,
             Op::GroupCount {
                 key: By::Key(_) | By::Token(_),

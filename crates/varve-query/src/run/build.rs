@@ -61,7 +61,7 @@ impl<'b> Builder<'b> {
     }
 
     /// Whether equal rows may become one.
-    fn merges(&self) -> bool {
+    pub(crate) fn may_merge(&self) -> bool {
         self.track != Track::Path && !self.one_by_one
     }
 
@@ -291,7 +291,9 @@ fn merges(rest: &[Op], builder: &Builder<'_>) -> bool {
             op,
             Op::Expand { .. }
                 | Op::Repeat(_)
-                | Op::Fused(Fused::Few { .. } | Fused::Degrees { .. })
+                | Op::Fused(
+                    Fused::Few { .. } | Fused::Degrees { .. } | Fused::NeighbourValues { .. }
+                )
                 | Op::HasProperty { .. }
                 | Op::HasKey(_)
                 | Op::HasNot(_)
@@ -305,7 +307,7 @@ fn merges(rest: &[Op], builder: &Builder<'_>) -> bool {
         )
     };
     let looped = !builder.loops.is_empty();
-    builder.merges() && (looped || rest.iter().any(pays))
+    builder.may_merge() && (looped || rest.iter().any(pays))
 }
 
 impl Builder<'_> {

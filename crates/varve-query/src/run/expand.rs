@@ -37,7 +37,7 @@ impl EdgeLabels {
     }
 
     /// Those that are there; in a query that writes, by now.
-    fn of(&self, cx: &Context<'_>) -> Option<Cow<'_, [EdgeLabelId]>> {
+    pub(super) fn of(&self, cx: &Context<'_>) -> Option<Cow<'_, [EdgeLabelId]>> {
         match cx.writer {
             Some(writer) => edge_labels(writer, &self.names).map(Cow::Owned),
             None => self.known.as_deref().map(Cow::Borrowed),
@@ -45,11 +45,44 @@ impl EdgeLabels {
     }
 }
 
+/// Vertex keys, one behind the other.
+#[derive(Default)]
+pub(super) struct Keys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    fn with_capacity(keys: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(keys * 12),
+            ends: Vec::with_capacity(keys),
+        }
+    }
+
+    pub(super) fn push_with(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
+        put(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(super) fn slices(&self) -> Vec<&[u8]> {
+        let mut start = 0;
+        let key = |&end: &usize| &self.bytes[std::mem::replace(&mut start, end)..end];
+        self.ends.iter().map(key).collect()
+    }
+}
+
+/// Vertices to walk from.
+pub(super) struct Starts {
+    pub(super) rows: Vec<Row>,
+    pub(super) keys: Keys,
+}
+
 /// Walks the edges of the vertices that come in.
 pub(crate) struct Expand {
     input: BoxedOperator,
-    direction: Option<Direction>,
-    labels: EdgeLabels,
+    pub(super) direction: Option<Direction>,
+    pub(super) labels: EdgeLabels,
     to: Expanded,
     segments: SharedSegments,
     /// How many of each vertex are needed.
@@ -86,6 +119,28 @@ impl Expand {
         }
     }
 
+    /// The next vertices to walk from: `None` when no more come.
+    pub(super) fn next_from(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Starts>, QueryError> {
+        let Some(mut rows) = self.take(cx, demand)? else {
+            return Ok(None);
+        };
+        let mut keys = Keys::with_capacity(rows.len());
+        for row in &rows {
+            let Value::Vertex(vertex) = &row.value else {
+                return Err(QueryError::cast(&row.value, "Vertex"));
+            };
+            if !self.segments.is_closed(row.segment) {
+                keys.push_with(|bytes| cx.view.put_vertex_key(vertex.id(), bytes));
+            }
+        }
+        rows.retain(|row| !self.segments.is_closed(row.segment));
+        Ok(Some(Starts { rows, keys }))
+    }
+
     /// The next rows to walk from: at first no more than are asked for, so that a small limit reads
     /// little.
     fn take(
@@ -113,33 +168,13 @@ impl Operator for Expand {
         demand: usize,
     ) -> Result<Option<Vec<Row>>, QueryError> {
         cx.meter.release(std::mem::take(&mut self.held));
-        let Some(rows) = self.take(cx, demand)? else {
+        let Some(Starts { rows, keys }) = self.next_from(cx, demand)? else {
             return Ok(None);
         };
         let Some(labels) = self.labels.of(cx) else {
             return Ok(Some(Vec::new()));
         };
-        let mut from: Vec<&Row> = Vec::with_capacity(rows.len());
-        let mut bytes = Vec::with_capacity(rows.len() * 12);
-        let mut ends = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let Value::Vertex(vertex) = &row.value else {
-                return Err(QueryError::cast(&row.value, "Vertex"));
-            };
-            if !self.segments.is_closed(row.segment) {
-                cx.view.put_vertex_key(vertex.id(), &mut bytes);
-                ends.push(bytes.len());
-                from.push(row);
-            }
-        }
-        let mut start = 0;
-        let key = |&end: &usize| {
-            let key = &bytes[start..end];
-            start = end;
-            key
-        };
-        let keys: Vec<&[u8]> = ends.iter().map(key).collect();
-        let out = walk(cx, &from, &keys, self, &labels)?;
+        let out = walk(cx, &rows, &keys.slices(), self, &labels)?;
         self.held = out.len() * Row::BYTES;
         cx.meter.hold(self.held)?;
         Ok(Some(out))
@@ -155,7 +190,7 @@ impl Operator for Expand {
 /// The rows that a walk makes.
 struct Walk<'w> {
     expand: &'w Expand,
-    from: &'w [&'w Row],
+    from: &'w [Row],
     keys: &'w [&'w [u8]],
     out: Vec<Row>,
     /// Where the row of a vertex stands, if equal ones become one.
@@ -172,7 +207,7 @@ impl Walk<'_> {
         at: usize,
         seen: &Neighbour<'_>,
     ) -> Result<Flow, QueryError> {
-        let row = self.from[at];
+        let row = &self.from[at];
         if self.current.0 != at {
             self.current = (at, 0);
         }
@@ -208,7 +243,7 @@ impl Walk<'_> {
 
 fn walk(
     cx: &Context<'_>,
-    from: &[&Row],
+    from: &[Row],
     keys: &[&[u8]],
     expand: &Expand,
     labels: &[EdgeLabelId],

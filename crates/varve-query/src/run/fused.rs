@@ -12,6 +12,7 @@ use super::build::Builder;
 use super::context::{Context, SharedSegments};
 use super::each::drain;
 use super::group::{self, Sorting};
+use super::neighbour_values::NeighbourValues;
 use super::row::Row;
 use super::source::{Column, Source, Wanted};
 use super::towards::Towards;
@@ -71,6 +72,21 @@ pub(crate) fn operator(
             let mut source = Source::of(source, input, builder);
             source.column = Column::new(by, *all, builder);
             Box::new(source)
+        }
+        Fused::NeighbourValues {
+            direction,
+            labels,
+            key,
+            gathers,
+        } => {
+            let expanded = Expanded::Vertices;
+            let expand = expand::Expand::new(input, *direction, labels, expanded, builder);
+            Box::new(NeighbourValues::new(
+                expand,
+                builder.key(key),
+                *gathers,
+                builder.may_merge(),
+            ))
         }
         Fused::Towards {
             direction,

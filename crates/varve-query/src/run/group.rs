@@ -9,12 +9,12 @@ use super::child::{Child, Reader};
 use super::context::{Context, SharedSegments};
 use super::row::{Row, Track, merged};
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
-use crate::plan::{By, Op, Ordering, Plan, Reduce, Scope};
+use crate::plan::{By, Fused, Op, Ordering, Plan, Reduce, Scope};
 use crate::value::ValueMap;
 use crate::{QueryError, Value};
 
 /// Rows that are counted together where the key must be read from elements.
-const COUNTED_TOGETHER: usize = 65_536;
+pub(crate) const COUNTED_TOGETHER: usize = 65_536;
 /// Bytes of a group and its size, without the heap of its key.
 const GROUP_BYTES: usize = 2 * size_of::<(Value, u64, u64)>();
 
@@ -127,6 +127,7 @@ const fn is_of_any_order(op: &Op) -> bool {
             | Op::HasProperty { .. }
             | Op::HasToken { .. }
             | Op::Values(_)
+            | Op::Fused(Fused::NeighbourValues { .. })
             | Op::Id
             | Op::Label
             | Op::Is(_)

@@ -1,0 +1,157 @@
+//! One property of each neighbour, without the neighbours.
+//!
+//! A neighbour is its key until its property is read: no id is decoded and no element is made.
+
+use std::collections::hash_map::Entry;
+
+use varve_view::{Expand as Ask, Flow, Neighbour};
+
+use super::child::Key;
+use super::context::Context;
+use super::expand::{Expand, Keys, Starts};
+use super::fused::VertexKey;
+use super::group::COUNTED_TOGETHER;
+use super::row::{Row, Track};
+use super::{BATCH_MAX, Operator, Reset, SeededMap};
+use crate::{QueryError, Value};
+
+/// Walks the edges of the vertices that come in, and reads a property of the other ends.
+pub(crate) struct NeighbourValues {
+    expand: Expand,
+    key: Key,
+    /// Whether the next step needs all values: then many vertices are read together, each once.
+    gathers: bool,
+    merges: bool,
+    /// Bytes of the batch that was given last.
+    held: usize,
+}
+
+/// Neighbours whose property is not read yet.
+#[derive(Default)]
+struct Reached {
+    keys: Keys,
+    /// Their rows, without a value.
+    rows: Vec<Row>,
+    /// Where the row of a neighbour stands, if equal ones become one.
+    places: SeededMap<(u32, VertexKey), usize>,
+}
+
+impl Reached {
+    fn add(&mut self, from: &Row, seen: &Neighbour<'_>, merges: bool) {
+        if merges && from.sack.is_none() && from.path.is_none() {
+            let key = (from.segment, VertexKey::from_slice(seen.other));
+            match self.places.entry(key) {
+                Entry::Occupied(place) => {
+                    let bulk = &mut self.rows[*place.get()].bulk;
+                    *bulk = bulk.saturating_add(from.bulk);
+                    return;
+                }
+                Entry::Vacant(place) => {
+                    place.insert(self.rows.len());
+                }
+            }
+        }
+        self.keys
+            .push_with(|bytes| bytes.extend_from_slice(seen.other));
+        self.rows.push(from.at(Value::Null, Track::Nothing));
+    }
+}
+
+impl NeighbourValues {
+    pub(crate) const fn new(expand: Expand, key: Key, gathers: bool, merges: bool) -> Self {
+        Self {
+            expand,
+            key,
+            gathers,
+            merges,
+            held: 0,
+        }
+    }
+
+    /// Walks from the vertices that come next; false when no more come.
+    fn reach(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+        reached: &mut Reached,
+    ) -> Result<bool, QueryError> {
+        let Some(Starts { rows, keys }) = self.expand.next_from(cx, demand)? else {
+            return Ok(false);
+        };
+        let Some(labels) = self.expand.labels.of(cx) else {
+            return Ok(true);
+        };
+        let ask = Ask {
+            direction: self.expand.direction,
+            labels: &labels,
+            properties: &[],
+        };
+        let before = reached.rows.len();
+        let (meter, merges) = (cx.meter, self.merges);
+        let mut outcome = Ok(());
+        cx.view
+            .neighbours(&keys.slices(), &ask, meter, &mut |at, seen| {
+                if outcome.is_ok() {
+                    reached.add(&rows[at], seen, merges);
+                    let more = reached.rows.len() - before;
+                    if more > 0 && more.is_multiple_of(BATCH_MAX) {
+                        outcome = meter.hold(BATCH_MAX * Row::BYTES);
+                    }
+                }
+                match outcome {
+                    Ok(()) => Flow::Continue(()),
+                    Err(_) => Flow::Break(()),
+                }
+            })?;
+        outcome?;
+        let more = reached.rows.len() - before;
+        meter.hold(more % BATCH_MAX * Row::BYTES)?;
+        self.held += more * Row::BYTES;
+        Ok(true)
+    }
+
+    /// The values of the neighbours that have one, in the order of the neighbours.
+    fn read(&self, cx: &Context<'_>, reached: Reached) -> Result<Vec<Row>, QueryError> {
+        let Some((id, data_type)) = self.key.id(cx) else {
+            return Ok(Vec::new());
+        };
+        let mut values: Vec<Option<Value>> = vec![None; reached.rows.len()];
+        let mut found = |at: usize, _, properties: varve_model::Properties| {
+            let stored = properties.get(id);
+            values[at] = stored.map(|stored| Value::of_property(stored, data_type));
+        };
+        cx.view
+            .vertices(&reached.keys.slices(), &[id], cx.meter, &mut found)?;
+        let rows = reached.rows.into_iter().zip(values);
+        let with = |(row, value): (Row, Option<Value>)| {
+            Some(Row {
+                value: value?,
+                ..row
+            })
+        };
+        Ok(rows.filter_map(with).collect())
+    }
+}
+
+impl Operator for NeighbourValues {
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        cx.meter.release(std::mem::take(&mut self.held));
+        let mut reached = Reached::default();
+        if !self.reach(cx, demand, &mut reached)? {
+            return Ok(None);
+        }
+        while self.gathers
+            && reached.rows.len() < COUNTED_TOGETHER
+            && self.reach(cx, BATCH_MAX, &mut reached)?
+        {}
+        self.read(cx, reached).map(Some)
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.expand.reset(how);
+    }
+}
