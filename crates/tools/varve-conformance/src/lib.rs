@@ -24,9 +24,11 @@ pub mod transcript;
 pub mod walk;
 
 /// The recording that is replayed unless another is given.
-pub const TRANSCRIPT: &str = include_str!("../../../../tests/conformance/hugegraph/transcript.jsonl");
+pub const TRANSCRIPT: &str =
+    include_str!("../../../../tests/conformance/hugegraph/transcript.jsonl");
 /// The recording of the traversers, on a graph of its own.
-pub const TRAVERSERS: &str = include_str!("../../../../tests/conformance/hugegraph/traversers.jsonl");
+pub const TRAVERSERS: &str =
+    include_str!("../../../../tests/conformance/hugegraph/traversers.jsonl");
 /// The list of known differences that belongs to [`TRAVERSERS`].
 pub const TRAVERSERS_DIFFERENCES: &str =
     include_str!("../../../../tests/conformance/hugegraph/traversers-differences.toml");
@@ -47,7 +49,8 @@ pub const AUTH_17_DIFFERENCES: &str =
 pub const AUTH_17_COMPENSATIONS: &str =
     include_str!("../../../../tests/conformance/hugegraph/auth-1.7-compensations.toml");
 /// The list of known differences that belongs to [`TRANSCRIPT`].
-pub const DIFFERENCES: &str = include_str!("../../../../tests/conformance/hugegraph/differences.toml");
+pub const DIFFERENCES: &str =
+    include_str!("../../../../tests/conformance/hugegraph/differences.toml");
 /// What [`TRANSCRIPT`] leaves out about its requests.
 pub const REQUESTS: &str = include_str!("../../../../tests/conformance/hugegraph/requests.toml");
 /// What stands in for exchanges of [`TRANSCRIPT`] that change the graph and are out of scope.
