@@ -119,7 +119,7 @@ pub fn get_each_hands_out_each_value_once(engine: &dyn Engine) {
     let check = |space: &dyn Reader| {
         let mut found = vec![None; asked.len()];
         let mut show = |at: usize, value: &[u8]| {
-            let before = std::mem::replace(&mut found[at], Some(value.to_vec()));
+            let before = found[at].replace(value.to_vec());
             assert_eq!(before, None, "once");
         };
         space.get_each(POINTS, &asked, &mut show).unwrap();
