@@ -25,7 +25,7 @@ build: setup ## build the server: target/release/varve
 run: build ## serve on $(LISTEN) with the data in ./$(DATA_DIR)
 	exec target/release/varve serve --listen $(LISTEN) --data-dir $(DATA_DIR)
 
-dist: build ## what can be handed on, in dist/: stripped binary, Debian package, Python wheel, checksums
+dist: build ## packages, in dist/: stripped binary, Debian package, Python wheel, checksums
 	@VARVE_BIN=target/release/varve scripts/dist.sh
 
 cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (needs Java 17 and Maven)

@@ -12,7 +12,7 @@ objects() { find "$target"/release/build -path '*rocksdb*' -name '*.o' 2>/dev/nu
 scripts/ui.sh
 
 if ! compgen -G "$target/release/deps/librust_librocksdb_sys*.rlib" >/dev/null; then
-  echo "build: the first build compiles RocksDB: about 15 to 20 minutes on two cores, once; later builds take a minute"
+  echo "build: the first build compiles RocksDB: about 15 to 25 minutes on two cores, once; later builds take a minute"
   (
     # A sleep in the foreground would outlive this shell, and hold the caller's output open, when the build ends first.
     nap=

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds what can be handed on, into dist/ or the folder that is given: the stripped binary and its debug information, an archive
+# Builds packages into dist/ or the folder that is given: the stripped binary and its debug information, an archive
 # with manual page and completions, a Debian package, a Python wheel, and checksums. The container image is built from this folder
-# (deploy/container/Containerfile). The packages run where glibc is as new as this machine's.
+# (deploy/container/Containerfile). Needs binutils and python3-venv.
 #
 #   dist.sh [FOLDER]
 #
@@ -25,6 +25,8 @@ if [[ -e $out && ! -e $out/SHA256SUMS && -n $(ls -A "$out") ]]; then
 fi
 rm -rf "$out"
 mkdir -p "$out"
+# Marks the folder as one of this script, also where it ends early.
+: >"$out/SHA256SUMS"
 
 say 'the binary'
 objcopy --only-keep-debug "$VARVE_BIN" "$out/varve.debug"
@@ -44,7 +46,7 @@ tar -C "$files" --owner=0 --group=0 -czf "$out/$name.tar.gz" "$name"
 
 say 'the Debian package'
 if [[ ! -x $tools/bin/cargo-deb ]]; then
-  cargo install --quiet --locked cargo-deb --root "$tools"
+  cargo install --quiet --locked --version 3.8.0 cargo-deb --root "$tools"
 fi
 gzip -9n <"$files/$name/varve.1" >"$files/varve.1.gz"
 # What the package holds is named by fixed paths in crates/varve/Cargo.toml.
@@ -57,7 +59,7 @@ rm -rf deploy/debian/built "$out/deb"
 say 'the Python wheel'
 if [[ ! -x $tools/hatch/bin/hatchling ]]; then
   python3 -m venv "$tools/hatch"
-  "$tools/hatch/bin/pip" --quiet --disable-pip-version-check install hatchling
+  "$tools/hatch/bin/pip" --quiet --disable-pip-version-check install hatchling==1.33.0
 fi
 (cd deploy/python && VARVE_DIST_VERSION=$version VARVE_DIST_BINARY=$out/varve \
   "$tools/hatch/bin/hatchling" build -t wheel -d "$out" >/dev/null)

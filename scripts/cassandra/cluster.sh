@@ -246,6 +246,7 @@ start() {
   exec 8>"$dir/lock"
   flock 8
   echo "$count" >"$dir/nodes"
+  if [[ -n $thrown_away ]]; then watch "$thrown_away"; fi
   certificates
   until=$((SECONDS + patience))
   # The first node of a new cluster makes the system's keyspaces; the others then start together.
@@ -262,7 +263,6 @@ start() {
       done
     done
   done
-  if [[ -n $thrown_away ]]; then watch "$thrown_away"; fi
   echo "cassandra: answers on $(nodes) ($((SECONDS - begun)) s)"
 }
 

@@ -17,7 +17,7 @@ for line in sys.stdin:
 program() {
   local package=$1 target=$2 folder executable
   shift 2
-  read -r folder executable < <(awk -v package="$package" -v target="$target" '$1 == package && $2 == target { print $3, $4 }' <<<"$programs")
+  read -r folder executable < <(awk -v package="$package" -v target="$target" '$1 == package && $2 == target { print $3, $4 }' <<<"$programs") || true
   [[ -x $executable ]] || { echo "there is no test program $target of $package" >&2; return 1; }
   (cd "$folder" && "$executable" "$@")
 }

@@ -45,5 +45,7 @@ if command -v dpkg-deb >/dev/null; then
   needed=$(objdump -p "$work/root/usr/bin/varve" | awk '$1 == "NEEDED" { print $2 }' |
     grep -vE '^(libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|ld-linux-x86-64)\.so' || true)
   check "no other library is needed ($needed)" test -z "$needed"
+  glibc=$(objdump -T "$work/root/usr/bin/varve" | grep -oE 'GLIBC_[0-9.]+' | sed 's/GLIBC_//' | sort -V | tail -1)
+  check "glibc $glibc is what the package asks for" dpkg --compare-versions "$glibc" le 2.36
 fi
 echo "dist: $passed checks passed"

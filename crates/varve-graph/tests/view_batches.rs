@@ -13,7 +13,7 @@ use varve_model::{
     CommitVersion, Edge, EdgeId, EdgeLabelId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_testkit::{Reads, WatchedEngine};
-use varve_view::{Expand, Flow, GraphView, Meter};
+use varve_view::{CancelToken, Expand, Flow, GraphView, Meter, MeterLimits, ViewError};
 
 /// The vertices of the frontier; each has an edge to the next.
 const VERTICES: usize = 1_000;
@@ -183,5 +183,30 @@ fn a_thousand_elements_take_few_calls() {
         assert_eq!(found, VERTICES);
         let read = reads.counted();
         assert!(read.calls <= CALLS_MAX, "{scope:?}: {read:?}");
+    }
+}
+
+#[test]
+fn a_read_of_many_vertices_ends_when_it_is_cancelled() {
+    let (graph, _, first) = graph();
+    for scope in each_time(first) {
+        let view = graph.view(scope).expect("a view");
+        let mut key = Vec::new();
+        view.put_vertex_key(&id(1), &mut key);
+        let keys = vec![&*key; 5_000];
+        let limits = MeterLimits {
+            rows_max: u64::MAX,
+            bytes_max: u64::MAX,
+            deadline: None,
+        };
+        let cancel = CancelToken::default();
+        let meter = Meter::new(limits, cancel.clone());
+        let mut read = 0;
+        let result = view.vertices(&keys, &[], &meter, &mut |_, _, _| {
+            read += 1;
+            cancel.cancel();
+        });
+        assert!(matches!(result, Err(ViewError::Cancelled)), "{result:?}");
+        assert!(read < keys.len() / 2, "{read} were read");
     }
 }

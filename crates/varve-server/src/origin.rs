@@ -22,6 +22,9 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Whether other sites' pages may send the method: they cannot read the answers, since none allows
 /// it (`Access-Control-Allow-Origin`).
+/// The longest host that a connection remembers.
+const KNOWN_HOST_BYTES_MAX: usize = 255;
+
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
@@ -42,7 +45,9 @@ pub(crate) fn check(
     };
     if !is_known {
         own_host(config, parts)?;
-        named.map(|named| known.set(named.as_bytes().into()));
+        // A longer one is no usual host, and would be kept as long as the connection.
+        let short = named.filter(|named| named.len() <= KNOWN_HOST_BYTES_MAX);
+        short.map(|named| known.set(named.as_bytes().into()));
     }
     match said.is_of_page && !is_safe(&parts.method) {
         true => check_page_to(config, own_host(config, parts)?, &parts.headers),

@@ -59,8 +59,15 @@ impl SharedBytes for Shares {
     fn resize(&self, bytes: u64) -> Result<(), ViewError> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let mut shares = self.0.lock();
+        let before: Vec<usize> = shares.iter().map(HeldShare::bytes).collect();
         let resized = shares.iter_mut().try_for_each(|share| share.resize(bytes));
-        resized.map_err(ViewError::store)
+        resized.map_err(|error| {
+            for (share, before) in shares.iter_mut().zip(before) {
+                // Having less cannot fail.
+                let _ = share.resize(before);
+            }
+            ViewError::store(error)
+        })
     }
 }
 

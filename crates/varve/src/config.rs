@@ -45,8 +45,8 @@ section! {
         /// rows.
         memory_mib: u64 = 1920,
         /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to
-        /// the sorted files. At least 1 MiB, and at most an eighth of the memory. May be changed at
-        /// any start.
+        /// the sorted files. At least 16 KiB, and at most an eighth of the memory. May be changed
+        /// at any start.
         front_table_bytes: usize = 160 << 20,
         /// Seconds that the newest commit of a graph may be ahead of this machine's clock when the
         /// server opens it. A graph further ahead is not opened, since the clock is wrong now or

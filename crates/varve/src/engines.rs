@@ -1,4 +1,4 @@
-//! The storage engines of this build. The usual one has RocksDB and Cassandra; a development build
+//! The storage engines of this build. It has RocksDB and Cassandra; a development build
 //! without the feature `engines` has neither, only the engine in memory.
 
 #[cfg(not(feature = "engines"))]

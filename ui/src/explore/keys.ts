@@ -7,7 +7,7 @@ import { setExpandDialog } from "./expand";
 import { control } from "./canvas";
 import { boxWhileShift } from "./box";
 import {
-  comparing, compare, expand, hide, picked, redo, select, selected, shown, togglePinned, undo, unpick,
+  compare, comparing, expand, hide, picked, redo, select, selected, setBoxing, shown, togglePinned, undo, unpick,
 } from "./state";
 import { setComparePanel, stepValid } from "./timebar";
 
@@ -43,6 +43,7 @@ const KEYS: Record<string, () => void> = {
   "]": () => void stepValid(1),
   "/": () => document.getElementById("search")?.focus(),
   Escape: () => {
+    setBoxing(false);
     unpick();
     select(null);
   },

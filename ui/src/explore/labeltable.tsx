@@ -50,15 +50,17 @@ export function LabelTable(props: { of: LabelCount }) {
     void showSample(props.of.label, SAMPLE);
     close();
   };
+  // Reading `latest` of a failed page throws, and before the first answer it waits.
+  const found = () => (page.state === "ready" || page.state === "refreshing" ? page.latest : undefined);
   const count = () => `${number(props.of.count)}${props.of.atLeast ? "+" : ""}`;
   return (
     <Dialog title={t("tableTitle", { label: props.of.label, count: count() })} close={close} wide>
       <p class="quiet">{t("tableHint")}</p>
       <Show when={!page.error} fallback={<p class="failure">{messageOf(page.error)}</p>}>
-        <Show when={page.latest} fallback={<p class="quiet">{t("loading")}</p>}>
-          {(found) => (
+        <Show when={found()} fallback={<p class="quiet">{t("loading")}</p>}>
+          {(now) => (
             <div class="label-table" aria-busy={page.loading}>
-              <Table {...rowsOf(found().vertices)} label={props.of.label} pick={take} />
+              <Table {...rowsOf(now().vertices)} label={props.of.label} pick={take} />
             </div>
           )}
         </Show>
@@ -66,7 +68,7 @@ export function LabelTable(props: { of: LabelCount }) {
       <div class="dialog-actions">
         <button class="button" disabled={tokens().length === 1} onClick={() => setTokens(tokens().slice(0, -1))}>{t("pageBefore")}</button>
         <span class="quiet page-number">{t("pageNumber", { number: tokens().length })}</span>
-        <button class="button" disabled={!page.latest?.page} onClick={() => setTokens([...tokens(), page.latest?.page ?? ""])}>{t("pageAfter")}</button>
+        <button class="button" disabled={!found()?.page} onClick={() => setTokens([...tokens(), found()?.page ?? ""])}>{t("pageAfter")}</button>
         <span class="spacer" />
         <button class="button primary" onClick={sample}>{t("showInGraph", { count: SAMPLE })}</button>
       </div>

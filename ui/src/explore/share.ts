@@ -61,10 +61,29 @@ function viewPath(name: string): string {
   return `${graphPath()}/variables/${encodeURIComponent(VIEW + name)}`;
 }
 
-/** Keeps a view with the graph: a link to it, or null if this user may not write. */
+/** The longest view that is kept with the graph. */
+const KEPT_BYTES_MAX = 256 * 1024;
+
+/** A hash of a text (two of cyrb53's kind, 106 bits), so that the same view is kept once. */
+function nameOf(text: string): string {
+  const hash = (seed: number) => {
+    let [a, b] = [0xdeadbeef ^ seed, 0x41c6ce57 ^ seed];
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      a = Math.imul(a ^ unit, 2654435761);
+      b = Math.imul(b ^ unit, 1597334677);
+    }
+    a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+    b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+    return (4294967296 * (2097151 & b) + (a >>> 0)).toString(16).padStart(14, "0");
+  };
+  return hash(0) + hash(1);
+}
+
+/** Keeps a view with the graph: a link to it, or null if it is too long or this user may not write. */
 async function keep(text: string): Promise<string | null> {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  const name = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (text.length > KEPT_BYTES_MAX) return null;
+  const name = nameOf(text);
   try {
     await call(viewPath(name), { method: "PUT", body: { data: text } });
     return urlOf({ g: graph(), view: name });
@@ -79,9 +98,14 @@ export async function openLink(parameters: URLSearchParams): Promise<void> {
   if (text) return void (await open(text));
   const name = parameters.get("view");
   if (!name) return;
+  const wanted = parameters.get("g");
+  if (wanted && wanted !== graph() && graphs().includes(wanted)) return location.reload();
   const found = await during(() => call<Record<string, string>>(viewPath(name)));
   const kept = found?.[VIEW + name];
-  if (kept) await open(kept);
+  if (!kept) return;
+  const state = await read(kept);
+  // It is of the graph that keeps it, whatever the graph was called then.
+  if (state) apply(state);
 }
 
 async function read(text: string): Promise<Shared | null> {
@@ -98,6 +122,10 @@ async function open(text: string): Promise<void> {
     location.reload();
     return;
   }
+  apply(state);
+}
+
+function apply(state: Shared): void {
   positions.clear();
   for (const [ref, x, y] of state.v) positions.set(ref, { x, y });
   setPoint({ trueAt: state.t, knownAt: state.k });

@@ -184,7 +184,7 @@ export const picked = createRoot(() =>
   createMemo<ReadonlySet<string>>(() => {
     const there = new Set(shown());
     return new Set([...chosen()].filter((ref) => there.has(ref)));
-  }),
+  }, new Set<string>(), { equals: (a, b) => a.size === b.size && [...a].every((ref) => b.has(ref)) }),
 );
 
 /** Adds a vertex to those that are picked, or takes it out. The first joins the one that is selected. */

@@ -96,14 +96,18 @@ function keepLocal(kind: Kind, label: string, style: Style | null): void {
 
 /** Writes the style into the label's user data, where all users see it. */
 async function share(kind: Kind, label: string, style: Style | null): Promise<void> {
-  const found = await readSchema();
+  const path = `${graphPath()}/schema/${kind}labels/${encodeURIComponent(label)}`;
+  // Others may have stored what the page does not know.
+  const found = await readSchema(true);
   const labels = kind === "vertex" ? found.vertexlabels : found.edgelabels;
   const stored = labels.find(({ name }) => name === label)?.user_data[STYLE_KEY];
   if (style === null && stored === undefined) return;
-  await call(`${graphPath()}/schema/${kind}labels/${encodeURIComponent(label)}`, {
+  const text = toHubble(kind, style ?? {}, stored);
+  const isEmpty = text === "{}";
+  await call(path, {
     method: "PUT",
-    query: { action: style ? "append" : "eliminate" },
-    body: { name: label, user_data: { [STYLE_KEY]: style ? toHubble(kind, style, stored) : "" } },
+    query: { action: isEmpty ? "eliminate" : "append" },
+    body: { name: label, user_data: { [STYLE_KEY]: isEmpty ? "" : text } },
   });
   await readSchema(true);
 }

@@ -42,16 +42,18 @@ export function Lineage(props: { entity: Entity; list: Relationship[]; asOfTime:
       const shown = (found: Station[]) => (found.length ? [found] : []);
       setSteps({ from: shown(first("from")), to: shown(first("to")) });
       setCut(false);
+      setProblem("");
     }),
   );
   const known = () => new Set([props.entity.guid, ...Object.values(steps()).flat(2).map(({ entity }) => entity.guid)]);
   const further = async (side: Side) => {
-    const last = steps()[side].at(-1) ?? [];
+    const first = steps()[side].at(-1);
+    const last = first ?? [];
     const [guid, at] = [props.entity.guid, props.asOfTime];
     try {
       const followed = last.slice(0, FOLLOWED_MAX).map(({ entity }) => entity.guid);
       const lists = await Promise.all(followed.map((each) => api.relationships(each, at)));
-      if (guid !== props.entity.guid) return;
+      if (guid !== props.entity.guid || at !== props.asOfTime || steps()[side].at(-1) !== first) return;
       const found = followed.flatMap((each, index) => stationsOf(each, lists[index] ?? [], side));
       setCut(isCut() || last.length > followed.length);
       // An empty step says that this is the end.

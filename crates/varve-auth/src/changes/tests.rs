@@ -1,3 +1,5 @@
+//! Tests of changes of users and rights.
+
 use super::*;
 use crate::resource::{Permission, ResourceType};
 use crate::rights::Reach;

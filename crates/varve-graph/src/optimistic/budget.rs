@@ -48,6 +48,12 @@ pub struct HeldShare {
 }
 
 impl HeldShare {
+    /// Bytes that it holds.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Holds so many bytes from now on. If that fails, as many as before.
     ///
     /// # Errors

@@ -35,6 +35,10 @@ impl From<GraphError> for ViewError {
     }
 }
 
+/// Elements that are read together. Between two such reads the meter is asked, which looks at the
+/// clock, the cancel token and what the query holds.
+const READ_TOGETHER: usize = 256;
+
 /// Damage, as the view tells it.
 fn damage(error: DecodeError) -> ViewError {
     GraphError::from(error).into()
@@ -103,17 +107,21 @@ impl GraphView for View {
                 Err(error) => failed = Some(error),
             }
         };
-        for _ in keys {
-            meter.row()?;
-        }
-        if self.scope().is_now() && self.is_one_state() && self.guard.is_none() {
-            let each = keys.iter().map(|key| (*key, key::VERTEX_CLUSTERING));
-            let places: Vec<(&[u8], &[u8])> = each.collect();
-            present_elements(self.reader(), VERTEX, &places, self.point(), &mut show)?;
-        } else {
-            let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
-            let places: Vec<RowPlace> = keys.iter().map(place).collect();
-            self.elements(VERTEX, &places, &mut show)?;
+        let is_plain = self.scope().is_now() && self.is_one_state() && self.guard.is_none();
+        for (number, keys) in keys.chunks(READ_TOGETHER).enumerate() {
+            for _ in keys {
+                meter.row()?;
+            }
+            let mut show = |at: usize, content: &[u8]| show(number * READ_TOGETHER + at, content);
+            if is_plain {
+                let each = keys.iter().map(|key| (*key, key::VERTEX_CLUSTERING));
+                let places: Vec<(&[u8], &[u8])> = each.collect();
+                present_elements(self.reader(), VERTEX, &places, self.point(), &mut show)?;
+            } else {
+                let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
+                let places: Vec<RowPlace> = keys.iter().map(place).collect();
+                self.elements(VERTEX, &places, &mut show)?;
+            }
         }
         failed.map_or(Ok(()), |error| Err(damage(error)))
     }
@@ -125,14 +133,10 @@ impl GraphView for View {
         meter: &Meter,
         found: &mut dyn FnMut(usize, EdgeFound<'_>),
     ) -> Result<(), ViewError> {
-        for _ in ids {
-            meter.row()?;
-        }
         let place = |id: &EdgeId| {
             let clustering = key::edge_clustering(id, Direction::Out);
             (key::vertex_id(&id.source), clustering)
         };
-        let places: Vec<RowPlace> = ids.iter().map(place).collect();
         let mut failed = None;
         let mut show = |at, content: &[u8]| {
             let read = row::edge_parts(content).and_then(|(source, target, reader)| {
@@ -153,7 +157,14 @@ impl GraphView for View {
                 Err(error) => failed = Some(error),
             }
         };
-        self.elements(EDGE, &places, &mut show)?;
+        for (number, ids) in ids.chunks(READ_TOGETHER).enumerate() {
+            for _ in ids {
+                meter.row()?;
+            }
+            let places: Vec<RowPlace> = ids.iter().map(place).collect();
+            let mut show = |at: usize, content: &[u8]| show(number * READ_TOGETHER + at, content);
+            self.elements(EDGE, &places, &mut show)?;
+        }
         failed.map_or(Ok(()), |error| Err(damage(error)))
     }
 

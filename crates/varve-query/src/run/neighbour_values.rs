@@ -37,14 +37,15 @@ struct Reached {
 }
 
 impl Reached {
-    fn add(&mut self, from: &Row, seen: &Neighbour<'_>, merges: bool) {
+    /// Adds what is seen from a row; whether that takes a row of its own.
+    fn add(&mut self, from: &Row, seen: &Neighbour<'_>, merges: bool) -> bool {
         if merges && from.sack.is_none() && from.path.is_none() {
             let key = (from.segment, VertexKey::from_slice(seen.other));
             match self.places.entry(key) {
                 Entry::Occupied(place) => {
                     let bulk = &mut self.rows[*place.get()].bulk;
                     *bulk = bulk.saturating_add(from.bulk);
-                    return;
+                    return false;
                 }
                 Entry::Vacant(place) => {
                     place.insert(self.rows.len());
@@ -54,6 +55,7 @@ impl Reached {
         self.keys
             .push_with(|bytes| bytes.extend_from_slice(seen.other));
         self.rows.push(from.at(Value::Null, Track::Nothing));
+        true
     }
 }
 
@@ -92,9 +94,9 @@ impl NeighbourValues {
         cx.view
             .neighbours(&keys.slices(), &ask, meter, &mut |at, seen| {
                 if outcome.is_ok() {
-                    reached.add(&rows[at], seen, merges);
+                    let is_new = reached.add(&rows[at], seen, merges);
                     let more = reached.rows.len() - before;
-                    if more > 0 && more.is_multiple_of(BATCH_MAX) {
+                    if is_new && more.is_multiple_of(BATCH_MAX) {
                         outcome = meter.hold(BATCH_MAX * Row::BYTES);
                     }
                 }

@@ -47,7 +47,7 @@ pub(super) fn process() -> Vec<Gauge> {
         gauge(
             "process_cpu_seconds_total",
             "Processor time of this process, of the user and of the system.",
-            (field(14) + field(15)) / ticks,
+            processor_seconds(),
         ),
         gauge("process_open_fds", "Open file descriptors.", open as f64),
         gauge(
@@ -72,6 +72,12 @@ pub(super) fn process() -> Vec<Gauge> {
             booted() + field(22) / ticks,
         ),
     ]
+}
+
+/// Processor time of this process: not of `/proc`, which counts hundredths of a second.
+fn processor_seconds() -> f64 {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
 }
 
 /// When the machine started, in seconds since 1970.

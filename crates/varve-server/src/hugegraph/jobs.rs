@@ -95,9 +95,11 @@ impl Jobs for ServerJobs {
 pub(crate) fn owner_check(auth: &Arc<Auth>) -> Arc<OwnerCheck> {
     let auth = Arc::clone(auth);
     Arc::new(move |graph: &str, of: TaskType, owner: &str| {
-        let account = owner.parse::<Account>().ok();
-        let user = account.and_then(|account| auth.user_of(&account));
         let denied = |message: &str| GraphError::new(ErrorKind::Denied, message);
+        let account = owner
+            .parse::<Account>()
+            .map_err(|_| denied("The job was submitted to an earlier version, submit it again"))?;
+        let user = auth.user_of(&account);
         let user = user.ok_or_else(|| denied("The user that has submitted the job is removed"))?;
         let needed = match of {
             TaskType::Gremlin => rights::GREMLIN_JOB,

@@ -35,6 +35,10 @@ pub(crate) static ROUTES: &[Route] = &[
         .of("variables", "VariablesAPI"),
 ];
 
+/// What the names of the explorer's kept views begin with. They may be many and long, so they are
+/// read one by one and not listed.
+const KEPT_VIEWS: &str = "~view:";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewValue {
@@ -46,6 +50,9 @@ fn list(context: &RequestContext) -> HandlerResult {
     answer.json.begin_object();
     let mut failed = None;
     context.graph()?.variables().visit(&mut |name, value| {
+        if name.starts_with(KEPT_VIEWS) {
+            return Flow::Continue(());
+        }
         answer.json.key(name);
         datum::write(&value, &mut answer.json);
         let checked = answer.check().and_then(|()| context.check_deadline());

@@ -222,6 +222,13 @@ fn variables() {
     server
         .get("/graphs/hugegraph/variables")
         .is(200, r#"{"b":true,"d":1.5,"l":[1,2],"n":5,"name":"tom"}"#);
+    // A view that the explorer keeps is read by its name, and not listed.
+    let view = send(&server, "PUT", &path("~view:1"), r#"{"data":"v"}"#);
+    view.is(200, r#"{"~view:1":"v"}"#);
+    server.get(&path("~view:1")).is(200, r#"{"~view:1":"v"}"#);
+    server
+        .get("/graphs/hugegraph/variables")
+        .is(200, r#"{"b":true,"d":1.5,"l":[1,2],"n":5,"name":"tom"}"#);
     let empty = send(&server, "PUT", &path("x"), "{}");
     let argument = "class java.lang.IllegalArgumentException";
     is_error(&empty, 400, argument, "The variable value can't be empty");

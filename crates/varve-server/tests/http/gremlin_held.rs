@@ -140,3 +140,23 @@ fn scripts_that_sleep_leave_their_thread_to_others_and_too_many_are_refused() {
     drop(sleepers);
     await_that("all have ended", || pool.in_work() == 0);
 }
+
+#[test]
+fn neighbours_that_are_reached_again_are_held_once() {
+    let fixture = Fixture::with(ServerConfig {
+        max_traversal_bytes: 8 << 20,
+        ..ServerConfig::default()
+    });
+    fixture.done("POST", "/graphs/open", r#"{"schema":"open"}"#);
+    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    // As many as are held at a time, and each is reached twice.
+    let made = driver.eval(
+        "g = open.traversal(); g.addV('s').property(T.id,'a').iterate(); \
+         g.addV('s').property(T.id,'b').iterate(); \
+         for (i in 0..1023) { g.addV('m').property(T.id,'m'+i).property('k','x'+i).as('m')\
+         .addE('e').from(__.V('a')).to('m').addE('e').from(__.V('b')).to('m').iterate() }; 1",
+    );
+    results(made);
+    let values = driver.eval("open.traversal().V('a','b').out('e').values('k')");
+    assert_eq!(results(values).len(), 2_048);
+}

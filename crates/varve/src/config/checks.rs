@@ -7,7 +7,7 @@ const KEYSPACE_BYTES_MAX: usize = 16;
 
 /// The least of `storage.front_table_bytes`: a smaller table would be flushed with every few
 /// batches.
-const FRONT_TABLE_BYTES_MIN: usize = 1 << 20;
+const FRONT_TABLE_BYTES_MIN: usize = 16 << 10;
 
 impl Config {
     /// Refuses values with which the server could not work.

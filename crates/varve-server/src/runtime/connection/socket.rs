@@ -55,7 +55,7 @@ impl Socket {
     pub(super) async fn sniff(&mut self, handle: &Handle) -> Option<bool> {
         poll_fn(|context| {
             handle.wake_with(context.waker());
-            if self.state.cut.load(Ordering::Relaxed) || self.state.is_stopping() {
+            if self.state.cut.load(Ordering::Relaxed) {
                 return Poll::Ready(None);
             }
             loop {
@@ -68,7 +68,12 @@ impl Socket {
                     return Poll::Ready(Some(true));
                 }
                 let mut buffer = ReadBuf::new(&mut self.replay[filled..]);
-                match ready!(Pin::new(self.stream.inner_mut()).poll_read(context, &mut buffer)) {
+                let read = Pin::new(self.stream.inner_mut()).poll_read(context, &mut buffer);
+                // What has come before the stop is still answered.
+                if read.is_pending() && self.state.is_stopping() {
+                    return Poll::Ready(None);
+                }
+                match ready!(read) {
                     Ok(()) if !buffer.filled().is_empty() => {
                         self.replay_to += buffer.filled().len() as u8;
                         self.state.read_some();

@@ -1,3 +1,5 @@
+//! Tests of checked answers.
+
 use super::*;
 
 /// Reads an answer before which there was none.
