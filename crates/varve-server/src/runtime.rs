@@ -43,6 +43,8 @@ const ACCEPT_LOG_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The sweeper looks at all connections this often, or four times within the shortest time limit.
 const SWEEP_INTERVAL_MS: u64 = 250;
+/// How long connections are read from after the last one was accepted.
+const BEFORE_STOP: Duration = Duration::from_millis(5);
 
 /// A server that runs. Dropping it does not stop it: see [`RunningServer::stop`].
 #[derive(Debug)]
@@ -464,6 +466,8 @@ impl Worker {
 
     /// Lets the requests in work end.
     async fn drain(&self) {
+        // A request that has arrived is read before its connection is told of the stop.
+        tokio::time::sleep(BEFORE_STOP).await;
         for (_, connection) in self.connections.borrow().iter() {
             connection.stop();
         }

@@ -435,11 +435,14 @@ where
         if state.cut.load(Ordering::Relaxed) {
             return Poll::Ready(());
         }
-        if !told && state.is_stopping() {
+        // Before it is told of a stop: what was asked before that is answered.
+        let mut polled = connection.as_mut().poll(context);
+        if polled.is_pending() && !told && state.is_stopping() {
             told = true;
             end_gracefully(connection.as_mut());
+            polled = connection.as_mut().poll(context);
         }
-        connection.as_mut().poll(context).map(|ended| {
+        polled.map(|ended| {
             if let Err(error) = ended {
                 tracing::debug!(%error, "connection ended");
             }
