@@ -10,6 +10,7 @@ use varve_server::ServerConfig;
 
 use crate::driver::{Driver, FORMATS, map, results, text};
 use crate::fixture::Fixture;
+use crate::memory::await_that;
 
 /// A connection that has become a WebSocket, without a client behind it.
 fn raw(fixture: &Fixture) -> TcpStream {
@@ -84,6 +85,9 @@ fn messages_that_arrive_take_no_more_than_the_budget_of_bodies() {
         // What finds no room stays in the kernel, or the connection is closed.
         let _ = stream.write_all(&head(1 << 20));
         let _ = stream.write_all(&vec![b'x'; 900_000]);
+        // The first one is in before others come; between many that come at once none may get
+        // enough, and all are refused.
+        await_that("one has its room", || gate.bytes_held() >= 900_000);
     }
     assert!(
         gate.bytes_held() > 0 && gate.bytes_held() <= 2 << 20,
