@@ -14,6 +14,7 @@ impl<'a> Escaping<'a> {
 }
 
 impl std::fmt::Write for Escaping<'_> {
+    #[inline]
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         escape(text, self.0);
         Ok(())
@@ -59,6 +60,7 @@ const fn any_must_escape(eight: u64) -> bool {
 }
 
 /// Whether nothing in a text must be escaped, which is the usual case.
+#[inline]
 fn is_plain(bytes: &[u8]) -> bool {
     let (eights, rest) = bytes.as_chunks::<8>();
     if eights
@@ -75,6 +77,7 @@ fn is_plain(bytes: &[u8]) -> bool {
 }
 
 /// Writes a string with its quotes.
+#[inline]
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.reserve(text.len() + 2);
     out.push(b'"');
@@ -84,6 +87,7 @@ pub fn write_string(text: &str, out: &mut Vec<u8>) {
 
 /// Writes the inside of a string. The usual one, in which nothing must be escaped, is copied at
 /// once.
+#[inline]
 pub fn escape(text: &str, out: &mut Vec<u8>) {
     if is_plain(text.as_bytes()) {
         out.extend_from_slice(text.as_bytes());
