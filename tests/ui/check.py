@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import urllib.error
 import urllib.request
@@ -296,7 +297,9 @@ def a_query_runs_and_is_cancelled(browser: Browser, server: Server):
     page.locator("[data-action=stop]").wait_for()
     page.wait_for_timeout(300)
     page.locator("[data-action=stop]").click()
+    stopped = time.monotonic()
     page.locator(".failure").wait_for(timeout=3000)
+    print(f"        the cancelled query is gone after {(time.monotonic() - stopped) * 1000:.0f} ms")
     running = server.call("/queries")["queries"]
     assert not [each for each in running if "repeat" in (each.get("text") or "")], running
 

@@ -15,7 +15,7 @@ pub struct JsonError {
     fault: Fault,
 }
 
-/// What kind of thing is wrong.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It is not JSON, or not the value that was expected.
@@ -56,7 +56,7 @@ impl JsonError {
         self
     }
 
-    /// What kind of thing is wrong.
+    /// The kind of the error.
     #[must_use]
     pub const fn fault(&self) -> Fault {
         self.fault

@@ -2,7 +2,8 @@
 //! options of RocksDB.
 //!
 //! ```text
-//! merge_figures [--runs N] [--rows N] [--reads N] [--repeat N] [--dir PATH] [part of a variant's name ...]
+//! merge_figures [--runs N] [--rows N] [--reads N] [--repeat N] [--dir PATH]
+//!   [part of a variant's name ...]
 //! ```
 //!
 //! Rows as edges make them, two an edge, in one table: a partition for each vertex, some ten edges
