@@ -510,6 +510,30 @@ def metadata_is_as_the_repository_says(browser: Browser, server: Server):
 
 
 @test
+def a_late_answer_about_another_graph_is_dropped(browser: Browser, server: Server):
+    server.call("/graphs/other", {})
+    server.call("/graphs/other/schema/vertexlabels", {"name": "lonely", "id_strategy": "CUSTOMIZE_STRING", "properties": []})
+    server.call("/graphs/other/graph/vertices", {"label": "lonely", "id": "one", "properties": {}})
+    page = browser.page()
+    held = []
+    first = re.compile(f"/graphs/{server.graph}/explore/summary")
+    page.route(first, lambda route: held.append(route))
+    with page.expect_request(first):
+        page.goto(f"{server.url}/ui/")
+    page.locator(".graph-choice select").select_option("other")
+    card = page.locator(".label-card", has_text="lonely")
+    card.wait_for()
+    with page.expect_response(first) as late:
+        for route in held:
+            route.continue_()
+    late.value.finished()
+    settle(page)
+    assert card.is_visible(), "what the first graph holds replaced what the second one holds"
+    assert page.locator(".label-card").count() == 1
+    server.call("/graphs/other", method="DELETE", confirm_message="I'm sure to drop the graph")
+
+
+@test
 def a_large_label_is_a_table(browser: Browser, server: Server):
     label.check(browser, server)
 

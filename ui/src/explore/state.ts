@@ -65,15 +65,17 @@ export function remember(found: Iterable<Element>): void {
   }
 }
 
-/** Runs a request and tells of its failure. */
+/** Runs a request and tells of its failure. An answer about a graph that is no longer shown is dropped. */
 export async function during<T>(work: () => Promise<T>): Promise<T | undefined> {
+  const asked = graph();
   setBusy((count) => count + 1);
   try {
     const result = await work();
+    if (graph() !== asked) return undefined;
     setProblem(null);
     return result;
   } catch (error) {
-    if (!isAbort(error)) setProblem(messageOf(error));
+    if (!isAbort(error) && graph() === asked) setProblem(messageOf(error));
     return undefined;
   } finally {
     setBusy((count) => count - 1);
@@ -338,7 +340,8 @@ async function refreshDiff(): Promise<void> {
 }
 
 async function refreshSummary(): Promise<void> {
-  setSummary((await during(() => api.summary(NOW))) ?? null);
+  const found = await during(() => api.summary(NOW));
+  if (found) setSummary(found);
 }
 
 export { refreshSummary };
@@ -351,6 +354,7 @@ export function forget(): void {
   compare(null);
   select(null);
   setTimeline(null);
+  setSummary(null);
   setView({ ...EMPTY });
 }
 
