@@ -14,7 +14,7 @@ use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
 use varve_model::ElementId;
 
-use super::many::read_elements;
+use super::many::{borrowed, read_elements};
 use super::view::{Point, View, read_element};
 use crate::error::GraphError;
 use crate::hash::IdMap;
@@ -495,11 +495,17 @@ impl Stepper<'_> {
         }
         let Source { reader, point, .. } = *self.source;
         let buffer = &mut self.content;
-        read_elements(reader, table, &places, point, &mut |number, content| {
-            let start = buffer.len();
-            buffer.extend_from_slice(content);
-            elements[which[number]].1 = Some(start..buffer.len());
-        })
+        read_elements(
+            reader,
+            table,
+            &borrowed(&places),
+            point,
+            &mut |number, content| {
+                let start = buffer.len();
+                buffer.extend_from_slice(content);
+                elements[which[number]].1 = Some(start..buffer.len());
+            },
+        )
     }
 
     /// Appends the content of an element; `false` when it does not exist.

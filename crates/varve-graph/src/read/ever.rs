@@ -15,8 +15,8 @@ use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
 use varve_model::{CommitVersion, Direction, EdgeId, ElementId, VertexId};
 
 use super::View;
-use super::many::RowPlace;
 use crate::error::{ErrorKind, GraphError};
+use crate::query::RowKey;
 use crate::write::sides;
 
 /// Rows looked at for one page: a page ends after so many.
@@ -270,7 +270,7 @@ impl View {
         &self,
         page: &mut Page<'_>,
         phase: Phase,
-        after: Option<RowPlace>,
+        after: Option<RowKey>,
     ) -> Result<Walked, GraphError> {
         let table = match phase {
             Phase::Current => page.kind.table(),
@@ -314,7 +314,7 @@ struct EverListed {
     /// The version of its newest event, when events tell of it.
     newest: CommitVersion,
     /// The first of those rows.
-    at: RowPlace,
+    at: RowKey,
 }
 
 impl EverListed {
@@ -328,7 +328,7 @@ impl EverListed {
 struct Walked {
     found: Vec<EverListed>,
     /// The last row looked at, unless the rows have ended.
-    stopped: Option<RowPlace>,
+    stopped: Option<RowKey>,
     /// The caller ended it.
     broken: bool,
 }
@@ -361,7 +361,7 @@ struct Walk<'a, 'p> {
     id_bytes: usize,
     found: Vec<EverListed>,
     /// The last row looked at; both keys are empty before the first.
-    last: RowPlace,
+    last: RowKey,
     ended: bool,
     broken: bool,
     failed: Option<GraphError>,
@@ -435,7 +435,7 @@ struct Token {
     /// The last commit before the first page.
     seen: CommitVersion,
     /// The last row looked at in this phase, or the end of its partition; none at the start.
-    last: Option<RowPlace>,
+    last: Option<RowKey>,
 }
 
 impl Token {

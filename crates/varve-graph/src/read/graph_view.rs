@@ -19,7 +19,7 @@ use varve_view::{
 
 use super::adjacency::Adjacent;
 use super::derived::derived_elements;
-use super::many::{RowPlace, present_elements};
+use super::many::{RowPlace, borrowed};
 use super::view::View;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{GIVEN_EDGE_IDS, given_first, tokenizer};
@@ -107,21 +107,14 @@ impl GraphView for View {
                 Err(error) => failed = Some(error),
             }
         };
-        let is_plain = self.scope().is_now() && self.is_one_state() && self.guard.is_none();
         for (number, keys) in keys.chunks(READ_TOGETHER).enumerate() {
             for _ in keys {
                 meter.row()?;
             }
+            let places = keys.iter().map(|key| (*key, key::VERTEX_CLUSTERING));
+            let places: Vec<RowPlace<'_>> = places.collect();
             let mut show = |at: usize, content: &[u8]| show(number * READ_TOGETHER + at, content);
-            if is_plain {
-                let each = keys.iter().map(|key| (*key, key::VERTEX_CLUSTERING));
-                let places: Vec<(&[u8], &[u8])> = each.collect();
-                present_elements(self.reader(), VERTEX, &places, self.point(), &mut show)?;
-            } else {
-                let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
-                let places: Vec<RowPlace> = keys.iter().map(place).collect();
-                self.elements(VERTEX, &places, &mut show)?;
-            }
+            self.elements(VERTEX, &places, &mut show)?;
         }
         failed.map_or(Ok(()), |error| Err(damage(error)))
     }
@@ -133,7 +126,7 @@ impl GraphView for View {
         meter: &Meter,
         found: &mut dyn FnMut(usize, EdgeFound<'_>),
     ) -> Result<(), ViewError> {
-        let place = |id: &EdgeId| {
+        let key_of = |id: &EdgeId| {
             let clustering = key::edge_clustering(id, Direction::Out);
             (key::vertex_id(&id.source), clustering)
         };
@@ -161,7 +154,8 @@ impl GraphView for View {
             for _ in ids {
                 meter.row()?;
             }
-            let places: Vec<RowPlace> = ids.iter().map(place).collect();
+            let keys: Vec<RowKey> = ids.iter().map(key_of).collect();
+            let places = borrowed(&keys);
             let mut show = |at: usize, content: &[u8]| show(number * READ_TOGETHER + at, content);
             self.elements(EDGE, &places, &mut show)?;
         }

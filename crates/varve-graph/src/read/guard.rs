@@ -285,8 +285,8 @@ impl View {
             let known = guard.known.lock();
             ends.retain(|end| !known.contains_key(*end));
         }
-        let place = |end: &&[u8]| (end.to_vec(), key::VERTEX_CLUSTERING.to_vec());
-        let places: Vec<RowPlace> = ends.iter().map(place).collect();
+        let places = ends.iter().map(|end| (*end, key::VERTEX_CLUSTERING));
+        let places: Vec<RowPlace<'_>> = places.collect();
         let mut contents = vec![None; places.len()];
         self.stored_elements(VERTEX, &places, &mut |at, content| {
             contents[at] = Some(content.to_vec());
@@ -306,7 +306,7 @@ impl View {
         &self,
         guard: &Guard,
         table: TableId,
-        places: &[RowPlace],
+        places: &[RowPlace<'_>],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
         for (number, places) in places.chunks(BATCH).enumerate() {
@@ -316,14 +316,13 @@ impl View {
             })?;
             if table == EDGE {
                 let edges = contents.iter().map(|(at, content)| {
-                    let (partition, clustering) = &places[*at];
-                    (&**partition, &**clustering, &**content)
+                    let (partition, clustering) = places[*at];
+                    (partition, clustering, &**content)
                 });
                 self.look_at_ends(guard, edges)?;
             }
             for (at, content) in &contents {
-                let (partition, clustering) = &places[*at];
-                if self.shows(guard, table, (partition, clustering), content)? {
+                if self.shows(guard, table, places[*at], content)? {
                     found(number * BATCH + at, content);
                 }
             }

@@ -11,7 +11,7 @@ use varve_view::ElementPolicy;
 
 use super::View;
 use super::guard::Guard;
-use super::many::{Looked, decide, look_at};
+use super::many::{Looked, borrowed, decide, look_at};
 use crate::error::GraphError;
 use crate::query::{Resolver, RowKey};
 
@@ -106,11 +106,8 @@ impl View {
         start: usize,
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<Flow, GraphError> {
-        let borrowed: Vec<(&[u8], &[u8])> = keys
-            .iter()
-            .map(|(p, c)| (p.as_slice(), c.as_slice()))
-            .collect();
-        let rows = self.reader().multi_get(table, &borrowed)?;
+        let places = borrowed(keys);
+        let rows = self.reader().multi_get(table, &places)?;
         let point = self.point();
         let mut undecided = Vec::new();
         let mut contents: Vec<Option<Cow<'_, [u8]>>> = Vec::with_capacity(rows.len());
@@ -124,9 +121,15 @@ impl View {
                 }
             });
         }
-        decide(self.reader(), keys, point, undecided, &mut |at, content| {
-            contents[at] = Some(Cow::Owned(content.to_vec()));
-        })?;
+        decide(
+            self.reader(),
+            &places,
+            point,
+            undecided,
+            &mut |at, content| {
+                contents[at] = Some(Cow::Owned(content.to_vec()));
+            },
+        )?;
         if let Some(guard) = &self.guard {
             self.hide(guard, table, keys, &mut contents)?;
         }

@@ -14,6 +14,7 @@ use varve_model::VertexId;
 use super::resolve::{covers, events_range};
 use super::view::{Point, View, read_element};
 use crate::error::GraphError;
+use crate::query::RowKey;
 
 impl View {
     /// Calls `found` with the position of each of these vertices that exists, and with the content
@@ -26,8 +27,9 @@ impl View {
         ids: &[VertexId],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
-        let place = |id: &VertexId| (key::vertex_id(id), key::VERTEX_CLUSTERING.to_vec());
-        let places: Vec<RowPlace> = ids.iter().map(place).collect();
+        let keys: Vec<Vec<u8>> = ids.iter().map(key::vertex_id).collect();
+        let places = keys.iter().map(|key| (&**key, key::VERTEX_CLUSTERING));
+        let places: Vec<RowPlace<'_>> = places.collect();
         self.elements(VERTEX, &places, found)
     }
 
@@ -37,7 +39,7 @@ impl View {
     pub(crate) fn elements(
         &self,
         table: TableId,
-        places: &[RowPlace],
+        places: &[RowPlace<'_>],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
         match &self.guard {
@@ -50,7 +52,7 @@ impl View {
     pub(super) fn stored_elements(
         &self,
         table: TableId,
-        places: &[RowPlace],
+        places: &[RowPlace<'_>],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), GraphError> {
         let (reader, point) = (self.reader(), self.point());
@@ -58,11 +60,7 @@ impl View {
             return read_elements(reader, table, places, point, found);
         }
         for (number, places) in places.chunks(BATCH).enumerate() {
-            let keys: Vec<(&[u8], &[u8])> = places
-                .iter()
-                .map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()))
-                .collect();
-            let rows = reader.multi_get(table, &keys)?;
+            let rows = reader.multi_get(table, places)?;
             let mut found = |at, content: &[u8]| found(number * BATCH + at, content);
             let mut undecided = Vec::new();
             for (at, row) in rows.iter().enumerate() {
@@ -117,7 +115,14 @@ pub(super) fn look_at(
 }
 
 /// The partition and clustering key of an element's row, of an edge on its source's side.
-pub(crate) type RowPlace = (Vec<u8>, Vec<u8>);
+pub(crate) type RowPlace<'k> = (&'k [u8], &'k [u8]);
+
+/// The places that these keys name.
+pub(super) fn borrowed(keys: &[RowKey]) -> Vec<RowPlace<'_>> {
+    let each = keys.iter();
+    each.map(|(partition, clustering)| (&**partition, &**clustering))
+        .collect()
+}
 
 /// How many rows are asked of a cluster together.
 const BATCH: usize = 256;
@@ -131,44 +136,20 @@ pub(super) struct Undecided {
 }
 
 /// Calls `found` with the position and content of each of the elements at these places of a table
-/// that exists now, in no order.
-pub(crate) fn present_elements(
-    reader: &dyn Reader,
-    table: TableId,
-    places: &[(&[u8], &[u8])],
-    point: Point,
-    found: &mut dyn FnMut(usize, &[u8]),
-) -> Result<(), GraphError> {
-    let (mut undecided, mut damaged) = (Vec::new(), None);
-    reader.get_each(table, places, &mut |at, row| match Header::decode(row) {
-        Ok((header, content)) if point.row_decides(&header) => found(at, content),
-        Ok(_) => undecided.push(at),
-        Err(error) => damaged = Some(error),
-    })?;
-    if let Some(error) = damaged {
-        return Err(error.into());
-    }
-    for at in undecided {
-        let (partition, clustering) = places[at];
-        let mut found = |content: &[u8]| found(at, content);
-        read_element(reader, table, partition, clustering, point, &mut found)?;
-    }
-    Ok(())
-}
-
-/// Calls `found` with the position and content of each of the elements at these places of a table
 /// that exists, in no order.
 pub(crate) fn read_elements(
     reader: &dyn Reader,
     table: TableId,
-    places: &[RowPlace],
+    places: &[RowPlace<'_>],
     point: Point,
     found: &mut dyn FnMut(usize, &[u8]),
 ) -> Result<(), GraphError> {
     if point.scope.is_now() {
-        let places = places.iter();
-        let places = places.map(|(partition, clustering)| (&**partition, &**clustering));
-        return present_elements(reader, table, &places.collect::<Vec<_>>(), point, found);
+        for (at, (partition, clustering)) in places.iter().enumerate() {
+            let mut found = |content: &[u8]| found(at, content);
+            read_element(reader, table, partition, clustering, point, &mut found)?;
+        }
+        return Ok(());
     }
     let mut undecided = Vec::new();
     for (at, (partition, clustering)) in places.iter().enumerate() {
@@ -193,7 +174,7 @@ pub(crate) fn read_elements(
 /// Looks for what decides among the events.
 pub(super) fn decide(
     reader: &dyn Reader,
-    places: &[RowPlace],
+    places: &[RowPlace<'_>],
     point: Point,
     mut undecided: Vec<Undecided>,
     found: &mut dyn FnMut(usize, &[u8]),
@@ -201,7 +182,7 @@ pub(super) fn decide(
     if undecided.is_empty() {
         return Ok(());
     }
-    let own: Vec<&RowPlace> = undecided.iter().map(|one| &places[one.at]).collect();
+    let own: Vec<RowPlace<'_>> = undecided.iter().map(|one| places[one.at]).collect();
     let rows = undecided.iter().map(|one| one.row.as_deref());
     let newest: Vec<_> = rows
         .map(|row| {
@@ -211,7 +192,7 @@ pub(super) fn decide(
                 .map(|(row, _)| row.version))
         })
         .collect::<Result<_, DecodeError>>()?;
-    let range_of = |(_, clustering): &RowPlace| events_range(clustering, point.version());
+    let range_of = |(_, clustering): &RowPlace<'_>| events_range(clustering, point.version());
     let mut damaged = None;
     let mut look = |number: usize, key: &[u8], event: &[u8]| {
         if key.len() != own[number].1.len() + key::EVENT_SUFFIX {
@@ -237,7 +218,7 @@ pub(super) fn decide(
         }
         Flow::Break(())
     };
-    let ranges: Vec<_> = own.iter().map(|place| range_of(place)).collect();
+    let ranges: Vec<_> = own.iter().map(range_of).collect();
     let scans = own.iter().zip(&ranges);
     let scans: Vec<_> = scans
         .map(|((partition, _), range)| PartitionRange { partition, range })
