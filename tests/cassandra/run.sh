@@ -53,6 +53,7 @@ tests/clients/run.sh java python
 
 echo '-- two servers'
 program varve-conformance servers --nocapture
+program varve process --nocapture one_directory
 
 # Three nodes take minutes of a small machine: where Cassandra is required, and in the long tests.
 if [[ -z ${VARVE_REQUIRE_CASSANDRA:-}${VARVE_CLUSTER_ROUNDS:-} ]]; then

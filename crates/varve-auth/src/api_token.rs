@@ -306,7 +306,8 @@ impl Auth {
             })
         });
         let changes: Vec<Change> = changes.collect();
-        if changes.is_empty() {
+        // Other servers tell the one that leads ([`Auth::uses`]).
+        if changes.is_empty() || !self.leads() {
             return Ok(());
         }
         // One that was revoked meanwhile must not come back.

@@ -5,6 +5,7 @@
 //! credential that it proved. Each look compares that with the directory of the moment: a change of
 //! the password, a logout and a removal count from the next request on.
 
+mod copy;
 mod state;
 
 use std::collections::HashMap;
@@ -22,18 +23,20 @@ use sha2::Sha256;
 use varve_graph::GraphError;
 use varve_model::time::TemporalScope;
 
+use self::copy::Version;
+pub use self::copy::{COPY_COUNTS, ClusterKey, DirectoryCopy};
 use self::state::LiveDirectory;
 use crate::account::Account;
 use crate::api_token::{API_TOKEN_PREFIX, ApiToken};
 use crate::changes::{DirectoryError, Made, NAME_BYTES_MAX, NewPassword};
-use crate::directory::{Change, Directory, EndedToken, Entry, TokenSecret};
+use crate::directory::{Change, Directory, EndedToken, Entry};
 use crate::header::{HeaderError, Proof};
 use crate::password::{self, PASSWORD_BYTES_MAX};
 use crate::record::{Id, RecordKind};
 use crate::rights::Rights;
 use crate::store::Store;
 use crate::throttle::Throttle;
-use crate::token::{Claims, SECRET_BYTES};
+use crate::token::Claims;
 
 /// How long a password that has proved right is taken without hashing it again.
 const KEEP_PASSWORD: Duration = Duration::from_secs(300);
@@ -138,7 +141,11 @@ struct ProvenHeader {
 
 /// Knows who clients are.
 pub struct Auth {
-    store: Store,
+    /// Where the directory is kept; `None` while another server leads it and this one has a copy.
+    store: RwLock<Option<Arc<Store>>>,
+    /// The version of the directory, and when it was last known to be that of the server that
+    /// leads it.
+    version: Mutex<Version>,
     options: AuthOptions,
     state: ArcSwap<LiveDirectory>,
     /// Held by whoever changes the directory.
@@ -157,18 +164,22 @@ impl Auth {
     /// # Errors
     /// When the store fails, or the system gives no random bytes.
     pub fn open(store: Store, options: AuthOptions) -> Result<Self, AuthError> {
-        let mut directory = store.load(TemporalScope::NOW)?;
-        if directory.token_secret().is_none() {
-            let secret = STANDARD.encode(random::<SECRET_BYTES>()?);
-            let change = [Change::Put(Entry::TokenSecret(TokenSecret { secret }))];
-            store.commit(&change)?;
-            directory = directory.after(&change);
-        }
+        let auth = Self::following(options)?;
+        auth.lead(store)?;
+        Ok(auth)
+    }
+
+    /// Knows nobody yet: another server leads the directory ([`Auth::take_copy`]).
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn following(options: AuthOptions) -> Result<Self, AuthError> {
         let nobody = STANDARD.encode(random::<24>()?);
         Ok(Self {
-            store,
+            store: RwLock::default(),
+            version: Mutex::default(),
             options,
-            state: ArcSwap::from_pointee(LiveDirectory::of(directory, None)),
+            state: ArcSwap::from_pointee(LiveDirectory::of(Directory::default(), None)),
             changing: Mutex::new(()),
             throttle: Throttle::default(),
             keyed: Hmac::new_from_slice(&random::<32>()?).map_err(|error| invalid(&error))?,
@@ -190,7 +201,7 @@ impl Auth {
     pub fn directory_at(&self, scope: TemporalScope) -> Result<Arc<Directory>, AuthError> {
         match scope.is_now() {
             true => Ok(self.directory()),
-            false => Ok(Arc::new(self.store.load(scope)?)),
+            false => Ok(Arc::new(self.led()?.load(scope)?)),
         }
     }
 
@@ -198,14 +209,14 @@ impl Auth {
     /// they count as soon as this returns.
     ///
     /// # Errors
-    /// What `change` refuses; when the store fails.
+    /// What `change` refuses; when the store fails, or another server leads it.
     pub fn change(&self, change: impl FnOnce(&Directory) -> Made) -> Result<Id, AuthError> {
         let _alone = self.changing.lock();
+        let store = self.led()?;
         let before = self.directory();
         let (id, changes) = change(&before)?;
-        self.store.commit(&changes)?;
-        let state = LiveDirectory::of(before.after(&changes), Some(&self.state.load()));
-        self.state.store(Arc::new(state));
+        store.commit(&changes)?;
+        self.show(before.after(&changes), self.next_version(&store));
         Ok(id)
     }
 

@@ -137,6 +137,47 @@ impl Directory {
         directory
     }
 
+    /// All entries: [`Directory::of`] makes the same directory of them.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        let records = self.users.values().map(|one| Entry::User((**one).clone()));
+        let groups = self
+            .groups
+            .values()
+            .map(|one| Entry::Group((**one).clone()));
+        let targets = self
+            .targets
+            .values()
+            .map(|one| Entry::Target((**one).clone()));
+        let belongs = self
+            .belongs
+            .values()
+            .map(|one| Entry::Belong((**one).clone()));
+        let accesses = self
+            .accesses
+            .values()
+            .map(|one| Entry::Access((**one).clone()));
+        let projects = self
+            .projects
+            .values()
+            .map(|one| Entry::Project((**one).clone()));
+        let credentials = self.credentials.values();
+        let credentials = credentials.map(|one| Entry::Credential((**one).clone()));
+        let api_tokens = self.api_tokens.values();
+        let api_tokens = api_tokens.map(|one| Entry::ApiToken((**one).clone()));
+        let ended = self.ended.iter().map(|(id, expires)| {
+            Entry::EndedToken(EndedToken {
+                id: id.clone(),
+                expires: *expires,
+            })
+        });
+        let records = records.chain(groups).chain(targets).chain(belongs);
+        let records = records.chain(accesses).chain(projects);
+        let secrets = credentials.chain(api_tokens).chain(ended);
+        let secret = self.token_secret.clone().map(Entry::TokenSecret);
+        let white_list = std::iter::once(Entry::WhiteList(self.white_list.clone()));
+        records.chain(secrets).chain(white_list).chain(secret)
+    }
+
     /// The directory after these changes.
     #[must_use]
     pub fn after(&self, changes: &[Change]) -> Self {

@@ -61,6 +61,16 @@ impl Store {
         })
     }
 
+    /// Whether the graph is this server's: no other server changes it.
+    pub(crate) fn is_led(&self) -> bool {
+        self.graph.is_led()
+    }
+
+    /// How often the graph has been opened.
+    pub(crate) fn term(&self) -> u64 {
+        self.graph.space().term()
+    }
+
     /// The directory at a point of both times. Of the past it has no secrets.
     ///
     /// # Errors

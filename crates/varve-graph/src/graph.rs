@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Isolation, Reader, Snapshot, Space, fail_point};
+use varve_kv::{Isolation, Leadership, Reader, Snapshot, Space, fail_point};
 use varve_model::schema::Retention;
 use varve_model::{
     Clock, CommitVersion, Direction, Edge, EdgeId, ElementId, Instant, TemporalScope, Vertex,
@@ -212,6 +212,12 @@ impl Graph {
     #[must_use]
     pub fn space(&self) -> &Arc<dyn Space> {
         &self.space
+    }
+
+    /// Whether no other server writes it now, as far as this one knows ([`Leadership::Held`]).
+    #[must_use]
+    pub fn is_led(&self) -> bool {
+        self.space().leadership() == Leadership::Held
     }
 
     /// The bounds this graph was opened with.

@@ -43,6 +43,7 @@ use self::names::{check_name, parse_space_name, space_name};
 pub use self::places::{Change, GraphLocation};
 use self::removal::{Doomed, doom, mark_dropped};
 pub use self::system::SYSTEM_GRAPH;
+use self::system::SystemGraph;
 pub use self::tending::Tending;
 use self::unopened::{UnopenedGraphs, is_for_good};
 
@@ -66,8 +67,8 @@ pub struct Registry {
     /// Spaces that are known to have the mark and are not removed yet.
     marked: Mutex<BTreeSet<SpaceId>>,
     observer: OnceLock<Observer>,
-    /// The system graph, once it was asked for.
-    system: Mutex<Option<Arc<Graph>>>,
+    /// The system graph.
+    system: SystemGraph,
 }
 
 /// Told of what changes in who leads which graph.
@@ -113,7 +114,7 @@ impl Registry {
             unopened: UnopenedGraphs::default(),
             marked: Mutex::default(),
             observer: OnceLock::new(),
-            system: Mutex::default(),
+            system: SystemGraph::default(),
         };
         if registry.is_shared() {
             registry.look_at_all()?;
@@ -388,7 +389,7 @@ impl Registry {
             open.graph.tasks().stop();
         }
         drop(graphs);
-        drop(self.system.lock().take());
+        self.system.close();
         self.empty_caches();
         // What cannot be removed now carries the mark, so the next start removes it.
         self.reap(&mut doomed);

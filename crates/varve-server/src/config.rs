@@ -235,6 +235,9 @@ section! {
         /// Users that may act for others: the user that a call of the metadata repository names in
         /// its path may be another one then.
         act_for: Vec<String> = Vec::new(),
+        /// A file with the key that all servers on one Cassandra cluster share, at least 32 bytes,
+        /// with which they ask each other for the users. Must be given there; counts nowhere else.
+        cluster_key_file: PathBuf = PathBuf::new(),
     }
 }
 

@@ -13,6 +13,7 @@ use varve_auth::{
 
 use crate::errors::ApiError;
 use crate::rights::Right;
+use crate::sharing::FORWARDED;
 use crate::state::AppState;
 use crate::tls::ClientCertificate;
 
@@ -131,13 +132,27 @@ pub(crate) enum Claimed {
     Pending(Box<PendingLogin>),
 }
 
+/// What tells who clients are; `None` where authentication is off.
+///
+/// # Errors
+/// 503 when another server leads the users of the cluster and has not been heard from for long.
+fn current(state: &AppState) -> Result<Option<&Arc<Auth>>, ApiError> {
+    match state.auth() {
+        Some(auth) if !auth.is_current() => Err(ApiError::unavailable(
+            "The users of the cluster are not known for the moment: no server leads them, or it cannot be reached",
+            state.config().retry_after_seconds,
+        )),
+        auth => Ok(auth),
+    }
+}
+
 /// Who a client is that was let in a while ago with this head, if that still counts.
 pub(crate) fn renewed(
     state: &AppState,
     headers: &HeaderMap,
     before: &Identity,
 ) -> Result<Identity, ApiError> {
-    let (auth, principal) = match (state.auth(), before) {
+    let (auth, principal) = match (current(state)?, before) {
         (Some(auth), Identity::User(principal)) => (auth, principal),
         (Some(_), Identity::Certified(_, certificate)) => {
             let now = certified(state, Some(certificate));
@@ -160,7 +175,7 @@ pub(crate) async fn proved(
     proof: Proof,
     address: IpAddr,
 ) -> Result<(Identity, Option<HeaderValue>), ApiError> {
-    let auth = state.auth().ok_or(AuthError::Missing)?;
+    let auth = current(state)?.ok_or(AuthError::Missing)?;
     match proof {
         Proof::Token(token) => {
             let principal = auth.check(&token).ok_or(AuthError::Failed)?;
@@ -238,9 +253,11 @@ pub(crate) fn claimed(
     headers: &HeaderMap,
     (address, certificate): (IpAddr, Option<&Arc<ClientCertificate>>),
 ) -> Result<Claimed, ApiError> {
-    let Some(auth) = state.auth() else {
+    let Some(auth) = current(state)? else {
         return Ok(Claimed::Known(Identity::Anybody));
     };
+    // A server that forwards a request shows its own.
+    let certificate = certificate.filter(|_| !headers.contains_key(FORWARDED));
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let header = sent.next().map(HeaderValue::as_bytes);
     if sent.next().is_some() {

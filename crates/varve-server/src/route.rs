@@ -203,6 +203,8 @@ pub struct Route {
     /// Whether it leaves the elements and the schema of its graph as they are, although its action
     /// is not to read: a graph that can only be read takes it.
     pub keeps_content: bool,
+    /// Whether it is about the users: of several servers on one store, one leads them.
+    pub(crate) of_users: bool,
     /// Whether it is answered while the graphs are not open yet.
     pub without_graphs: bool,
     /// The group in `/apis`, e.g. `graph`.
@@ -299,6 +301,7 @@ impl Route {
             },
             needs: Needs::Administrator,
             keeps_content: false,
+            of_users: false,
             without_graphs: false,
             category: "resources",
             api: "ResourceAPI",
@@ -363,6 +366,13 @@ impl Route {
     #[must_use]
     pub const fn class(mut self, class: Class) -> Self {
         self.class = class;
+        self
+    }
+
+    /// The same, about the users.
+    #[must_use]
+    pub(crate) const fn of_users(mut self) -> Self {
+        self.of_users = true;
         self
     }
 

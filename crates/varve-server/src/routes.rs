@@ -11,6 +11,7 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
         crate::queries::ROUTES,
         crate::gremlin::ROUTES,
         crate::sharing::ROUTES,
+        crate::sharing::USERS_ROUTES,
         crate::ui::ROUTES,
     ];
     tables.extend(crate::hugegraph::tables());

@@ -33,6 +33,7 @@ use crate::answers::Pace;
 use crate::config::ServerConfig;
 use crate::health::Trouble;
 use crate::identity;
+use crate::sharing::keep_up_for_ever;
 use crate::state::{ADMIN_THREADS, AppState, Door, SetupError, WorkerHandle};
 
 /// Time to wait after a failure to accept, such as being out of descriptors.
@@ -310,7 +311,7 @@ impl Worker {
             clock: Arc::new(AtomicU64::new(1)),
         });
         let sweeper = tokio::task::spawn_local(Rc::clone(&worker).sweep());
-        let watching = tokio::task::spawn_local(tend(Arc::clone(&worker.shared), index));
+        let watching = tokio::task::spawn_local(tend(Arc::clone(&worker.handle)));
         let accepting = Rc::clone(&worker).accept(listener);
         let taking = async {
             while let Some((stream, place)) = inbox.recv().await {
@@ -488,22 +489,24 @@ impl Worker {
     }
 }
 
-/// Serves renewed certificates and stores when tokens were used; one thread does so.
-async fn tend(shared: Arc<Shared>, index: usize) {
-    if shared.door != Door::Main || index != 0 {
+/// Serves renewed certificates, stores when tokens were used, and has the users of the cluster; one
+/// thread does so.
+async fn tend(worker: Arc<WorkerHandle>) {
+    if worker.door != Door::Main || worker.index != 0 {
         return;
     }
     let certificate = async {
-        if let Some(tls) = shared.state.tls() {
+        if let Some(tls) = worker.state.tls() {
             tls.watch().await;
         }
     };
     let tokens = async {
-        if let Some(auth) = shared.state.auth() {
-            identity::store_uses(&shared.state, auth).await;
+        if let Some(auth) = worker.state.auth() {
+            identity::store_uses(&worker.state, auth).await;
         }
     };
-    tokio::join!(certificate, tokens);
+    let users = keep_up_for_ever(&worker);
+    tokio::join!(certificate, tokens, users);
 }
 
 /// Errors that concern one connection only, after which the next can be accepted at once.

@@ -6,10 +6,11 @@
 //! fails before the leader can have seen it, or only reads, is tried again with whoever leads then;
 //! a write whose leader was lost meanwhile, or did not answer in time, is answered as one of
 //! unknown outcome, never guessed. `peers` are the connections to other servers, `status` is
-//! `/cluster`.
+//! `/cluster`, `users` has the users of a cluster known to all its servers.
 
 mod peers;
 mod status;
+mod users;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +18,13 @@ use std::time::{Duration, Instant};
 
 use http::header::{HeaderName, HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
-use varve_graph::registry::GraphLocation;
+use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 use varve_graph::{ErrorKind, Graph};
 use varve_kv::{Leader, Leadership};
 
 pub(crate) use self::peers::Peers;
 pub(crate) use self::status::ROUTES;
+pub(crate) use self::users::{ROUTES as USERS_ROUTES, SharedUsers, keep_up_for_ever};
 use crate::errors::{ApiError, HandlerResult};
 use crate::explore::is_stream;
 use crate::request::RequestContext;
@@ -46,6 +48,9 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
         return None;
     }
     let route = context.route();
+    if route.of_users && state.auth().is_some() {
+        return Some(SYSTEM_GRAPH.to_owned());
+    }
     match route.access.scope {
         Scope::Metadata => state.metadata().map(|metadata| metadata.graph.clone()),
         Scope::Graph => match context.graph_in_path() {
@@ -97,11 +102,17 @@ pub(crate) async fn work(
             }
             // Answers are forwarded whole, and this one has no end.
             Ok(GraphLocation::There(leader)) if is_stream(&context) => {
-                return redirected(&context, &leader);
+                return redirected(state, &context, &leader);
             }
             Ok(GraphLocation::There(leader)) => {
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
-                    Ok(response) => return Ok(response),
+                    Ok(response) => {
+                        if route.of_users && route.access.action.may_change() {
+                            // So that who has changed a user finds it changed here, too.
+                            users::keep_up(&context.worker).await;
+                        }
+                        return Ok(response);
+                    }
                     Err(Failed::NotBegun) => {}
                     Err(Failed::Unknown) if !route.access.action.may_change() => {}
                     Err(Failed::Unknown) => return Err(ApiError::outcome_unknown()),
@@ -126,10 +137,15 @@ pub(crate) async fn work(
 }
 
 /// Redirects the client of a stream to the leader.
-fn redirected(context: &RequestContext, leader: &Leader) -> HandlerResult {
+fn redirected(state: &AppState, context: &RequestContext, leader: &Leader) -> HandlerResult {
     let path = context.uri.path_and_query();
     let path = path.map_or("/", |path| path.as_str());
-    let location = format!("http://{}{path}", leader.address);
+    let scheme = if state.tls().is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let location = format!("{scheme}://{}{path}", leader.address);
     let location = HeaderValue::try_from(location)
         .map_err(|_| ApiError::internal("The leader's address is not one"))?;
     let response = Response::json(StatusCode::TEMPORARY_REDIRECT, Body::default());
@@ -210,7 +226,7 @@ async fn hand_on(
         let share = state.answers().share(route.access.action.may_change());
         let peers = &context.worker.peers;
         tokio::select! {
-            answer = peers.ask(&leader.address, context, &sent, share) => answer,
+            answer = peers.hand_on(&leader.address, context, &sent, share) => answer,
             () = leads_no_more(state, graph, leader) => Err(match may_be_done() {
                 true => Failed::Unknown,
                 false => Failed::NotBegun,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use varve_auth::{Auth, Store};
 use varve_graph::optimistic::HeldBytes;
+use varve_graph::registry::GraphLocation;
 use varve_graph::{GraphError, GraphOptions, Registry, patience};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
@@ -30,6 +31,7 @@ use crate::queries::{Queries, SlowRequests};
 use crate::query_memory;
 use crate::route::{Class, Route};
 use crate::router::Router;
+use crate::sharing::SharedUsers;
 use crate::tls::{Tls, TlsError};
 use crate::user_limits::UserLimits;
 
@@ -90,6 +92,8 @@ pub struct AppState {
     reads_wait: bool,
     metadata: Option<Metadata>,
     auth: Option<Arc<Auth>>,
+    /// The users of a cluster, where other servers have them too.
+    pub(crate) shared_users: Option<SharedUsers>,
     audit: Option<Audit>,
     pub(crate) user_limits: UserLimits,
     tls: Option<Tls>,
@@ -179,8 +183,10 @@ impl AppState {
         tables.extend_from_slice(more);
         let router = Router::new(&tables);
         let auth = open_auth(&config.auth, &graphs)?;
-        if let (Some(auth), Some(jobs)) = (&auth, &graphs.options().jobs) {
-            jobs.check_owners_by(owner_check(auth));
+        let shared_users = SharedUsers::open(&config, &graphs)?;
+        // Where the users are not known yet, jobs of users wait ([`crate::sharing`]).
+        if let Some(auth) = auth.as_ref().filter(|auth| auth.is_current()) {
+            check_owners(&graphs, auth);
         }
         let audit = open_audit(&config.auth)?;
         let tls = Tls::open(&config.tls)?;
@@ -213,6 +219,7 @@ impl AppState {
             reads_wait,
             metadata,
             auth,
+            shared_users,
             audit,
             user_limits: UserLimits::new(&config.auth),
             proxies: Proxies::new(&config)?,
@@ -510,13 +517,23 @@ impl AppState {
     }
 }
 
+/// Has the jobs of these graphs look whether their owners may still run them.
+pub(crate) fn check_owners(graphs: &Registry, auth: &Arc<Auth>) {
+    if let Some(jobs) = &graphs.options().jobs {
+        jobs.check_owners_by(owner_check(auth));
+    }
+}
+
 /// The users of these graphs, where authentication is on.
 fn open_auth(config: &AuthConfig, graphs: &Registry) -> Result<Option<Arc<Auth>>, SetupError> {
     if !config.enabled {
         return Ok(None);
     }
-    let store = Store::open(graphs.make_system()?)?;
-    Ok(Some(Arc::new(Auth::open(store, config.options())?)))
+    let auth = match graphs.look_at_system(true)? {
+        GraphLocation::Here(graph) => Auth::open(Store::open(graph)?, config.options())?,
+        _ => Auth::following(config.options())?,
+    };
+    Ok(Some(Arc::new(auth)))
 }
 
 fn open_audit(config: &AuthConfig) -> Result<Option<Audit>, SetupError> {

@@ -1,7 +1,9 @@
 //! TLS on the server's own listeners: the certificate, its renewal while the server runs, how many
-//! handshakes may be in work, and the certificates of clients (`clients`).
+//! handshakes may be in work, the certificates of clients (`clients`), and the connections to other
+//! servers (`peers`).
 
 mod clients;
+mod peers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 pub(crate) use self::clients::ClientCertificate;
 use self::clients::ClientFiles;
@@ -45,6 +47,11 @@ section! {
         /// Where a client's certificate has the user's name: `common_name`, or the alternative name
         /// `dns`, `email` or `uri`. A certificate with none or several of these has no user.
         client_name: ClientName = ClientName::CommonName,
+        /// A PEM file with the authorities that sign the certificates of the other servers on one
+        /// Cassandra cluster, to which this one forwards requests. Must be given there with
+        /// `tls.certificate_file`. A certificate must have the host that its server tells the
+        /// others.
+        peer_ca_file: PathBuf = PathBuf::new(),
         /// Whether the handshake of a client without a certificate fails.
         client_certificate_required: bool = false,
         /// Milliseconds between two looks at these files; SIGHUP looks at once. A pair that has
@@ -96,6 +103,9 @@ impl TlsConfig {
                 "must be given with tls.client_crl_file and tls.client_certificate_required",
             );
         }
+        if !self.peer_ca_file.as_os_str().is_empty() && !self.is_on() {
+            return refused("tls.peer_ca_file", "needs tls.certificate_file");
+        }
         if self.reload_ms == 0 {
             return refused("tls.reload_ms", "must be at least 1");
         }
@@ -135,6 +145,8 @@ struct Files {
     certificate: Vec<u8>,
     key: Vec<u8>,
     clients: Option<ClientFiles>,
+    /// The authorities of other servers.
+    peers: Option<Vec<u8>>,
 }
 
 /// The certificate and the verifier of new connections.
@@ -143,6 +155,8 @@ struct Serving {
     config: Arc<rustls::ServerConfig>,
     /// Verifies the certificates of clients, where they are asked for.
     clients: Option<Arc<dyn ClientCertVerifier>>,
+    /// Connects to other servers, where there are some.
+    peers: Option<Arc<rustls::ClientConfig>>,
 }
 
 impl Files {
@@ -152,6 +166,10 @@ impl Files {
             certificate: read(&config.certificate_file)?,
             key: read(&config.key_file)?,
             clients: ClientFiles::read(config)?,
+            peers: match config.peer_ca_file.as_os_str().is_empty() {
+                true => None,
+                false => Some(read(&config.peer_ca_file)?),
+            },
         })
     }
 
@@ -175,6 +193,10 @@ impl Files {
             }
         })?;
         let provider = Arc::new(aws_lc_rs::default_provider());
+        let peers = self.peers.as_deref().map(|authorities| {
+            let own = (chain.clone(), key.clone_key());
+            peers::client(config, authorities, own, Arc::clone(&provider))
+        });
         let clients = self.clients.as_ref();
         let clients = clients.map(|files| files.verifier(config, Arc::clone(&provider)));
         let clients = clients.transpose()?;
@@ -193,6 +215,7 @@ impl Files {
         Ok(Serving {
             config: Arc::new(serving),
             clients,
+            peers: peers.transpose()?,
         })
     }
 }
@@ -228,6 +251,12 @@ impl Tls {
     /// Takes a new connection into TLS.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.serving.load().config))
+    }
+
+    /// Connects to other servers, where `tls.peer_ca_file` is given.
+    pub(crate) fn connector(&self) -> Option<TlsConnector> {
+        let peers = self.serving.load().peers.clone();
+        peers.map(TlsConnector::from)
     }
 
     /// The certificate of the client of a connection whose handshake is done.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use varve_graph::Registry;
 use varve_graph::maintenance::{Finding, Maintenance};
-use varve_graph::registry::{Change, Tending};
+use varve_graph::registry::{Change, GraphLocation, SYSTEM_GRAPH, Tending};
 use varve_kv::{Engine, KvError};
 use varve_server::{AppState, Listeners, Metadata, RunningServer, version};
 
@@ -61,8 +61,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let graphs_of = Arc::clone(&graphs);
     let state = AppState::with_metadata(server_config, graphs_of, &[], metadata, locked)?;
     let password = match state.auth() {
-        Some(auth) => users::make_administrator(auth)?,
-        None => None,
+        // Where another server leads the users, there is one.
+        Some(auth) if auth.leads() => users::make_administrator(auth)?,
+        _ => None,
     };
     let server = match early {
         Some(early) => early.hand_over(&state)?,
@@ -76,6 +77,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     drop((tending, maintenance));
     sync_all(&graphs)?;
     // So that another server leads them at once.
+    if let Some(auth) = state.auth() {
+        auth.follow();
+    }
     drop(state);
     graphs.close();
     tracing::info!("stopped");
@@ -128,7 +132,7 @@ fn sync_all(graphs: &Registry) -> Result<(), CommandError> {
     for name in graphs.open_names() {
         graphs.get(&name)?.space().sync()?;
     }
-    if let Some(system) = graphs.system()? {
+    if let GraphLocation::Here(system) = graphs.place(SYSTEM_GRAPH) {
         system.space().sync()?;
     }
     Ok(())
@@ -210,8 +214,9 @@ impl Early {
         let state = AppState::waiting(&config.server)?;
         let server = varve_server::start_on(listeners.share()?, &state)?;
         println!(
-            "varve {} listens on http://{} and waits for its store",
+            "varve {} listens on {}://{} and waits for its store",
             env!("CARGO_PKG_VERSION"),
+            scheme(config, "http"),
             listeners.address()
         );
         Ok(Some(Self { listeners, server }))

@@ -12,7 +12,7 @@ use varve_kv::{Leader, Leadership, SpaceId};
 
 use super::making::{is_in_use, is_unavailable};
 use super::unopened::is_for_good;
-use super::{Generations, Open, Registry, not_found};
+use super::{Generations, Open, Registry, SYSTEM_GRAPH, not_found};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 
@@ -82,6 +82,9 @@ impl Registry {
     /// Where that graph is served, as far as is known here.
     #[must_use]
     pub fn place(&self, name: &str) -> GraphLocation {
+        if name == SYSTEM_GRAPH {
+            return self.system_place();
+        }
         if let Some(open) = self.graphs.read().get(name) {
             return match open.graph.space().leadership() {
                 Leadership::Held => GraphLocation::Here(Arc::clone(&open.graph)),
@@ -102,6 +105,9 @@ impl Registry {
     /// When it cannot be asked or opened. What could not be opened is not tried again here, but
     /// with [`Registry::tend`].
     pub fn look(&self, name: &str) -> Result<GraphLocation, GraphError> {
+        if name == SYSTEM_GRAPH {
+            return self.look_at_system(false);
+        }
         if let place @ (GraphLocation::Here(_) | GraphLocation::Suspended) = self.place(name) {
             return Ok(place);
         }
@@ -147,6 +153,9 @@ impl Registry {
             if let Err(error) = self.look_again(name, generations) {
                 report(name, &error);
             }
+        }
+        if let Err(error) = self.tend_system() {
+            report(SYSTEM_GRAPH, &error);
         }
         if let Some(mut doomed) = self.doomed.try_lock() {
             self.reap(&mut doomed);

@@ -5,10 +5,13 @@
 
 use std::sync::Arc;
 
+use parking_lot::{Mutex, RwLock};
 use varve_encoding::tables::TABLES;
+use varve_kv::{Leader, Leadership};
 use varve_model::schema::Retention;
 
-use super::Registry;
+use super::making::is_in_use;
+use super::{Change, GraphLocation, Registry};
 use crate::commit::DurabilityMode;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
@@ -16,50 +19,145 @@ use crate::graph::{Graph, GraphOptions};
 /// The name of the system graph, and of its space.
 pub const SYSTEM_GRAPH: &str = "_system";
 
+/// The system graph as far as this server knows.
+#[derive(Default)]
+pub(super) struct SystemGraph {
+    place: RwLock<SystemPlace>,
+    /// Held by whoever looks for it.
+    looking: Mutex<()>,
+}
+
+#[derive(Default)]
+enum SystemPlace {
+    /// It has not been asked for, or there is none.
+    #[default]
+    Unknown,
+    /// This server has it.
+    Open(Arc<Graph>),
+    /// Another server leads it.
+    Led(Leader),
+    /// Nobody is known to lead it.
+    Nobody,
+}
+
+impl SystemGraph {
+    fn set(&self, place: SystemPlace) {
+        *self.place.write() = place;
+    }
+
+    /// Lets it go: it closes when its last user has let it go.
+    pub(super) fn close(&self) {
+        self.set(SystemPlace::Unknown);
+    }
+}
+
 impl Registry {
-    /// The system graph, if there is one. Its commits are acknowledged when they are on stable
-    /// storage, whatever those of other graphs are.
+    /// The system graph, if there is one and no other server leads it. Its commits are acknowledged
+    /// when they are on stable storage, whatever those of other graphs are.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn system(&self) -> Result<Option<Arc<Graph>>, GraphError> {
-        self.open_system(false)
+        Ok(match self.look_at_system(false)? {
+            GraphLocation::Here(graph) => Some(graph),
+            _ => None,
+        })
     }
 
     /// The system graph, made if there is none.
     ///
     /// # Errors
-    /// [`ErrorKind::NotSupported`] where several servers share the engine; when it cannot be opened
-    /// or made.
+    /// [`ErrorKind::Elsewhere`] when another server leads it; when it cannot be opened or made.
     pub fn make_system(&self) -> Result<Arc<Graph>, GraphError> {
-        let graph = self.open_system(true)?;
-        graph.ok_or_else(|| GraphError::new(ErrorKind::Storage, "The system graph is not made"))
+        let elsewhere = |detail: String| Err(GraphError::new(ErrorKind::Elsewhere, detail));
+        match self.look_at_system(true)? {
+            GraphLocation::Here(graph) => Ok(graph),
+            GraphLocation::There(leader) => elsewhere(format!(
+                "The server at {} leads the users of this cluster",
+                leader.address
+            )),
+            _ => elsewhere("Another server leads the users of this cluster".to_owned()),
+        }
     }
 
-    fn open_system(&self, create: bool) -> Result<Option<Arc<Graph>>, GraphError> {
+    /// Where the system graph is served, as far as is known here.
+    pub(super) fn system_place(&self) -> GraphLocation {
+        match &*self.system.place.read() {
+            SystemPlace::Unknown => GraphLocation::Unknown,
+            SystemPlace::Nobody => GraphLocation::Nobody,
+            SystemPlace::Led(leader) => GraphLocation::There(leader.clone()),
+            SystemPlace::Open(graph) => match graph.space().leadership() {
+                Leadership::Held => GraphLocation::Here(Arc::clone(graph)),
+                Leadership::Suspended => GraphLocation::Suspended,
+                Leadership::Lost => GraphLocation::Nobody,
+            },
+        }
+    }
+
+    /// Asks where the system graph is served, and takes it if nobody leads it. Blocks.
+    ///
+    /// # Errors
+    /// When it cannot be asked, opened or made.
+    pub fn look_at_system(&self, create: bool) -> Result<GraphLocation, GraphError> {
+        let _alone = self.system.looking.lock();
+        if let place @ (GraphLocation::Here(_) | GraphLocation::Suspended) = self.system_place() {
+            return Ok(place);
+        }
+        if matches!(&*self.system.place.read(), SystemPlace::Open(_)) {
+            self.changed(SYSTEM_GRAPH, Change::Lost);
+        }
+        self.system.set(SystemPlace::Nobody);
+        self.check_not_closed(SYSTEM_GRAPH)?;
+        if !create && !self.has_system()? {
+            self.system.set(SystemPlace::Unknown);
+            return Ok(GraphLocation::Unknown);
+        }
+        self.system.set(self.find_system(create)?);
+        Ok(self.system_place())
+    }
+
+    fn find_system(&self, create: bool) -> Result<SystemPlace, GraphError> {
+        match self.engine.leader(SYSTEM_GRAPH)? {
+            // Its time is not over yet, or this server is opening it.
+            Some(leader) if leader.is_self || leader.address.is_empty() => {
+                return Ok(SystemPlace::Nobody);
+            }
+            Some(leader) => return Ok(SystemPlace::Led(leader)),
+            None => {}
+        }
+        let opened = self.engine.open(SYSTEM_GRAPH, TABLES, create);
+        let space = match opened.map_err(GraphError::from) {
+            Ok(space) => space,
+            // Another was faster, or somebody still uses what was lost.
+            Err(error)
+                if self.is_shared()
+                    && (error.kind == ErrorKind::Elsewhere || is_in_use(&error)) =>
+            {
+                return Ok(SystemPlace::Nobody);
+            }
+            Err(error) => return Err(error),
+        };
+        let options = GraphOptions {
+            durability: DurabilityMode::Sync,
+            derivers: None,
+            jobs: None,
+            changes: Some(Retention::None),
+            ..self.options.clone()
+        };
+        let graph = Graph::open(SYSTEM_GRAPH, space, &options)?;
         if self.is_shared() {
-            return match create {
-                true => Err(GraphError::new(
-                    ErrorKind::NotSupported,
-                    "Users are not supported yet where several servers share one store (storage.engine)",
-                )),
-                false => Ok(None),
-            };
+            let term = graph.space().term();
+            self.changed(SYSTEM_GRAPH, Change::Leads { term });
         }
-        let mut system = self.system.lock();
-        if system.is_none() && (create || self.has_system()?) {
-            self.check_not_closed(SYSTEM_GRAPH)?;
-            let space = self.engine.open(SYSTEM_GRAPH, TABLES, create)?;
-            let options = GraphOptions {
-                durability: DurabilityMode::Sync,
-                derivers: None,
-                jobs: None,
-                changes: Some(Retention::None),
-                ..self.options.clone()
-            };
-            *system = Some(Graph::open(SYSTEM_GRAPH, space, &options)?);
+        Ok(SystemPlace::Open(graph))
+    }
+
+    /// Looks who leads the system graph, where users of this server have asked for it.
+    pub(super) fn tend_system(&self) -> Result<(), GraphError> {
+        match self.system_place() {
+            GraphLocation::Unknown => Ok(()),
+            _ => self.look_at_system(false).map(drop),
         }
-        Ok(system.as_ref().map(Arc::clone))
     }
 
     fn has_system(&self) -> Result<bool, GraphError> {

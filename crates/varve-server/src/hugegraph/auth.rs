@@ -139,6 +139,7 @@ const fn of_auth(route: Route) -> Route {
     route
         .needs(Needs::User)
         .keeps_content()
+        .of_users()
         .of("auth", "AuthAPI")
         .any_query()
 }

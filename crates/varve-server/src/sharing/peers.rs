@@ -1,4 +1,5 @@
-//! Connections to other servers: HTTP/1.1, kept for a while, one pool for each serving thread.
+//! Connections to other servers: HTTP/1.1, over TLS where this server has it, kept for a while, one
+//! pool for each serving thread.
 //!
 //! Request and answer are held as a whole, both bounded as they are on the server that carries them
 //! out: so a request can be sent once more when its leader is lost, and no client gets half an
@@ -12,18 +13,24 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use http::header::{self, HeaderValue};
+use http::response::Parts;
 use http::{HeaderMap, Method, Request, Uri};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::{FORWARDED, Failed, forwarded_headers};
 use crate::answers::Share;
+use crate::identity::Identity;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
+use crate::state::AppState;
+use crate::tls::Tls;
 
 /// How long another server may take to accept a connection. One that is cut off does not answer at
 /// all.
@@ -48,41 +55,32 @@ impl std::fmt::Debug for Peers {
     }
 }
 
+/// A request to another server, and the memory that its answer may take.
+pub(super) struct Asked<'a> {
+    /// Makes the request, once for each connection that is tried.
+    pub(super) request: &'a dyn Fn() -> Request<Body>,
+    /// Set while that server may have seen it.
+    pub(super) sent: &'a AtomicBool,
+    /// What the answer takes of the budget.
+    pub(super) share: Share,
+}
+
 impl Peers {
-    /// Has the server at `address` answer the request. `sent` is set while that server may have
-    /// seen it; `share` is what the answer takes of the budget.
-    pub(super) async fn ask(
+    /// Has the server at `address` answer a client's request. `sent` is set while that server may
+    /// have seen it; `share` is what the answer takes of the budget.
+    pub(super) async fn hand_on(
         &self,
         address: &str,
         context: &RequestContext,
         sent: &AtomicBool,
         share: Share,
     ) -> Result<Response, Failed> {
-        // A kept connection may have been closed by the other side; what could not be sent goes
-        // over a new one.
-        while let Some(mut sender) = self.take(address) {
-            match send(&mut sender, address, context, sent).await {
-                Ok(answer) => return self.whole(address, sender, context, answer, share).await,
-                Err(Failed::NotBegun) => {}
-                Err(failed) => return Err(failed),
-            }
-        }
-        let mut sender = connect(address).await.ok_or(Failed::NotBegun)?;
-        let answer = send(&mut sender, address, context, sent).await?;
-        self.whole(address, sender, context, answer, share).await
-    }
-
-    async fn whole(
-        &self,
-        address: &str,
-        sender: Sender,
-        context: &RequestContext,
-        answer: http::Response<Incoming>,
-        share: Share,
-    ) -> Result<Response, Failed> {
-        let (parts, body) = answer.into_parts();
-        let (body, share) = collect(body, share).await?;
-        self.keep(address, sender);
+        let asked = Asked {
+            request: &|| request(address, context),
+            sent,
+            share,
+        };
+        let (parts, body, share) = self.ask(context.state(), address, asked).await?;
         let mut headers = forwarded_headers(&parts.headers);
         if context.method == Method::HEAD {
             // It tells how long the body would be that is not there.
@@ -90,6 +88,45 @@ impl Peers {
             headers.extend(length.map(|length| (header::CONTENT_LENGTH, length.clone())));
         }
         Ok(Response::verbatim(parts.status, headers, body).holding(share))
+    }
+
+    /// Has the server at `address` answer a request.
+    pub(super) async fn ask(
+        &self,
+        state: &AppState,
+        address: &str,
+        asked: Asked<'_>,
+    ) -> Result<(Parts, Body, Share), Failed> {
+        let Asked {
+            request,
+            sent,
+            share,
+        } = asked;
+        // A kept connection may have been closed by the other side; what could not be sent goes
+        // over a new one.
+        while let Some(mut sender) = self.take(address) {
+            match send(&mut sender, request(), sent).await {
+                Ok(answer) => return self.whole(address, sender, answer, share).await,
+                Err(Failed::NotBegun) => {}
+                Err(failed) => return Err(failed),
+            }
+        }
+        let mut sender = connect(state, address).await.ok_or(Failed::NotBegun)?;
+        let answer = send(&mut sender, request(), sent).await?;
+        self.whole(address, sender, answer, share).await
+    }
+
+    async fn whole(
+        &self,
+        address: &str,
+        sender: Sender,
+        answer: http::Response<Incoming>,
+        share: Share,
+    ) -> Result<(Parts, Body, Share), Failed> {
+        let (parts, body) = answer.into_parts();
+        let (body, share) = collect(body, share).await?;
+        self.keep(address, sender);
+        Ok((parts, body, share))
     }
 
     fn take(&self, address: &str) -> Option<Sender> {
@@ -119,12 +156,11 @@ impl Peers {
 /// Sends a request and waits for the head of the answer.
 async fn send(
     sender: &mut Sender,
-    address: &str,
-    context: &RequestContext,
+    request: Request<Body>,
     sent: &AtomicBool,
 ) -> Result<http::Response<Incoming>, Failed> {
     sent.store(true, Ordering::Relaxed);
-    let answer = sender.send_request(request(address, context)).await;
+    let answer = sender.send_request(request).await;
     answer.map_err(|error| match error.is_canceled() {
         true => {
             // The connection was closed before anything of it was sent.
@@ -170,6 +206,9 @@ fn request(address: &str, context: &RequestContext) -> Request<Body> {
         }
     }
     headers.insert(FORWARDED, HeaderValue::from_static("1"));
+    if let Some(proof) = proof_of_certificate(context) {
+        headers.insert(header::AUTHORIZATION, proof);
+    }
     let path = context.uri.path_and_query();
     let path = path.map_or("/", |path| path.as_str());
     let mut request = Request::new(Body::from(context.body.clone()));
@@ -179,13 +218,52 @@ fn request(address: &str, context: &RequestContext) -> Request<Body> {
     request
 }
 
-/// A new connection; `None` if the other server takes none.
-async fn connect(address: &str) -> Option<Sender> {
-    let stream = tokio::time::timeout(CONNECT_WAIT, TcpStream::connect(address));
-    let stream = stream.await.ok()?.ok()?;
-    // Without it small requests wait for the other side's delayed acknowledgements. A failure only
-    // costs that.
-    let _ = stream.set_nodelay(true);
+/// How long a token counts that is made for one request, in seconds.
+const TOKEN_SECONDS: i64 = 60;
+
+/// A token for a client that is known by its certificate, which the other server does not see.
+fn proof_of_certificate(context: &RequestContext) -> Option<HeaderValue> {
+    let Identity::Certified(principal, _) = context.identity() else {
+        return None;
+    };
+    let token = context
+        .state()
+        .auth()?
+        .token(principal, Some(TOKEN_SECONDS));
+    let mut proof = HeaderValue::try_from(format!("Bearer {}", token.ok()?)).ok()?;
+    proof.set_sensitive(true);
+    Some(proof)
+}
+
+/// A new connection; `None` if the other server takes none, or is not who it says it is.
+async fn connect(state: &AppState, address: &str) -> Option<Sender> {
+    let stream = async {
+        let stream = TcpStream::connect(address).await.ok()?;
+        // Without it small requests wait for the other side's delayed acknowledgements. A failure
+        // only costs that.
+        let _ = stream.set_nodelay(true);
+        let Some(connector) = state.tls().and_then(Tls::connector) else {
+            return begin(stream).await;
+        };
+        match connector.connect(server_name(address)?, stream).await {
+            Ok(stream) => begin(stream).await,
+            Err(error) => {
+                tracing::warn!(address, %error, "no TLS connection to another server");
+                None
+            }
+        }
+    };
+    tokio::time::timeout(CONNECT_WAIT, stream).await.ok()?
+}
+
+/// The host of an address, which the certificate of the server there must have.
+fn server_name(address: &str) -> Option<ServerName<'static>> {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    ServerName::try_from(host.to_owned()).ok()
+}
+
+async fn begin(stream: impl AsyncRead + AsyncWrite + Unpin + 'static) -> Option<Sender> {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
     tokio::task::spawn_local(async move {
         if let Err(error) = connection.await {

@@ -1,6 +1,6 @@
-//! `/cluster`: who leads which graph, as this server knows it.
+//! `/cluster`: who leads which graph, and the users, as this server knows it.
 
-use varve_graph::registry::GraphLocation;
+use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 
 use crate::errors::HandlerResult;
 use crate::json::JsonWriter;
@@ -21,7 +21,9 @@ fn cluster(context: &RequestContext) -> HandlerResult {
     json.begin_object();
     json.key("shared").boolean(graphs.is_shared());
     json.key("graphs").begin_array();
-    for name in graphs.names() {
+    let system = graphs.is_shared() && context.state().auth().is_some();
+    let users = system.then(|| SYSTEM_GRAPH.to_owned());
+    for name in graphs.names().into_iter().chain(users) {
         let place = graphs.place(&name);
         let (state, term) = match &place {
             GraphLocation::Here(graph) => ("leader", Some(graph.space().term())),

@@ -17,14 +17,14 @@ use crate::harness::TestServer;
 use crate::tls::{Authority, Secure, connect, get_with, until};
 
 /// A certificate with its key, and its number.
-struct Issued {
-    certificate: CertificateDer<'static>,
-    key: PrivateKeyDer<'static>,
+pub(crate) struct Issued {
+    pub(crate) certificate: CertificateDer<'static>,
+    pub(crate) key: PrivateKeyDer<'static>,
     number: SerialNumber,
 }
 
 /// A certificate for a client with this common name and these alternative names.
-fn issue(authority: &Authority, name: &str, others: &[SanType]) -> Issued {
+pub(crate) fn issue(authority: &Authority, name: &str, others: &[SanType]) -> Issued {
     static NUMBERS: AtomicU64 = AtomicU64::new(1);
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(Vec::new()).unwrap();

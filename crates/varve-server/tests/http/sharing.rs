@@ -5,6 +5,7 @@ mod following;
 mod forwarded;
 mod limits;
 mod repository;
+mod users;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};

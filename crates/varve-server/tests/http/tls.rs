@@ -1,7 +1,7 @@
 //! TLS on the server's own listeners.
 
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,6 +46,17 @@ impl Authority {
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Writes the authority's own certificate to a file.
+    pub(crate) fn write(&self, name: &str) {
+        std::fs::write(self.file(name), self.pem()).unwrap();
+    }
+
+    fn pem(&self) -> String {
+        use base64::Engine as _;
+        let text = base64::engine::general_purpose::STANDARD.encode(&self.certificate);
+        format!("-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n")
     }
 
     /// Signs a certificate for 127.0.0.1 and writes it and its key; returns the certificate.
@@ -98,7 +109,11 @@ impl Authority {
 pub(crate) type Secure = StreamOwned<ClientConnection, TcpStream>;
 
 pub(crate) fn connect(server: &TestServer, config: ClientConfig) -> Secure {
-    let stream = TcpStream::connect(server.address()).unwrap();
+    connect_to(server.address(), config)
+}
+
+pub(crate) fn connect_to(address: SocketAddr, config: ClientConfig) -> Secure {
+    let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let name = ServerName::try_from("127.0.0.1").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();

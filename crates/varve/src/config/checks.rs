@@ -18,12 +18,6 @@ impl Config {
             .map_err(|error| ConfigError::new(error.to_string()))?;
         self.durability()?;
         self.storage.validate()?;
-        if self.storage.engine == "cassandra" && self.tls.is_on() {
-            return Err(ConfigError::new(
-                "tls.certificate_file is given, but servers that share a cluster hand requests on to each other \
-                 without TLS: put a proxy with TLS in front",
-            ));
-        }
         self.limits
             .limits()
             .validate()

@@ -41,6 +41,8 @@ mod metadata_bad_input;
 mod metadata_crash;
 mod metadata_suite;
 mod observed;
+#[cfg(feature = "engines")]
+mod one_directory;
 mod open_copies;
 #[cfg(feature = "engines")]
 mod open_graph;

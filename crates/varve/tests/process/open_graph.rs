@@ -31,21 +31,26 @@ impl Store {
     }
 
     pub(crate) fn serve(&self) -> Server {
+        Server::start(&mut self.command("serve"))
+    }
+
+    /// The program with this subcommand, on the store.
+    pub(crate) fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(VARVE);
-        command.arg("serve");
+        command.arg(subcommand);
         match self {
             Self::Folder(folder) => {
                 command.arg("--data-dir").arg(folder.path());
             }
             Self::Cluster { node, keyspace } => {
                 command
-                    .args(["--engine", "cassandra"])
+                    .env("VARVE_STORAGE_ENGINE", "cassandra")
                     .env("VARVE_STORAGE_CASSANDRA_CONTACT_POINTS", node)
                     .env("VARVE_STORAGE_CASSANDRA_REPLICATION", "1")
                     .env("VARVE_STORAGE_CASSANDRA_KEYSPACE", keyspace);
             }
         }
-        Server::start(&mut command)
+        command
     }
 }
 

@@ -146,6 +146,7 @@ impl Server {
             agent: self.agent.clone(),
             url: self.url.clone(),
             watch: None,
+            authorization: None,
         };
         client.try_ask(method, path, body).expect("an answer")
     }
@@ -198,6 +199,7 @@ pub(crate) struct Client {
     agent: ureq::Agent,
     url: String,
     watch: Option<Watcher>,
+    authorization: Option<String>,
 }
 
 /// Is told of every request of a client: method, path, when it began, and the answer if there was
@@ -219,6 +221,15 @@ impl Client {
             agent: agent(),
             url: url.to_owned(),
             watch: None,
+            authorization: None,
+        }
+    }
+
+    /// The same, saying with this header who it is.
+    pub(crate) fn authorized(url: &str, header: &str) -> Self {
+        Self {
+            authorization: Some(header.to_owned()),
+            ..Self::of(url)
         }
     }
 
@@ -245,10 +256,13 @@ impl Client {
     }
 
     fn exchange(&self, method: &str, path: &str, body: &str) -> Option<Answer> {
-        let request = ureq::http::Request::builder()
+        let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
             .header("content-type", "application/json");
+        if let Some(header) = &self.authorization {
+            request = request.header("authorization", header);
+        }
         let answer = if body.is_empty() {
             self.agent.run(request.body(()).expect("a request"))
         } else {

@@ -73,23 +73,3 @@ fn the_leader_learns_the_client_from_the_server_that_forwards() {
     assert_eq!(values(&head, "x-forwarded-for"), [CLIENT], "{head}");
     assert_eq!(values(&head, "forwarded"), [""; 0], "{head}");
 }
-
-#[test]
-fn no_session_is_forwarded_since_servers_that_share_a_store_have_no_users() {
-    let shared = SharedMemory::new();
-    let mut config = ServerConfig {
-        port: 0,
-        ..ServerConfig::default()
-    };
-    config.auth.enabled = true;
-    let graphs = Registry::open(shared.server("a"), GraphOptions::new(Arc::new(SystemClock)));
-    let refused = AppState::with_metadata(
-        config,
-        Arc::new(graphs.unwrap()),
-        &[],
-        None,
-        LockedGraphs::These(Vec::new()),
-    );
-    let reason = refused.expect_err("a refusal").to_string();
-    assert!(reason.contains("Users are not supported"), "{reason}");
-}

@@ -1,0 +1,254 @@
+//! One directory for the servers of a cluster: one server leads it, and the others have a copy.
+//!
+//! Only the leader changes the directory. The others ask it again and again for what is new, and
+//! say no more who a client is once the leader has not answered for [`COPY_COUNTS`].
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use varve_graph::{ErrorKind, GraphError};
+use varve_model::time::TemporalScope;
+
+use super::state::LiveDirectory;
+use super::{Auth, AuthError, random, unix_seconds};
+use crate::directory::{Change, Directory, Entry, TokenSecret};
+use crate::store::Store;
+use crate::token::SECRET_BYTES;
+
+/// What proves to one server that another one belongs to its cluster: a key that all of them have.
+pub struct ClusterKey {
+    keyed: Hmac<Sha256>,
+}
+
+/// How far the clocks of two servers may be apart, in seconds.
+const CLOCKS_APART: i64 = 300;
+
+impl ClusterKey {
+    /// Bytes that a key has at least.
+    pub const BYTES_MIN: usize = 32;
+
+    /// This key; `None` if it is too short.
+    #[must_use]
+    pub fn new(key: &[u8]) -> Option<Self> {
+        let keyed = Hmac::new_from_slice(key).ok()?;
+        (key.len() >= Self::BYTES_MIN).then_some(Self { keyed })
+    }
+
+    fn proof_of(&self, seconds: i64) -> Hmac<Sha256> {
+        let mut mac = self.keyed.clone();
+        mac.update(b"varve cluster ");
+        mac.update(&seconds.to_be_bytes());
+        mac
+    }
+
+    /// What another server believes for some minutes.
+    #[must_use]
+    pub fn proof(&self) -> String {
+        let seconds = unix_seconds();
+        let code = self.proof_of(seconds).finalize().into_bytes();
+        format!("{seconds}.{}", URL_SAFE_NO_PAD.encode(code))
+    }
+
+    /// Whether a server with this key has made the proof not long ago.
+    #[must_use]
+    pub fn verifies(&self, proof: &str) -> bool {
+        let Some((seconds, code)) = proof.split_once('.') else {
+            return false;
+        };
+        let (Ok(seconds), Ok(code)) = (seconds.parse(), URL_SAFE_NO_PAD.decode(code)) else {
+            return false;
+        };
+        unix_seconds().abs_diff(seconds) <= CLOCKS_APART.unsigned_abs()
+            && self.proof_of(seconds).verify_slice(&code).is_ok()
+    }
+}
+
+impl std::fmt::Debug for ClusterKey {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ClusterKey")
+    }
+}
+
+/// How long a copy counts after the leader has confirmed it. A user who is removed may come in for
+/// so long at a server that the leader cannot be reached from.
+pub const COPY_COUNTS: Duration = Duration::from_secs(30);
+
+/// The state that a server's directory has.
+#[derive(Debug, Default)]
+pub(super) struct Version {
+    text: String,
+    /// How many there were in this term.
+    count: u64,
+    confirmed: Option<Instant>,
+}
+
+/// A directory with its secrets, for another server of the same cluster.
+#[derive(Serialize, Deserialize)]
+pub struct DirectoryCopy {
+    /// Which of the leader's directories it is.
+    pub version: String,
+    /// Its entries.
+    pub entries: Vec<Entry>,
+}
+
+impl std::fmt::Debug for DirectoryCopy {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("DirectoryCopy")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Auth {
+    /// Takes the directory from where it is kept, and makes the secret of tokens if there is none
+    /// yet. From then on it can be changed here.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn lead(&self, store: Store) -> Result<(), AuthError> {
+        let _alone = self.changing.lock();
+        let mut directory = store.load(TemporalScope::NOW)?;
+        if directory.token_secret().is_none() {
+            let secret = STANDARD.encode(random::<SECRET_BYTES>()?);
+            let change = [Change::Put(Entry::TokenSecret(TokenSecret { secret }))];
+            store.commit(&change)?;
+            directory = directory.after(&change);
+        }
+        let store = Arc::new(store);
+        self.show(directory, self.next_version(&store));
+        *self.store.write() = Some(store);
+        Ok(())
+    }
+
+    /// Lets go of where the directory is kept: another server has it, or takes it.
+    pub fn follow(&self) {
+        let _alone = self.changing.lock();
+        if self.store.write().take().is_some() {
+            *self.version.lock() = Version::default();
+        }
+    }
+
+    /// Whether the directory can be changed here.
+    #[must_use]
+    pub fn leads(&self) -> bool {
+        self.store
+            .read()
+            .as_ref()
+            .is_some_and(|store| store.is_led())
+    }
+
+    /// Whether this server has where the directory is kept, though perhaps without its lease.
+    #[must_use]
+    pub fn has_store(&self) -> bool {
+        self.store.read().is_some()
+    }
+
+    /// Whether the directory of this server counts: it leads it, or has heard from the leader not
+    /// long ago.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        match &*self.store.read() {
+            Some(store) => store.is_led(),
+            None => {
+                let confirmed = self.version.lock().confirmed;
+                confirmed.is_some_and(|at| at.elapsed() < COPY_COUNTS)
+            }
+        }
+    }
+
+    /// The version of the directory here.
+    #[must_use]
+    pub fn version(&self) -> String {
+        self.version.lock().text.clone()
+    }
+
+    /// A copy for another server, unless that is what it has.
+    ///
+    /// # Errors
+    /// When another server leads the directory.
+    pub fn copy_unless(&self, known: &str) -> Result<Option<DirectoryCopy>, AuthError> {
+        let _alone = self.changing.lock();
+        // One that could not renew its lease has perhaps been replaced.
+        if !self.leads() {
+            return Err(elsewhere().into());
+        }
+        let version = self.version();
+        let entries = || self.directory().entries().collect();
+        Ok((version != known).then(|| DirectoryCopy {
+            entries: entries(),
+            version,
+        }))
+    }
+
+    /// Takes what the leader has answered, asked at `asked`: its directory, or that it is the one
+    /// that is here.
+    pub fn take_copy(&self, copy: Option<DirectoryCopy>, asked: Instant) {
+        let _alone = self.changing.lock();
+        if self.has_store() {
+            return;
+        }
+        if let Some(copy) = copy {
+            self.show(Directory::of(copy.entries), (copy.version, 0));
+        }
+        self.version.lock().confirmed = Some(asked);
+    }
+
+    /// When API tokens were used here, if that is later than the directory says: their ids, and
+    /// milliseconds since 1970.
+    #[must_use]
+    pub fn uses(&self) -> Vec<(String, i64)> {
+        let directory = self.directory();
+        let used = directory.api_tokens().filter_map(|token| {
+            let used = self.use_of(token);
+            let is_new = used != token.used;
+            Some((token.id.clone(), used.filter(|_| is_new)?))
+        });
+        used.collect()
+    }
+
+    /// Takes what another server says of the uses of API tokens.
+    pub fn note_uses(&self, uses: &[(String, i64)]) {
+        let state = self.state.load();
+        for (id, used) in uses {
+            if let Some(token) = state.api_tokens.get(id) {
+                token.used.fetch_max(*used, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Where the directory is kept.
+    pub(super) fn led(&self) -> Result<Arc<Store>, AuthError> {
+        let store = self.store.read().clone();
+        Ok(store.ok_or_else(elsewhere)?)
+    }
+
+    pub(super) fn next_version(&self, store: &Store) -> (String, u64) {
+        let count = self.version.lock().count + 1;
+        (format!("{}-{count}", store.term()), count)
+    }
+
+    pub(super) fn show(&self, directory: Directory, (text, count): (String, u64)) {
+        let state = LiveDirectory::of(directory, Some(&self.state.load()));
+        self.state.store(Arc::new(state));
+        *self.version.lock() = Version {
+            text,
+            count,
+            confirmed: None,
+        };
+    }
+}
+
+fn elsewhere() -> GraphError {
+    let message = "Another server leads the users of this cluster";
+    GraphError::new(ErrorKind::Elsewhere, message)
+}
+
+#[cfg(test)]
+mod tests;
