@@ -10,7 +10,7 @@ const BETWEEN: char = '@';
 
 /// A user's id, which is its name, and when the user was made: a later user of the same name is
 /// another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Account {
     /// The user's id.
     pub id: Id,

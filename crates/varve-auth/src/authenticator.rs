@@ -11,7 +11,7 @@ mod state;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
@@ -20,11 +20,11 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
 use parking_lot::{Mutex, RwLock};
 use sha2::Sha256;
-use varve_graph::GraphError;
+use varve_graph::{ErrorKind, GraphError};
 use varve_model::time::TemporalScope;
 
 use self::copy::Version;
-pub use self::copy::{COPY_COUNTS, ClusterKey, DirectoryCopy};
+pub use self::copy::{ClusterKey, DirectoryCopy};
 use self::state::LiveDirectory;
 use crate::account::Account;
 use crate::api_token::{API_TOKEN_PREFIX, ApiToken};
@@ -54,6 +54,8 @@ pub struct AuthOptions {
     pub password_length_min: usize,
     /// Seconds that a token counts.
     pub token_seconds: i64,
+    /// Seconds that a copy of the directory counts after its leader has confirmed it.
+    pub copy_seconds: u32,
 }
 
 /// A client that has said who it is.
@@ -150,6 +152,8 @@ pub struct Auth {
     state: ArcSwap<LiveDirectory>,
     /// Held by whoever changes the directory.
     changing: Mutex<()>,
+    /// Whether it is unknown of a change whether it is stored.
+    unsettled: AtomicBool,
     throttle: Throttle,
     /// A keyed hash of nothing yet, which only this process can make.
     keyed: Hmac<Sha256>,
@@ -181,6 +185,7 @@ impl Auth {
             options,
             state: ArcSwap::from_pointee(LiveDirectory::of(Directory::default(), None)),
             changing: Mutex::new(()),
+            unsettled: AtomicBool::new(false),
             throttle: Throttle::default(),
             keyed: Hmac::new_from_slice(&random::<32>()?).map_err(|error| invalid(&error))?,
             kept: std::array::from_fn(|_| RwLock::default()),
@@ -213,11 +218,61 @@ impl Auth {
     pub fn change(&self, change: impl FnOnce(&Directory) -> Made) -> Result<Id, AuthError> {
         let _alone = self.changing.lock();
         let store = self.led()?;
+        self.settle_in(&store)?;
         let before = self.directory();
         let (id, changes) = change(&before)?;
-        store.commit(&changes)?;
-        self.show(before.after(&changes), self.next_version(&store));
+        self.commit(&store, &changes)?;
+        self.show(before.after(&changes), self.next_version(&store), None);
         Ok(id)
+    }
+
+    fn commit(&self, store: &Store, changes: &[Change]) -> Result<(), AuthError> {
+        let stored = store.commit(changes);
+        if let Err(error) = &stored
+            && matches!(error.kind, ErrorKind::OutcomeUnknown | ErrorKind::Storage)
+        {
+            self.unsettled.store(true, Ordering::Relaxed);
+        }
+        Ok(stored?)
+    }
+
+    /// Whether it is unknown of a change whether it is stored.
+    #[must_use]
+    pub fn is_unsettled(&self) -> bool {
+        self.unsettled.load(Ordering::Relaxed)
+    }
+
+    /// Learns what became of a change of which it is unknown whether it is stored.
+    ///
+    /// # Errors
+    /// When the store still fails.
+    pub fn settle(&self) -> Result<(), AuthError> {
+        if !self.is_unsettled() {
+            return Ok(());
+        }
+        let _alone = self.changing.lock();
+        match self.led() {
+            Ok(store) => self.settle_in(&store),
+            // Whoever leads it next reads what is stored.
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn settle_in(&self, store: &Store) -> Result<(), AuthError> {
+        if !self.is_unsettled() {
+            return Ok(());
+        }
+        // Commits are stored one after the other: behind this one, all before it are decided.
+        let directory = self.directory();
+        let secret = directory.token_secret().cloned().map(Entry::TokenSecret);
+        store.commit(&secret.map(Change::Put).into_iter().collect::<Vec<_>>())?;
+        self.show(
+            store.load(TemporalScope::NOW)?,
+            self.next_version(store),
+            None,
+        );
+        self.unsettled.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The hash of a new password. Takes as long as a login.

@@ -23,7 +23,7 @@ mod white_list;
 pub use account::{Account, NoAccount};
 pub use api_token::{API_TOKEN_PREFIX, API_TOKENS_MAX, ApiToken, NewApiToken, Restriction};
 pub use authenticator::{
-    Auth, AuthError, AuthOptions, COPY_COUNTS, ClusterKey, DirectoryCopy, Login, Principal, Proved,
+    Auth, AuthError, AuthOptions, ClusterKey, DirectoryCopy, Login, Principal, Proved,
 };
 pub use changes::{Author, DirectoryError, Made, NAME_BYTES_MAX, NewPassword, UserPatch};
 pub use directory::{ADMIN, Change, Directory, Entry, SYSTEM};

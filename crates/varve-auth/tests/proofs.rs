@@ -62,6 +62,7 @@ fn auth() -> Auth {
     registry.create("users").expect("made");
     let store = Store::open(registry.get("users").expect("there")).expect("taken");
     let options = AuthOptions {
+        copy_seconds: 60,
         password_length_min: 8,
         token_seconds: 86_400,
     };

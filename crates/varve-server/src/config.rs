@@ -238,6 +238,10 @@ section! {
         /// A file with the key that all servers on one Cassandra cluster share, at least 32 bytes,
         /// with which they ask each other for the users. Must be given there; counts nowhere else.
         cluster_key_file: PathBuf = PathBuf::new(),
+        /// Seconds that a server on a Cassandra cluster knows the users after it has last heard
+        /// from the one that leads them. Then clients are answered 503. At least
+        /// `storage.cassandra.lease_seconds` and 15 more, so that another server can take over.
+        users_copy_seconds: u32 = 60,
     }
 }
 
@@ -247,6 +251,7 @@ impl AuthConfig {
         AuthOptions {
             password_length_min: self.password_min_length,
             token_seconds: i64::from(self.token_expire_seconds),
+            copy_seconds: self.users_copy_seconds,
         }
     }
 }

@@ -279,6 +279,23 @@ pub(crate) fn claimed(
     }
 }
 
+/// How often it is looked what became of a change of the users that did not end in time.
+const SETTLED_EVERY: Duration = Duration::from_secs(1);
+
+/// Learns what became of changes of the users that did not end in time.
+pub(crate) async fn settle_changes(state: &AppState, auth: &Arc<Auth>) {
+    loop {
+        tokio::time::sleep(SETTLED_EVERY).await;
+        if !auth.is_unsettled() {
+            continue;
+        }
+        let auth = Arc::clone(auth);
+        if let Ok(Err(error)) = state.run_blocking(move || auth.settle()).await {
+            tracing::warn!(%error, "it is unknown whether a change of the users is stored");
+        }
+    }
+}
+
 /// How often it is stored when API tokens were used last.
 const USES_STORED_EVERY: Duration = Duration::from_secs(60);
 

@@ -502,7 +502,8 @@ async fn tend(worker: Arc<WorkerHandle>) {
     };
     let tokens = async {
         if let Some(auth) = worker.state.auth() {
-            identity::store_uses(&worker.state, auth).await;
+            let uses = identity::store_uses(&worker.state, auth);
+            tokio::join!(uses, identity::settle_changes(&worker.state, auth));
         }
     };
     let users = keep_up_for_ever(&worker);

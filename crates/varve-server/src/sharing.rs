@@ -85,6 +85,9 @@ pub(crate) async fn work(
     let mut place = known_place(state, &graph).await;
     loop {
         match place {
+            // It has taken the users and does not have them yet.
+            Ok(GraphLocation::Here(_))
+                if route.of_users && !state.auth().is_some_and(|auth| auth.leads()) => {}
             Ok(GraphLocation::Here(led)) => {
                 let result = service::run(state, route, Box::new(context.again(deadline))).await;
                 if let Some(result) = settled(route, &led, result) {
@@ -107,9 +110,11 @@ pub(crate) async fn work(
             Ok(GraphLocation::There(leader)) => {
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
                     Ok(response) => {
-                        if route.of_users && route.access.action.may_change() {
-                            // So that who has changed a user finds it changed here, too.
-                            users::keep_up(&context.worker).await;
+                        if users::are_changed(route) && response.status.is_success() {
+                            // The client finds at this server, too, what it has changed.
+                            let limit = tokio::time::Instant::from_std(deadline);
+                            let copied = users::keep_up_since(&context.worker, Instant::now());
+                            let _ = tokio::time::timeout_at(limit, copied).await;
                         }
                         return Ok(response);
                     }
@@ -226,7 +231,7 @@ async fn hand_on(
         let share = state.answers().share(route.access.action.may_change());
         let peers = &context.worker.peers;
         tokio::select! {
-            answer = peers.hand_on(&leader.address, context, &sent, share) => answer,
+            answer = peers.forward(&leader.address, context, &sent, share) => answer,
             () = leads_no_more(state, graph, leader) => Err(match may_be_done() {
                 true => Failed::Unknown,
                 false => Failed::NotBegun,

@@ -1,7 +1,9 @@
 //! One directory for the servers of a cluster: one server leads it, and the others have a copy.
 //!
-//! Only the leader changes the directory. The others ask it again and again for what is new, and
-//! say no more who a client is once the leader has not answered for [`COPY_COUNTS`].
+//! Only the leader changes the directory. The others ask it again and again for what is new. A copy
+//! counts no more once the leader has not answered for [`AuthOptions::copy_seconds`].
+//!
+//! [`AuthOptions::copy_seconds`]: super::AuthOptions::copy_seconds
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,13 +23,25 @@ use crate::directory::{Change, Directory, Entry, TokenSecret};
 use crate::store::Store;
 use crate::token::SECRET_BYTES;
 
-/// What proves to one server that another one belongs to its cluster: a key that all of them have.
+/// What servers of one cluster prove to each other that they are: a key that all of them have.
 pub struct ClusterKey {
     keyed: Hmac<Sha256>,
 }
 
 /// How far the clocks of two servers may be apart, in seconds.
 const CLOCKS_APART: i64 = 300;
+
+/// What a proof is about.
+#[derive(Debug, Clone, Copy)]
+enum About<'a> {
+    Request {
+        seconds: i64,
+    },
+    /// The answer to the request with this proof.
+    Answer {
+        request: &'a str,
+    },
+}
 
 impl ClusterKey {
     /// Bytes that a key has at least.
@@ -40,32 +54,54 @@ impl ClusterKey {
         (key.len() >= Self::BYTES_MIN).then_some(Self { keyed })
     }
 
-    fn proof_of(&self, seconds: i64) -> Hmac<Sha256> {
+    fn code_of(&self, about: About<'_>, body: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.keyed.clone();
-        mac.update(b"varve cluster ");
-        mac.update(&seconds.to_be_bytes());
+        match about {
+            About::Request { seconds } => mac.update(format!("request {seconds} ").as_bytes()),
+            About::Answer { request } => mac.update(format!("answer {request} ").as_bytes()),
+        }
+        mac.update(body);
         mac
     }
 
-    /// What another server believes for some minutes.
+    /// The proof of a request with this body. It counts for some minutes.
     #[must_use]
-    pub fn proof(&self) -> String {
-        let seconds = unix_seconds();
-        let code = self.proof_of(seconds).finalize().into_bytes();
-        format!("{seconds}.{}", URL_SAFE_NO_PAD.encode(code))
+    pub fn proof(&self, body: &[u8]) -> String {
+        self.proof_at(unix_seconds(), body)
     }
 
-    /// Whether a server with this key has made the proof not long ago.
+    fn proof_at(&self, seconds: i64, body: &[u8]) -> String {
+        let code = self.code_of(About::Request { seconds }, body).finalize();
+        format!("{seconds}.{}", URL_SAFE_NO_PAD.encode(code.into_bytes()))
+    }
+
+    /// Whether a server with this key has sent a request with this proof and body, not long ago.
     #[must_use]
-    pub fn verifies(&self, proof: &str) -> bool {
+    pub fn verifies(&self, proof: &str, body: &[u8]) -> bool {
         let Some((seconds, code)) = proof.split_once('.') else {
             return false;
         };
         let (Ok(seconds), Ok(code)) = (seconds.parse(), URL_SAFE_NO_PAD.decode(code)) else {
             return false;
         };
+        let expected = self.code_of(About::Request { seconds }, body);
         unix_seconds().abs_diff(seconds) <= CLOCKS_APART.unsigned_abs()
-            && self.proof_of(seconds).verify_slice(&code).is_ok()
+            && expected.verify_slice(&code).is_ok()
+    }
+
+    /// The proof of the answer with this body to the request with that proof.
+    #[must_use]
+    pub fn proof_of_answer(&self, request: &str, body: &[u8]) -> String {
+        let code = self.code_of(About::Answer { request }, body).finalize();
+        URL_SAFE_NO_PAD.encode(code.into_bytes())
+    }
+
+    /// Whether a server with this key has answered so.
+    #[must_use]
+    pub fn verifies_answer(&self, proof: &str, request: &str, body: &[u8]) -> bool {
+        let expected = self.code_of(About::Answer { request }, body);
+        let code = URL_SAFE_NO_PAD.decode(proof);
+        code.is_ok_and(|code| expected.verify_slice(&code).is_ok())
     }
 }
 
@@ -74,10 +110,6 @@ impl std::fmt::Debug for ClusterKey {
         formatter.write_str("ClusterKey")
     }
 }
-
-/// How long a copy counts after the leader has confirmed it. A user who is removed may come in for
-/// so long at a server that the leader cannot be reached from.
-pub const COPY_COUNTS: Duration = Duration::from_secs(30);
 
 /// The state that a server's directory has.
 #[derive(Debug, Default)]
@@ -122,7 +154,9 @@ impl Auth {
             directory = directory.after(&change);
         }
         let store = Arc::new(store);
-        self.show(directory, self.next_version(&store));
+        let now = Some(Instant::now());
+        self.show(directory, self.next_version(&store), now);
+        self.unsettled.store(false, Ordering::Relaxed);
         *self.store.write() = Some(store);
         Ok(())
     }
@@ -130,7 +164,9 @@ impl Auth {
     /// Lets go of where the directory is kept: another server has it, or takes it.
     pub fn follow(&self) {
         let _alone = self.changing.lock();
-        if self.store.write().take().is_some() {
+        // Its graph may take a while to close, and nobody must wait for that.
+        let store = self.store.write().take();
+        if store.is_some() {
             *self.version.lock() = Version::default();
         }
     }
@@ -158,7 +194,8 @@ impl Auth {
             Some(store) => store.is_led(),
             None => {
                 let confirmed = self.version.lock().confirmed;
-                confirmed.is_some_and(|at| at.elapsed() < COPY_COUNTS)
+                let counts = Duration::from_secs(self.options.copy_seconds.into());
+                confirmed.is_some_and(|at| at.elapsed() < counts)
             }
         }
     }
@@ -169,22 +206,19 @@ impl Auth {
         self.version.lock().text.clone()
     }
 
-    /// A copy for another server, unless that is what it has.
+    /// A copy for another server.
     ///
     /// # Errors
     /// When another server leads the directory.
-    pub fn copy_unless(&self, known: &str) -> Result<Option<DirectoryCopy>, AuthError> {
-        let _alone = self.changing.lock();
+    pub fn copy(&self) -> Result<DirectoryCopy, AuthError> {
         // One that could not renew its lease has perhaps been replaced.
         if !self.leads() {
             return Err(elsewhere().into());
         }
+        // The version first: a copy with a later directory is asked for again.
         let version = self.version();
-        let entries = || self.directory().entries().collect();
-        Ok((version != known).then(|| DirectoryCopy {
-            entries: entries(),
-            version,
-        }))
+        let entries = self.directory().entries().collect();
+        Ok(DirectoryCopy { version, entries })
     }
 
     /// Takes what the leader has answered, asked at `asked`: its directory, or that it is the one
@@ -194,23 +228,26 @@ impl Auth {
         if self.has_store() {
             return;
         }
-        if let Some(copy) = copy {
-            self.show(Directory::of(copy.entries), (copy.version, 0));
+        match copy {
+            Some(copy) => {
+                let directory = Directory::of(copy.entries);
+                self.show(directory, (copy.version, 0), Some(asked));
+            }
+            None => self.version.lock().confirmed = Some(asked),
         }
-        self.version.lock().confirmed = Some(asked);
     }
 
-    /// When API tokens were used here, if that is later than the directory says: their ids, and
-    /// milliseconds since 1970.
+    /// When API tokens were used here, if that is later than the directory says, of at most
+    /// `most`: their ids, and milliseconds since 1970.
     #[must_use]
-    pub fn uses(&self) -> Vec<(String, i64)> {
+    pub fn uses(&self, most: usize) -> Vec<(String, i64)> {
         let directory = self.directory();
         let used = directory.api_tokens().filter_map(|token| {
             let used = self.use_of(token);
             let is_new = used != token.used;
             Some((token.id.clone(), used.filter(|_| is_new)?))
         });
-        used.collect()
+        used.take(most).collect()
     }
 
     /// Takes what another server says of the uses of API tokens.
@@ -234,13 +271,18 @@ impl Auth {
         (format!("{}-{count}", store.term()), count)
     }
 
-    pub(super) fn show(&self, directory: Directory, (text, count): (String, u64)) {
+    pub(super) fn show(
+        &self,
+        directory: Directory,
+        (text, count): (String, u64),
+        confirmed: Option<Instant>,
+    ) {
         let state = LiveDirectory::of(directory, Some(&self.state.load()));
         self.state.store(Arc::new(state));
         *self.version.lock() = Version {
             text,
             count,
-            confirmed: None,
+            confirmed,
         };
     }
 }

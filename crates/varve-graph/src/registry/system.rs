@@ -42,7 +42,9 @@ enum SystemPlace {
 
 impl SystemGraph {
     fn set(&self, place: SystemPlace) {
-        *self.place.write() = place;
+        let before = std::mem::replace(&mut *self.place.write(), place);
+        // A graph may take a while to close, and nobody must wait for that.
+        drop(before);
     }
 
     /// Lets it go: it closes when its last user has let it go.
@@ -94,19 +96,24 @@ impl Registry {
         }
     }
 
-    /// Asks where the system graph is served, and takes it if nobody leads it. Blocks.
+    /// Asks where the system graph is served, and takes it if nobody leads it. Blocks. While the
+    /// engine cannot be asked, what is known of other servers stands.
     ///
     /// # Errors
     /// When it cannot be asked, opened or made.
     pub fn look_at_system(&self, create: bool) -> Result<GraphLocation, GraphError> {
-        let _alone = self.system.looking.lock();
+        // Whoever looks may wait for a cluster; who asks meanwhile asks again.
+        let Some(_alone) = self.system.looking.try_lock() else {
+            return Ok(self.system_place());
+        };
         if let place @ (GraphLocation::Here(_) | GraphLocation::Suspended) = self.system_place() {
             return Ok(place);
         }
-        if matches!(&*self.system.place.read(), SystemPlace::Open(_)) {
+        let is_lost = matches!(&*self.system.place.read(), SystemPlace::Open(_));
+        if is_lost {
             self.changed(SYSTEM_GRAPH, Change::Lost);
+            self.system.set(SystemPlace::Nobody);
         }
-        self.system.set(SystemPlace::Nobody);
         self.check_not_closed(SYSTEM_GRAPH)?;
         if !create && !self.has_system()? {
             self.system.set(SystemPlace::Unknown);

@@ -68,7 +68,7 @@ pub(super) struct Asked<'a> {
 impl Peers {
     /// Has the server at `address` answer a client's request. `sent` is set while that server may
     /// have seen it; `share` is what the answer takes of the budget.
-    pub(super) async fn hand_on(
+    pub(super) async fn forward(
         &self,
         address: &str,
         context: &RequestContext,
@@ -218,21 +218,13 @@ fn request(address: &str, context: &RequestContext) -> Request<Body> {
     request
 }
 
-/// How long a token counts that is made for one request, in seconds.
-const TOKEN_SECONDS: i64 = 60;
-
 /// A token for a client that is known by its certificate, which the other server does not see.
 fn proof_of_certificate(context: &RequestContext) -> Option<HeaderValue> {
     let Identity::Certified(principal, _) = context.identity() else {
         return None;
     };
-    let token = context
-        .state()
-        .auth()?
-        .token(principal, Some(TOKEN_SECONDS));
-    let mut proof = HeaderValue::try_from(format!("Bearer {}", token.ok()?)).ok()?;
-    proof.set_sensitive(true);
-    Some(proof)
+    let state = context.state();
+    state.shared_users.as_ref()?.token(state.auth()?, principal)
 }
 
 /// A new connection; `None` if the other server takes none, or is not who it says it is.

@@ -1,9 +1,10 @@
 //! The users of a cluster: one server leads them, as it would a graph, and the others have a copy.
 //!
-//! Requests about users go to the server that leads them. Who a client is every server says by
-//! itself, from its copy, and says 503 when that is too old. `/cluster/users` hands out the copy,
-//! with the hashes of passwords, to whoever has the cluster's key.
+//! Requests about users go to the server that leads them. Every server checks identities itself,
+//! with its copy, and answers 503 when that is too old. `/cluster/users` gives the copy, with the
+//! hashes of passwords, to whoever has the cluster's key.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::{Method, Request, StatusCode};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use varve_auth::{Auth, ClusterKey, DirectoryCopy, Store};
+use varve_auth::{Account, Auth, AuthError, ClusterKey, DirectoryCopy, Principal, Store};
 use varve_graph::Registry;
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 use varve_kv::Leader;
@@ -25,35 +26,48 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
 use crate::rights::Needs;
-use crate::route::{Class, Handler, Route, Scope};
+use crate::route::{Class, Handler, Route, Scope, Verb};
 use crate::state::{AppState, SetupError, WorkerHandle, check_owners};
 
 /// How often a server asks for the users of the one that leads them.
 const EVERY: Duration = Duration::from_millis(250);
 /// How long the answer may take.
 const ANSWER_WAIT: Duration = Duration::from_secs(5);
-/// How often it tells when API tokens were used.
+/// How often it says when API tokens were used, and of how many.
 const USES_EVERY: Duration = Duration::from_secs(60);
+const USES_MAX: usize = 1_000;
+/// How long a token counts that is made for requests of a client with a certificate, in seconds:
+/// the clocks of servers may differ by some minutes. It is used for a part of that.
+const TOKEN_SECONDS: i64 = 360;
+const TOKEN_USED: Duration = Duration::from_secs(30);
+/// Such tokens that are kept.
+const TOKENS_MAX: usize = 10_000;
 
-/// The header with the proof that a server belongs to the cluster.
+/// The header that proves that a request, or its answer, comes from a server of the cluster.
 const PROOF: HeaderName = HeaderName::from_static("x-varve-cluster-proof");
 
 /// The routes of this room.
-pub(crate) static ROUTES: &[Route] = &[Route::post("cluster/users", Handler::Pooled(copy))
-    .reads(Scope::Server)
-    .needs(Needs::Nothing)
-    .of("cluster", "ClusterAPI")
-    .class(Class::Control)];
+pub(crate) static ROUTES: &[Route] = &[Route::post(
+    "cluster/users",
+    Handler::Async(|context| Box::pin(copy(context))),
+)
+.reads(Scope::Server)
+.needs(Needs::Nothing)
+.of("cluster", "ClusterAPI")
+.class(Class::Control)];
 
 /// What a server needs to have the users that another one leads.
 #[derive(Debug)]
 pub(crate) struct SharedUsers {
     key: ClusterKey,
-    /// Held by whoever asks, so that an older copy does not replace a newer one.
-    asking: tokio::sync::Mutex<()>,
-    uses_told: Mutex<Instant>,
+    /// Held by whoever asks, so that an older copy does not replace a newer one. When the last ask
+    /// began that was answered.
+    asking: tokio::sync::Mutex<Option<Instant>>,
+    uses_sent: Mutex<Instant>,
     /// Lets jobs run, once the users are known.
     jobs: Once,
+    /// Tokens for clients that are known by their certificates, and when they were made.
+    tokens: Mutex<HashMap<Account, (String, Instant)>>,
 }
 
 impl SharedUsers {
@@ -104,9 +118,35 @@ impl SharedUsers {
         Ok(Some(Self {
             key,
             asking: tokio::sync::Mutex::default(),
-            uses_told: Mutex::new(Instant::now()),
+            uses_sent: Mutex::new(Instant::now()),
             jobs: Once::new(),
+            tokens: Mutex::default(),
         }))
+    }
+
+    /// A header that says who a client is that has shown its certificate.
+    pub(super) fn token(&self, auth: &Auth, client: &Principal) -> Option<HeaderValue> {
+        let mut tokens = self.tokens.lock();
+        let account = client.account();
+        let kept = tokens.get(&account);
+        let kept = kept.filter(|(token, made)| {
+            // One of before the user's password was changed does not count.
+            made.elapsed() < TOKEN_USED && auth.check_token(token).is_some()
+        });
+        let token = match kept {
+            Some((token, _)) => token.clone(),
+            None => {
+                let token = auth.token(client, Some(TOKEN_SECONDS)).ok()?;
+                if tokens.len() >= TOKENS_MAX {
+                    tokens.clear();
+                }
+                tokens.insert(account, (token.clone(), Instant::now()));
+                token
+            }
+        };
+        let mut header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
+        header.set_sensitive(true);
+        Some(header)
     }
 }
 
@@ -121,23 +161,37 @@ struct Ask {
 }
 
 /// The users, for another server of the cluster; 204 if it has them.
-fn copy(context: &RequestContext) -> HandlerResult {
+async fn copy(context: RequestContext) -> HandlerResult {
     let state = context.state();
     let proof = context.headers().get(PROOF);
-    let proof = proof.and_then(|proof| proof.to_str().ok());
-    let is_proved = |shared: &&SharedUsers| proof.is_some_and(|proof| shared.key.verifies(proof));
+    let proof = proof.and_then(|proof| proof.to_str().ok()).unwrap_or("");
+    let is_proved = |shared: &&SharedUsers| shared.key.verifies(proof, &context.body);
     let shared = state.shared_users.as_ref().filter(is_proved);
-    let Some(auth) = shared.and(state.auth()) else {
+    let Some((auth, shared)) = state.auth().zip(shared) else {
         return Err(ApiError::forbidden(
             "Only servers of this cluster may ask for its users",
         ));
     };
     let ask: Ask = context.json_object()?;
     auth.note_uses(&ask.uses);
-    Ok(match auth.copy_unless(&ask.known)? {
-        None => Response::no_content(),
-        Some(copy) => Response::of(StatusCode::OK, &copy),
-    })
+    let (status, body) = if auth.leads() && auth.version() == ask.known {
+        (StatusCode::NO_CONTENT, Vec::new())
+    } else {
+        let auth = Arc::clone(auth);
+        let whole = move || {
+            let copy = auth.copy()?;
+            Ok::<_, AuthError>(serde_json::to_vec(&copy).unwrap_or_default())
+        };
+        (StatusCode::OK, state.run_blocking(whole).await??)
+    };
+    let answer = shared.key.proof_of_answer(proof, &body);
+    let answer = HeaderValue::try_from(answer)
+        .map_err(|_| ApiError::internal("The proof of the answer is no header"))?;
+    let response = match status {
+        StatusCode::OK => Response::json(status, Body::from(body)),
+        _ => Response::no_content(),
+    };
+    Ok(response.header(PROOF, answer))
 }
 
 /// Keeps the users of this server those of the cluster.
@@ -146,19 +200,29 @@ pub(crate) async fn keep_up_for_ever(worker: &WorkerHandle) {
         return;
     }
     loop {
-        keep_up(worker).await;
+        keep_up_since(worker, Instant::now()).await;
         tokio::time::sleep(EVERY).await;
     }
 }
 
-/// Brings the users of this server to those of the cluster, as they are now or later. What fails is
-/// tried again with the next round.
-pub(super) async fn keep_up(worker: &WorkerHandle) {
+/// Whether a request of a route may change users.
+pub(super) fn are_changed(route: &Route) -> bool {
+    let is_login = route.verb == Verb::Post && route.needs == Needs::Nothing;
+    route.of_users && route.access.action.may_change() && route.verb != Verb::Get && !is_login
+}
+
+/// Brings the users of this server to those of the cluster, as they are at that time or later. What
+/// fails is tried again with the next round.
+pub(super) async fn keep_up_since(worker: &WorkerHandle, since: Instant) {
     let state = &*worker.state;
     let (Some(auth), Some(shared)) = (state.auth(), &state.shared_users) else {
         return;
     };
-    let _alone = shared.asking.lock().await;
+    let mut asked = shared.asking.lock().await;
+    if asked.is_some_and(|asked| asked >= since) {
+        return;
+    }
+    let began = Instant::now();
     let kept = match state.graphs().place(SYSTEM_GRAPH) {
         GraphLocation::Here(_) if auth.has_store() => Ok(()),
         GraphLocation::Here(graph) => {
@@ -181,6 +245,9 @@ pub(super) async fn keep_up(worker: &WorkerHandle) {
     };
     if auth.is_current() {
         shared.jobs.call_once(|| check_owners(state.graphs(), auth));
+    }
+    if kept.is_ok() {
+        *asked = Some(began);
     }
     if let Err(error) = kept {
         match auth.is_current() {
@@ -210,14 +277,19 @@ async fn fetch(
 ) -> Result<(), String> {
     let state = &*worker.state;
     let asked = Instant::now();
-    let is_time = shared.uses_told.lock().elapsed() >= USES_EVERY;
+    let mut uses = Vec::new();
+    if shared.uses_sent.lock().elapsed() >= USES_EVERY {
+        uses = auth.uses(USES_MAX);
+        *shared.uses_sent.lock() = asked;
+    }
     let ask = Ask {
         known: auth.version(),
-        uses: if is_time { auth.uses() } else { Vec::new() },
+        uses,
     };
     let body = serde_json::to_vec(&ask).map_err(|error| error.to_string())?;
-    let proof = HeaderValue::try_from(shared.key.proof()).map_err(|error| error.to_string())?;
-    let make = || request(&leader.address, &proof, body.clone());
+    let proof = shared.key.proof(&body);
+    let header = HeaderValue::try_from(&proof).map_err(|error| error.to_string())?;
+    let make = || request(&header, body.clone());
     let sent = AtomicBool::new(false);
     let asked_of = Asked {
         request: &make,
@@ -230,22 +302,30 @@ async fn fetch(
     let (head, body, _share) = answer
         .map_err(|_| unanswered())?
         .map_err(|_| unanswered())?;
+    if !matches!(head.status, StatusCode::OK | StatusCode::NO_CONTENT) {
+        return Err(format!(
+            "the server at {} answers {}",
+            leader.address, head.status
+        ));
+    }
+    let mut text = vec![0; body.remaining()];
+    let mut body = body;
+    body.copy_to_slice(&mut text);
+    let answer = head.headers.get(PROOF);
+    let answer = answer.and_then(|answer| answer.to_str().ok()).unwrap_or("");
+    if !shared.key.verifies_answer(answer, &proof, &text) {
+        return Err(format!("the server at {} has another key", leader.address));
+    }
     let copy: Option<DirectoryCopy> = match head.status {
         StatusCode::NO_CONTENT => None,
-        StatusCode::OK => {
-            let copy = serde_json::from_reader(body.reader());
-            Some(copy.map_err(|error| format!("the users of {}: {error}", leader.address))?)
-        }
-        status => return Err(format!("the server at {} answers {status}", leader.address)),
+        _ => serde_json::from_slice(&text)
+            .map_err(|error| format!("the users of {}: {error}", leader.address))?,
     };
-    if is_time {
-        *shared.uses_told.lock() = asked;
-    }
     auth.take_copy(copy, asked);
     Ok(())
 }
 
-fn request(address: &str, proof: &HeaderValue, body: Vec<u8>) -> Request<Body> {
+fn request(proof: &HeaderValue, body: Vec<u8>) -> Request<Body> {
     let mut request = Request::new(Body::from(body));
     *request.method_mut() = Method::POST;
     *request.uri_mut() = http::Uri::from_static("/cluster/users");
@@ -254,8 +334,7 @@ fn request(address: &str, proof: &HeaderValue, body: Vec<u8>) -> Request<Body> {
     headers.insert(header::CONTENT_TYPE, json);
     headers.insert(PROOF, proof.clone());
     headers.insert(FORWARDED, HeaderValue::from_static("1"));
-    if let Ok(host) = HeaderValue::from_str(address) {
-        headers.insert(header::HOST, host);
-    }
+    // A name that every server takes, whatever it is called.
+    headers.insert(header::HOST, HeaderValue::from_static("localhost"));
     request
 }

@@ -9,6 +9,9 @@ const KEYSPACE_BYTES_MAX: usize = 16;
 /// batches.
 const FRONT_TABLE_BYTES_MIN: usize = 16 << 10;
 
+/// Seconds that a server may need to open a graph whose lease has run out.
+const TAKE_OVER_SECONDS: u64 = 15;
+
 impl Config {
     /// Refuses values with which the server could not work.
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
@@ -18,6 +21,16 @@ impl Config {
             .map_err(|error| ConfigError::new(error.to_string()))?;
         self.durability()?;
         self.storage.validate()?;
+        let takes_over_after = self.storage.cassandra.lease_seconds + TAKE_OVER_SECONDS;
+        if self.storage.engine == "cassandra"
+            && self.auth.enabled
+            && u64::from(self.auth.users_copy_seconds) < takes_over_after
+        {
+            return Err(ConfigError::new(format!(
+                "auth.users_copy_seconds must be at least {takes_over_after}: storage.cassandra.lease_seconds and \
+                 {TAKE_OVER_SECONDS} more"
+            )));
+        }
         self.limits
             .limits()
             .validate()

@@ -16,6 +16,9 @@ const BOB: &str = "Basic Ym9iOmNvcnJlY3QgaG9yc2U=";
 /// How long another server may take to lead the users: the lease, and what a busy machine adds.
 const TAKES_OVER_WITHIN: Duration = Duration::from_secs(90);
 
+/// After a lease that was not given back another server waits for so long.
+const LEASE: Duration = Duration::from_secs(15);
+
 fn serve(store: &Store, key: &Path) -> Server {
     let mut command = store.command("serve");
     command
@@ -94,8 +97,19 @@ fn servers_on_one_cluster_have_the_same_users() {
     assert_eq!(status(&c, ANN, "GET", "/graphs", ""), 401);
     await_status(&b, ANN, "/graphs", 401);
 
-    // Without a server the users are read from the cluster.
+    // A server that stops gives the users to the other at once.
     b.terminate();
+    let started = Instant::now();
+    let eve = r#"{"user_name": "eve", "user_password": "correct horse"}"#;
+    while status(&c, ADMIN, "POST", "/auth/users", eve) != 201 {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let waited = started.elapsed();
+    println!("led after a stop after {:.1} s", waited.as_secs_f64());
+    assert!(waited < LEASE, "the lease was not given back");
+    assert_eq!(status(&c, ADMIN, "DELETE", "/auth/users/-30:eve", ""), 204);
+
+    // Without a server the users are read from the cluster.
     c.terminate();
     let listed = store.command("user").arg("list").output().expect("it runs");
     let said = String::from_utf8_lossy(&listed.stdout);

@@ -1,7 +1,7 @@
 //! Copies of a directory, and how long they count.
 
 use varve_graph::registry::GraphLocation;
-use varve_graph::{GraphOptions, Registry};
+use varve_graph::{GraphOptions, Registry, patience};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
@@ -14,6 +14,7 @@ fn options() -> AuthOptions {
     AuthOptions {
         password_length_min: 8,
         token_seconds: 60,
+        copy_seconds: 30,
     }
 }
 
@@ -56,8 +57,7 @@ fn a_copy_has_what_the_leader_has_and_cannot_be_changed() {
     add(&leader, "ann").unwrap();
     assert!(leader.leads() && leader.is_current());
     assert!(!follower.leads() && !follower.is_current());
-    let copy = leader.copy_unless(&follower.version()).unwrap();
-    follower.take_copy(copy, Instant::now());
+    follower.take_copy(Some(leader.copy().unwrap()), Instant::now());
     assert!(follower.is_current());
     let ann = RecordKind::User.id_of("ann");
     assert!(follower.directory().user(&ann).is_some());
@@ -67,12 +67,12 @@ fn a_copy_has_what_the_leader_has_and_cannot_be_changed() {
         .unwrap();
     assert!(leader.check(&token).is_some());
     let known = follower.version();
-    assert!(leader.copy_unless(&known).unwrap().is_none());
+    assert_eq!(leader.version(), known);
     let refused = add(&follower, "bob").unwrap_err();
     assert!(refused.to_string().contains("Another server"), "{refused}");
-    assert!(follower.copy_unless("").is_err());
+    assert!(follower.copy().is_err());
     add(&leader, "bob").unwrap();
-    assert!(leader.copy_unless(&known).unwrap().is_some());
+    assert_ne!(leader.version(), known);
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn every_entry_is_in_the_copy() {
 #[test]
 fn a_copy_that_was_not_confirmed_for_long_does_not_count() {
     let (leader, follower) = (leader(), Auth::following(options()).unwrap());
-    let copy = leader.copy_unless("").unwrap();
-    let long_ago = Instant::now().checked_sub(COPY_COUNTS).unwrap();
+    let copy = Some(leader.copy().unwrap());
+    let long_ago = Instant::now().checked_sub(Duration::from_secs(30)).unwrap();
     follower.take_copy(copy, long_ago);
     assert!(!follower.is_current());
     follower.take_copy(None, Instant::now());
@@ -165,19 +165,17 @@ fn uses_of_tokens_that_are_told_stay_the_latest() {
     for used in [5, 9, 7] {
         leader.note_uses(&[(token.id.clone(), used), ("none".to_owned(), 1)]);
     }
-    assert_eq!(leader.uses(), [(token.id, 9)]);
+    assert_eq!(leader.uses(9), [(token.id, 9)]);
+    assert!(leader.uses(0).is_empty());
 }
 
 #[test]
-fn a_proof_is_of_one_key_and_of_now() {
-    let (key, other) = ([1; 32], [2; 32]);
-    let (key, other) = (
-        ClusterKey::new(&key).unwrap(),
-        ClusterKey::new(&other).unwrap(),
-    );
-    let proof = key.proof();
-    assert!(key.verifies(&proof));
-    assert!(!other.verifies(&proof));
+fn a_proof_is_of_one_key_of_one_body_and_of_now() {
+    let [key, other] = [1, 2].map(|byte| ClusterKey::new(&[byte; 32]).unwrap());
+    let proof = key.proof(b"body");
+    assert!(key.verifies(&proof, b"body"));
+    assert!(!other.verifies(&proof, b"body"));
+    assert!(!key.verifies(&proof, b"other"));
     let (seconds, code) = proof.split_once('.').unwrap();
     let seconds: i64 = seconds.parse().unwrap();
     for wrong in [
@@ -186,13 +184,43 @@ fn a_proof_is_of_one_key_and_of_now() {
         format!("{seconds}"),
         String::new(),
     ] {
-        assert!(!key.verifies(&wrong), "{wrong}");
+        assert!(!key.verifies(&wrong, b"body"), "{wrong}");
     }
     for (off, counts) in [(CLOCKS_APART - 2, true), (-CLOCKS_APART - 2, false)] {
-        let then = seconds + off;
-        let code = key.proof_of(then).finalize().into_bytes();
-        let old = format!("{then}.{}", URL_SAFE_NO_PAD.encode(code));
-        assert_eq!(key.verifies(&old), counts, "{off}");
+        let then = key.proof_at(seconds + off, b"body");
+        assert_eq!(key.verifies(&then, b"body"), counts, "{off}");
     }
+    let answer = key.proof_of_answer(&proof, b"users");
+    assert!(key.verifies_answer(&answer, &proof, b"users"));
+    assert!(!key.verifies_answer(&answer, &proof, b"others"));
+    assert!(!key.verifies_answer(&answer, &key.proof(b"again"), b"users"));
+    assert!(!other.verifies_answer(&answer, &proof, b"users"));
+    assert!(!key.verifies_answer(code, &proof, b"users"));
     assert!(ClusterKey::new(&[1; 31]).is_none());
+}
+
+#[test]
+fn a_change_of_unknown_outcome_shows_once_it_is_known() {
+    let leader = leader();
+    let author = Author {
+        name: "system",
+        now: 0,
+    };
+    let unknown = (0..10_000).find(|number| {
+        let group = crate::Group {
+            name: format!("group{number}"),
+            description: None,
+        };
+        let change = || leader.change(|all| all.add_group(group, author));
+        // The time is over before the commit is stored, mostly.
+        let ended = patience::until(Instant::now(), change);
+        matches!(ended, Err(AuthError::Graph(error)) if error.kind == ErrorKind::OutcomeUnknown)
+    });
+    let group = RecordKind::Group.id_of(&format!("group{}", unknown.expect("one that ran out")));
+    assert!(leader.is_unsettled());
+    leader.settle().unwrap();
+    assert!(!leader.is_unsettled());
+    assert!(leader.directory().groups.contains_key(&group));
+    let stored = leader.led().unwrap().load(TemporalScope::NOW).unwrap();
+    assert_eq!(stored.groups.len(), leader.directory().groups.len());
 }

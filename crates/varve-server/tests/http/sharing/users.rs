@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rustls::version::TLS13;
-use varve_auth::{Author, RecordKind, User};
+use varve_auth::{Author, ClusterKey, RecordKind, User};
 use varve_graph::registry::SYSTEM_GRAPH;
 use varve_server::{AuthConfig, SetupError};
 
@@ -262,33 +262,84 @@ fn nobody_comes_in_while_the_users_are_not_known() {
 fn only_a_server_with_the_key_gets_the_users() {
     let (_, a, b) = two_with_users();
     let ask = json!({"known": "", "uses": []});
-    let other = varve_auth::ClusterKey::new(b"fedcba9876543210fedcba9876543210").unwrap();
-    let admin = format!("authorization: {}\r\n", basic("admin", PASSWORD));
+    let header = |proof: &str| format!("x-varve-cluster-proof: {proof}\r\n");
+    let key = ClusterKey::new(KEY.as_bytes()).unwrap();
+    let other = ClusterKey::new(b"fedcba9876543210fedcba9876543210").unwrap();
     for header in [
         String::new(),
-        admin,
-        "x-varve-cluster-proof: 1.x\r\n".to_owned(),
-        format!("x-varve-cluster-proof: {}\r\n", other.proof()),
+        format!("authorization: {}\r\n", basic("admin", PASSWORD)),
+        header("1.x"),
+        header(&other.proof(ask.to_string().as_bytes())),
+        header(&key.proof(b"another body")),
     ] {
         let refused = a.ask_with("POST", "/cluster/users", &header, &ask);
         assert_eq!(refused.status, 403, "{}", refused.text());
     }
-    let key = varve_auth::ClusterKey::new(KEY.as_bytes()).unwrap();
-    let proof = format!("x-varve-cluster-proof: {}\r\n", key.proof());
-    let given = a.ask_with("POST", "/cluster/users", &proof, &ask);
+    let proved = |server: &Server, ask: &Value| {
+        let proof = key.proof(ask.to_string().as_bytes());
+        let given = server.ask_with("POST", "/cluster/users", &header(&proof), ask);
+        if given.status < 300 {
+            let answer = given.header("x-varve-cluster-proof").unwrap();
+            assert!(key.verifies_answer(answer, &proof, &given.body));
+        }
+        given
+    };
+    let given = proved(&a, &ask);
     assert_eq!(given.status, 200, "{}", given.text());
     let copy: Value = serde_json::from_slice(&given.body).unwrap();
     assert!(given.text().contains("token_secret"));
     let known = json!({"known": copy["version"], "uses": []});
-    assert_eq!(
-        a.ask_with("POST", "/cluster/users", &proof, &known).status,
-        204
-    );
+    assert_eq!(proved(&a, &known).status, 204);
     // Who follows has nothing to give.
-    assert_eq!(
-        b.ask_with("POST", "/cluster/users", &proof, &ask).status,
-        421
-    );
+    assert_eq!(proved(&b, &ask).status, 421);
+}
+
+/// A header with an API token of the administrator, of which the body says what it may be used for.
+fn api_token(server: &Server, wanted: &Value) -> String {
+    let made = done_as(server, "admin", "POST", "/auth/tokens", wanted);
+    format!(
+        "authorization: Bearer {}\r\n",
+        made["token"].as_str().unwrap()
+    )
+}
+
+#[test]
+fn a_restricted_token_is_restricted_at_each_server() {
+    let (_, a, b) = two_with_users();
+    done_as(&a, "admin", "POST", GRAPH, &json!({}));
+    done_as(&a, "admin", "POST", "/graphs/h", &json!({}));
+    let wanted = json!({"token_name": "t", "token_graphs": ["g"], "token_reads_only": true});
+    let header = api_token(&b, &wanted);
+    for server in [&b, &a] {
+        let status = |verb: &str, path: &str, body: &Value| {
+            server.ask_with(verb, path, &header, body).status
+        };
+        assert_eq!(status("GET", &vertices(), &Value::Null), 200);
+        assert_eq!(status("POST", &vertices(), &vertex("x")), 403);
+        assert_eq!(status("GET", "/graphs/h/graph/vertices", &Value::Null), 403);
+        assert_eq!(status("POST", "/auth/users", &new_user("eve")), 403);
+    }
+}
+
+#[test]
+fn a_session_of_the_explorer_counts_at_the_server_that_it_was_begun_at() {
+    let (_, a, b) = two_with_users();
+    done_as(&a, "admin", "POST", GRAPH, &json!({}));
+    let own = "sec-fetch-site: same-origin\r\n";
+    let login = json!({"user_name": "admin", "user_password": PASSWORD});
+    let begun = b.ask_with("POST", "/ui/session", own, &login);
+    assert_eq!(begun.status, 200, "{}", begun.text());
+    let cookie = begun.header("set-cookie").unwrap();
+    let (cookie, _) = cookie.split_once(';').unwrap();
+    let headers = format!("{own}cookie: {cookie}\r\n");
+    let read = || {
+        b.ask_with("GET", &vertices(), &headers, &Value::Null)
+            .status
+    };
+    assert_eq!(read(), 200);
+    let ended = b.ask_with("DELETE", "/ui/session", &headers, &Value::Null);
+    assert_eq!(ended.status, 204, "{}", ended.text());
+    assert_eq!(read(), 401);
 }
 
 #[test]
@@ -360,7 +411,7 @@ fn servers_reach_each_other_over_tls_and_a_certificate_counts_for_both() {
         .unwrap();
     let b = Server::start_with(&shared, secure(&authority, folder.path()));
     let issued = issue(&authority, "ann", &[]);
-    let status = |path: &str, certified: bool| {
+    let status_with = |path: &str, certified: bool, headers: &str| {
         let trusting = authority.trusting(&TLS13);
         let config = match certified {
             true => {
@@ -369,9 +420,10 @@ fn servers_reach_each_other_over_tls_and_a_certificate_counts_for_both() {
             }
             false => trusting.with_no_client_auth(),
         };
-        let answer = get_with(&mut connect_to(b.address, config), path, "").unwrap();
+        let answer = get_with(&mut connect_to(b.address, config), path, headers).unwrap();
         answer.split(' ').nth(1).unwrap().to_owned()
     };
+    let status = |path: &str, certified: bool| status_with(path, certified, "");
     for _ in 0..500 {
         if status("/graphs", true) == "200" {
             break;
@@ -382,4 +434,7 @@ fn servers_reach_each_other_over_tls_and_a_certificate_counts_for_both() {
     assert_eq!(status("/auth/users/-30:ann", true), "200");
     assert_eq!(status("/auth/users/-30:admin", true), "403");
     assert_eq!(status("/auth/users/-30:ann", false), "401");
+    // The certificate of a connection over which another server forwards is that server's.
+    let forwarded = "x-varve-forwarded: 1\r\n";
+    assert_eq!(status_with("/graphs", true, forwarded), "401");
 }
