@@ -186,6 +186,24 @@ pub trait Reader: Send + Sync {
             .collect()
     }
 
+    /// Calls `found` with the position and value of each of these rows that exists, in no order.
+    /// Asked together, so that an engine can look at many far-off places of memory at once.
+    ///
+    /// # Errors
+    /// As [`Reader::get`].
+    fn get_each(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
+        for (at, (partition, clustering)) in keys.iter().enumerate() {
+            let mut found = |value: &[u8]| found(at, value);
+            self.get_with(table, partition, clustering, &mut found)?;
+        }
+        Ok(())
+    }
+
     /// Whether a row is known not to be there without a look at any file. `false` says nothing, and
     /// is always right. Worth asking before [`Reader::get_with`] for many rows of which few are
     /// expected to exist.

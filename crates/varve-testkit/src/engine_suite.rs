@@ -26,6 +26,7 @@ macro_rules! engine_suite {
                 a_value_of_a_mebibyte_comes_back,
                 long_keys_come_back,
                 get_with_hands_out_the_value_once,
+                get_each_hands_out_each_value_once,
                 multi_get_answers_in_the_order_asked,
                 a_row_that_is_there_is_never_known_to_be_absent,
             ],

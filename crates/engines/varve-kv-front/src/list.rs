@@ -10,9 +10,9 @@ mod few;
 mod many;
 
 use std::cmp::Ordering;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
-use crate::arena::{Arena, At};
+use crate::arena::{Arena, At, PREFETCHED};
 use few::Few;
 pub(crate) use many::{Folding, Unsorted};
 use many::{Many, Position};
@@ -145,6 +145,17 @@ impl List {
         }
     }
 
+    /// Asks the processor to fetch rows of a chunk that come so many behind a position.
+    #[inline]
+    fn prefetch_rows(&self, arena: &Arena, (number, at): Position, behind: Range<usize>) {
+        if number < self.chunks() {
+            let chunk = self.chunk(number);
+            for place in behind.filter_map(|behind| chunk.get(at + behind)) {
+                arena.prefetch(*place);
+            }
+        }
+    }
+
     /// Whether more than `tolerated` places in the first `visible` blocks are not in order.
     #[inline]
     pub(crate) fn must_fold(&self, visible: u32, tolerated: usize) -> bool {
@@ -239,7 +250,9 @@ impl List {
         let most = out.len() + limit;
         let clustering = |at: At| arena.op(at).clustering();
         let mut position = self.start(arena, span.from);
+        self.prefetch_rows(arena, position, 0..PREFETCHED);
         while let Some(first) = self.place(position) {
+            self.prefetch_rows(arena, position, PREFETCHED..PREFETCHED + 1);
             let row = clustering(first);
             if past_end(row, span.to) {
                 return false;

@@ -83,6 +83,17 @@ pub(crate) enum Answer<'a> {
     Nothing,
 }
 
+/// A row that is looked for among others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// The hash of its partition.
+    pub(crate) hash: u64,
+    /// Which of the rows it is.
+    pub(crate) number: usize,
+    /// Partition key and clustering key.
+    pub(crate) key: (&'a [u8], &'a [u8]),
+}
+
 /// Room to sort a batch's operations in, kept from one batch to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
@@ -160,7 +171,9 @@ impl Table {
             group_by_shard(hashed, by_shard);
             for group in by_shard.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
                 let mut shard = self.shards[shard_of(group[0].0)].write();
-                self.prefetch(&shard, group);
+                for part in group.chunks(AT_ONCE) {
+                    self.prefetch(&shard, part.iter().map(|(hash, _)| *hash));
+                }
                 for (hash, at) in group {
                     self.index(&mut shard, *hash, *at);
                 }
@@ -170,19 +183,16 @@ impl Table {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Asks the processor for what indexing `group` will look at, all of which lies all over
-    /// memory: first for the places of the partitions, then for their lists, then for the rows that
-    /// these name. So it waits for several at once.
-    fn prefetch(&self, shard: &Shard, group: &[(u64, At)]) {
-        for part in group.chunks(AT_ONCE) {
-            let find = |hash: u64| shard.partitions.find(hash, |known| known.hash == hash);
-            let known = part.iter().filter_map(|(hash, _)| find(*hash));
-            let known: SmallVec<[&Partition; AT_ONCE]> = known.collect();
-            known.iter().for_each(|known| known.rows.prefetch_list());
-            known
-                .iter()
-                .for_each(|known| known.rows.prefetch(&self.arena));
-        }
+    /// Asks the processor for what a look-up of these partitions reads, which lies all over memory:
+    /// first for the places of the partitions, then for their lists, then for the rows that these
+    /// name. So it waits for several at once.
+    fn prefetch(&self, shard: &Shard, group: impl Iterator<Item = u64>) {
+        let known = group.filter_map(|hash| shard.partitions.find(hash, |it| it.hash == hash));
+        let known: SmallVec<[&Partition; AT_ONCE]> = known.collect();
+        known.iter().for_each(|known| known.rows.prefetch_list());
+        known
+            .iter()
+            .for_each(|known| known.rows.prefetch(&self.arena));
     }
 
     /// Lets readers see all that was applied.
@@ -362,6 +372,30 @@ impl Table {
             }
             _ if cover.is_some() => Answer::Deleted,
             _ => Answer::Nothing,
+        }
+    }
+
+    /// What the first `visible` blocks say about each of many rows of a table: `answered` is called
+    /// with the number of each row once, in no order. First the processor is asked for the memory
+    /// of them all, shard by shard.
+    pub(crate) fn find_each<'t>(
+        &'t self,
+        table: TableId,
+        rows: &mut [Wanted<'_>],
+        visible: u32,
+        answered: &mut dyn FnMut(usize, Answer<'t>),
+    ) {
+        rows.sort_unstable_by_key(|row| shard_of(row.hash));
+        for group in rows.chunk_by(|a, b| shard_of(a.hash) == shard_of(b.hash)) {
+            for part in group.chunks(AT_ONCE) {
+                let shard = self.shards[shard_of(part[0].hash)].read();
+                self.prefetch(&shard, part.iter().map(|row| row.hash));
+            }
+        }
+        for row in rows {
+            let (partition, clustering) = row.key;
+            let answer = self.find(row.hash, table, partition, clustering, visible);
+            answered(row.number, answer);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::cursor::{Cursor, Head, PartitionSpan, Tier};
 use crate::list::Span;
 use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
-use crate::table::{Answer, Table, partition_hash};
+use crate::table::{Answer, Table, Wanted, partition_hash};
 
 /// The tiers at one moment. Everything it refers to stays as long as it does, so a flush takes
 /// nothing from a reader.
@@ -311,6 +311,49 @@ impl Reader for Moment<'_> {
         Ok(values)
     }
 
+    fn get_each(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
+        let wanted = |(number, key): (usize, &(_, _))| {
+            let (partition, clustering): (&[u8], &[u8]) = *key;
+            let hash = partition_hash(table, partition);
+            let key = (partition, clustering);
+            Wanted { hash, number, key }
+        };
+        let mut wanted: Vec<Wanted<'_>> = keys.iter().enumerate().map(wanted).collect();
+        for tier in self.tiers() {
+            let mut left = Vec::new();
+            let mut answered = |number: usize, answer: Answer<'_>| match answer {
+                Answer::Value(value) => found(number, value),
+                Answer::Deleted => {}
+                Answer::Nothing => left.push(number),
+            };
+            tier.table
+                .find_each(table, &mut wanted, tier.visible, &mut answered);
+            if left.is_empty() {
+                return Ok(());
+            }
+            left.sort_unstable();
+            wanted.retain(|row| left.binary_search(&row.number).is_ok());
+        }
+        if !self.base_holds(table) {
+            return Ok(());
+        }
+        for row in wanted {
+            let key = RowKey {
+                table,
+                partition: row.key.0,
+                clustering: row.key.1,
+                hash: row.hash,
+            };
+            self.base_row(&key, &mut |value| found(row.number, value))?;
+        }
+        Ok(())
+    }
+
     fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
         self.lacks(table, partition_hash(table, partition), clustering)
     }
@@ -520,6 +563,15 @@ macro_rules! read_by_moment {
                 found: &mut dyn FnMut(&[u8]),
             ) -> Result<bool, varve_kv::KvError> {
                 self.read(|moment| moment.get_with(table, partition, clustering, found))
+            }
+
+            fn get_each(
+                &self,
+                table: varve_kv::TableId,
+                keys: &[(&[u8], &[u8])],
+                found: &mut dyn FnMut(usize, &[u8]),
+            ) -> Result<(), varve_kv::KvError> {
+                self.read(|moment| moment.get_each(table, keys, found))
             }
 
             fn known_absent(

@@ -136,6 +136,32 @@ pub(super) struct Undecided {
 }
 
 /// Calls `found` with the position and content of each of the elements at these places of a table
+/// that exists now, in no order.
+fn present_elements(
+    reader: &dyn Reader,
+    table: TableId,
+    places: &[RowPlace<'_>],
+    point: Point,
+    found: &mut dyn FnMut(usize, &[u8]),
+) -> Result<(), GraphError> {
+    let (mut undecided, mut damaged) = (Vec::new(), None);
+    reader.get_each(table, places, &mut |at, row| match Header::decode(row) {
+        Ok((header, content)) if point.row_decides(&header) => found(at, content),
+        Ok(_) => undecided.push(at),
+        Err(error) => damaged = Some(error),
+    })?;
+    if let Some(error) = damaged {
+        return Err(error.into());
+    }
+    for at in undecided {
+        let (partition, clustering) = places[at];
+        let mut found = |content: &[u8]| found(at, content);
+        read_element(reader, table, partition, clustering, point, &mut found)?;
+    }
+    Ok(())
+}
+
+/// Calls `found` with the position and content of each of the elements at these places of a table
 /// that exists, in no order.
 pub(crate) fn read_elements(
     reader: &dyn Reader,
@@ -145,11 +171,7 @@ pub(crate) fn read_elements(
     found: &mut dyn FnMut(usize, &[u8]),
 ) -> Result<(), GraphError> {
     if point.scope.is_now() {
-        for (at, (partition, clustering)) in places.iter().enumerate() {
-            let mut found = |content: &[u8]| found(at, content);
-            read_element(reader, table, partition, clustering, point, &mut found)?;
-        }
-        return Ok(());
+        return present_elements(reader, table, places, point, found);
     }
     let mut undecided = Vec::new();
     for (at, (partition, clustering)) in places.iter().enumerate() {

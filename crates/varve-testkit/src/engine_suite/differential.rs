@@ -229,6 +229,10 @@ fn check_many<R: Reader + ?Sized>(
         .collect();
     let got = reader.multi_get(table, &keys).unwrap();
     assert_eq!(got.len(), keys.len());
+    let mut each = vec![None; keys.len()];
+    let mut show = |at: usize, value: &[u8]| each[at] = Some(value.to_vec());
+    reader.get_each(table, &keys, &mut show).unwrap();
+    assert_eq!(each, got);
     for ((partition, clustering), got) in keys.iter().zip(got) {
         let key = (table, partition.to_vec(), clustering.to_vec());
         assert_eq!(got.as_ref(), model.get(&key));

@@ -108,6 +108,33 @@ pub fn get_with_hands_out_the_value_once(engine: &dyn Engine) {
     }
 }
 
+/// "The position and value of each of these rows that exists."
+pub fn get_each_hands_out_each_value_once(engine: &dyn Engine) {
+    let space = open(engine);
+    for n in 0..200u64 {
+        put(&*space, POINTS, &point(n * 2), b"c", &point(n));
+    }
+    let partitions: Vec<Vec<u8>> = (0..500u64).map(|n| point((n * 7919) % 400)).collect();
+    let asked: Vec<(&[u8], &[u8])> = partitions.iter().map(|key| (&key[..], &b"c"[..])).collect();
+    let check = |space: &dyn Reader| {
+        let mut found = vec![None; asked.len()];
+        let mut show = |at: usize, value: &[u8]| {
+            let before = found[at].replace(value.to_vec());
+            assert_eq!(before, None, "once");
+        };
+        space.get_each(POINTS, &asked, &mut show).unwrap();
+        assert_eq!(found, space.multi_get(POINTS, &asked).unwrap());
+    };
+    check(&*space);
+    check(&*space.clone().snapshot());
+    space.compact().unwrap();
+    put(&*space, POINTS, &point(0), b"c", b"newer");
+    let mut batch = Batch::new();
+    batch.delete(POINTS, &point(2), b"c");
+    space.write(&batch, Durability::Buffered).unwrap();
+    check(&*space);
+}
+
 /// "The values of many rows of one table, in the order asked."
 pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
     let space = open(engine);
