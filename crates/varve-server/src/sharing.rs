@@ -87,7 +87,7 @@ pub(crate) async fn work(
         match place {
             // It has taken the users and does not have them yet.
             Ok(GraphLocation::Here(_))
-                if route.of_users && !state.auth().is_some_and(|auth| auth.leads()) => {}
+                if graph == SYSTEM_GRAPH && !state.auth().is_some_and(|auth| auth.leads()) => {}
             Ok(GraphLocation::Here(led)) => {
                 let result = service::run(state, route, Box::new(context.again(deadline))).await;
                 if let Some(result) = settled(route, &led, result) {

@@ -150,6 +150,16 @@ fn standing_of_users(server: &Server) -> String {
 }
 
 #[test]
+fn without_authentication_paths_about_users_answer_as_on_one_server() {
+    let (_, a, b) = two();
+    for server in [&a, &b] {
+        for (path, status) in [("/graphs/g/auth/users", 500), ("/auth/users", 404)] {
+            assert_eq!(server.get(path).status, status, "{path}");
+        }
+    }
+}
+
+#[test]
 fn a_token_counts_at_each_server_until_it_is_ended_at_one() {
     let (_, a, b) = two_with_users();
     let login = json!({"user_name": "admin", "user_password": PASSWORD});
