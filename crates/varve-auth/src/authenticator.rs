@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -144,7 +144,7 @@ struct ProvenHeader {
 /// Knows who clients are.
 pub struct Auth {
     /// Where the directory is kept; `None` while another server leads it and this one has a copy.
-    store: RwLock<Option<Arc<Store>>>,
+    store: ArcSwapOption<Store>,
     /// The version of the directory, and when it was last known to be that of the server that
     /// leads it.
     version: Mutex<Version>,
@@ -180,7 +180,7 @@ impl Auth {
     pub fn following(options: AuthOptions) -> Result<Self, AuthError> {
         let nobody = STANDARD.encode(random::<24>()?);
         Ok(Self {
-            store: RwLock::default(),
+            store: ArcSwapOption::empty(),
             version: Mutex::default(),
             options,
             state: ArcSwap::from_pointee(LiveDirectory::of(Directory::default(), None)),

@@ -126,6 +126,14 @@ pub struct Directory {
     token_secret: Option<TokenSecret>,
 }
 
+/// The entries of one kind.
+fn each<'d, T: Clone + 'd>(
+    all: impl Iterator<Item = &'d Arc<T>>,
+    entry: fn(T) -> Entry,
+) -> impl Iterator<Item = Entry> {
+    all.map(move |one| entry((**one).clone()))
+}
+
 impl Directory {
     /// The directory of these entries.
     #[must_use]
@@ -139,43 +147,24 @@ impl Directory {
 
     /// All entries: [`Directory::of`] makes the same directory of them.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
-        let records = self.users.values().map(|one| Entry::User((**one).clone()));
-        let groups = self
-            .groups
-            .values()
-            .map(|one| Entry::Group((**one).clone()));
-        let targets = self
-            .targets
-            .values()
-            .map(|one| Entry::Target((**one).clone()));
-        let belongs = self
-            .belongs
-            .values()
-            .map(|one| Entry::Belong((**one).clone()));
-        let accesses = self
-            .accesses
-            .values()
-            .map(|one| Entry::Access((**one).clone()));
-        let projects = self
-            .projects
-            .values()
-            .map(|one| Entry::Project((**one).clone()));
-        let credentials = self.credentials.values();
-        let credentials = credentials.map(|one| Entry::Credential((**one).clone()));
-        let api_tokens = self.api_tokens.values();
-        let api_tokens = api_tokens.map(|one| Entry::ApiToken((**one).clone()));
+        let records = each(self.users.values(), Entry::User)
+            .chain(each(self.groups.values(), Entry::Group))
+            .chain(each(self.targets.values(), Entry::Target))
+            .chain(each(self.belongs.values(), Entry::Belong))
+            .chain(each(self.accesses.values(), Entry::Access))
+            .chain(each(self.projects.values(), Entry::Project));
         let ended = self.ended.iter().map(|(id, expires)| {
             Entry::EndedToken(EndedToken {
                 id: id.clone(),
                 expires: *expires,
             })
         });
-        let records = records.chain(groups).chain(targets).chain(belongs);
-        let records = records.chain(accesses).chain(projects);
-        let secrets = credentials.chain(api_tokens).chain(ended);
-        let secret = self.token_secret.clone().map(Entry::TokenSecret);
-        let white_list = std::iter::once(Entry::WhiteList(self.white_list.clone()));
-        records.chain(secrets).chain(white_list).chain(secret)
+        records
+            .chain(each(self.credentials.values(), Entry::Credential))
+            .chain(each(self.api_tokens.values(), Entry::ApiToken))
+            .chain(ended)
+            .chain([Entry::WhiteList(self.white_list.clone())])
+            .chain(self.token_secret.clone().map(Entry::TokenSecret))
     }
 
     /// The directory after these changes.

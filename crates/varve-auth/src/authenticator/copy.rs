@@ -157,16 +157,14 @@ impl Auth {
         let now = Some(Instant::now());
         self.show(directory, self.next_version(&store), now);
         self.unsettled.store(false, Ordering::Relaxed);
-        *self.store.write() = Some(store);
+        self.store.store(Some(store));
         Ok(())
     }
 
     /// Lets go of where the directory is kept: another server has it, or takes it.
     pub fn follow(&self) {
         let _alone = self.changing.lock();
-        // Its graph may take a while to close, and nobody must wait for that.
-        let store = self.store.write().take();
-        if store.is_some() {
+        if self.store.swap(None).is_some() {
             *self.version.lock() = Version::default();
         }
     }
@@ -175,7 +173,7 @@ impl Auth {
     #[must_use]
     pub fn leads(&self) -> bool {
         self.store
-            .read()
+            .load()
             .as_ref()
             .is_some_and(|store| store.is_led())
     }
@@ -183,14 +181,14 @@ impl Auth {
     /// Whether this server has where the directory is kept, though perhaps without its lease.
     #[must_use]
     pub fn has_store(&self) -> bool {
-        self.store.read().is_some()
+        self.store.load().is_some()
     }
 
     /// Whether the directory of this server counts: it leads it, or has heard from the leader not
     /// long ago.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        match &*self.store.read() {
+        match &*self.store.load() {
             Some(store) => store.is_led(),
             None => {
                 let confirmed = self.version.lock().confirmed;
@@ -262,8 +260,7 @@ impl Auth {
 
     /// Where the directory is kept.
     pub(super) fn led(&self) -> Result<Arc<Store>, AuthError> {
-        let store = self.store.read().clone();
-        Ok(store.ok_or_else(elsewhere)?)
+        Ok(self.store.load_full().ok_or_else(elsewhere)?)
     }
 
     pub(super) fn next_version(&self, store: &Store) -> (String, u64) {
