@@ -19,12 +19,13 @@ use std::time::{Duration, Instant};
 use http::header::{HeaderName, HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
-use varve_graph::{ErrorKind, Graph};
+use varve_graph::{ErrorKind, Graph, Registry};
 use varve_kv::{Leader, Leadership};
 
 pub(crate) use self::peers::Peers;
 pub(crate) use self::status::ROUTES;
 pub(crate) use self::users::{ROUTES as USERS_ROUTES, SharedUsers, keep_up_for_ever};
+use crate::config::{ConfigError, ServerConfig};
 use crate::errors::{ApiError, HandlerResult};
 use crate::explore::is_stream;
 use crate::request::RequestContext;
@@ -41,6 +42,21 @@ const AGAIN_FIRST: Duration = Duration::from_millis(20);
 const AGAIN_LAST: Duration = Duration::from_millis(500);
 /// How often it is looked whether the leader that a request was sent to still leads.
 const STILL_LEADS_EVERY: Duration = Duration::from_millis(200);
+
+/// Refuses options with which servers on one store could not reach each other.
+pub(crate) fn check_tls(config: &ServerConfig, graphs: &Registry) -> Result<(), ConfigError> {
+    let lacks = config.tls.is_on() && config.tls.peer_ca_file.as_os_str().is_empty();
+    if !graphs.is_shared() || !lacks {
+        return Ok(());
+    }
+    Err(ConfigError {
+        option: "tls.peer_ca_file",
+        reason:
+            "must be given with tls.certificate_file where servers share a store: they forward \
+                 requests to each other"
+                .to_owned(),
+    })
+}
 
 /// The graph that a request is about, if it is one that another server may lead.
 pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<String> {

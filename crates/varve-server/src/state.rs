@@ -31,7 +31,7 @@ use crate::queries::{Queries, SlowRequests};
 use crate::query_memory;
 use crate::route::{Class, Route};
 use crate::router::Router;
-use crate::sharing::SharedUsers;
+use crate::sharing::{self, SharedUsers};
 use crate::tls::{Tls, TlsError};
 use crate::user_limits::UserLimits;
 
@@ -183,6 +183,7 @@ impl AppState {
         tables.extend_from_slice(more);
         let router = Router::new(&tables);
         let auth = open_auth(&config.auth, &graphs)?;
+        sharing::check_tls(&config, &graphs)?;
         let shared_users = SharedUsers::open(&config, &graphs)?;
         // Where the users are not known yet, jobs of users wait ([`crate::sharing`]).
         if let Some(auth) = auth.as_ref().filter(|auth| auth.is_current()) {

@@ -74,12 +74,12 @@ impl SharedUsers {
     /// Where several servers have the same users. Reads the cluster's key.
     ///
     /// # Errors
-    /// When an option is missing that they need, or the file does not have a key.
+    /// When `auth.cluster_key_file` is missing, cannot be read or has no key.
     pub(crate) fn open(
         config: &ServerConfig,
         graphs: &Registry,
     ) -> Result<Option<Self>, SetupError> {
-        if !graphs.is_shared() {
+        if !graphs.is_shared() || !config.auth.enabled {
             return Ok(None);
         }
         let refused = |option, reason: &str| {
@@ -88,16 +88,6 @@ impl SharedUsers {
                 reason: reason.to_owned(),
             }))
         };
-        if config.tls.is_on() && config.tls.peer_ca_file.as_os_str().is_empty() {
-            return refused(
-                "tls.peer_ca_file",
-                "must be given with tls.certificate_file where servers share a store: they forward requests to \
-                 each other",
-            );
-        }
-        if !config.auth.enabled {
-            return Ok(None);
-        }
         let file = &config.auth.cluster_key_file;
         if file.as_os_str().is_empty() {
             return refused(
@@ -110,10 +100,11 @@ impl SharedUsers {
             source,
         })?;
         let Some(key) = ClusterKey::new(key.trim().as_bytes()) else {
-            return refused(
-                "auth.cluster_key_file",
-                "must have a key of at least 32 bytes",
+            let reason = format!(
+                "must have a key of at least {} bytes",
+                ClusterKey::BYTES_MIN
             );
+            return refused("auth.cluster_key_file", &reason);
         };
         Ok(Some(Self {
             key,
