@@ -7,7 +7,8 @@ server_log="$server_data/server.log"
 # What lies outside of the data folder is new for each server, too.
 if [[ ${VARVE_ENGINE:-} == cassandra ]]; then
   VARVE_STORAGE_CASSANDRA_KEYSPACE="t$(basename "$server_data" | tr -dc 'a-zA-Z0-9' | tr 'A-Z' 'a-z' | tail -c 9)"
-  export VARVE_STORAGE_CASSANDRA_KEYSPACE
+  head -c 32 /dev/urandom | base64 >"$server_data/cluster.key"
+  export VARVE_STORAGE_CASSANDRA_KEYSPACE VARVE_AUTH_CLUSTER_KEY_FILE="$server_data/cluster.key"
 fi
 : >"$server_log"
 "$server_bin" serve --listen 127.0.0.1:0 --data-dir "$server_data/data" \

@@ -14,6 +14,5 @@ for client in "${clients[@]}"; do
   echo "-- $client"
   "./$client/run.sh" "$url" || status=1
 done
-# Users are not supported where servers share a store.
-[[ ${VARVE_ENGINE:-} == cassandra ]] || ./auth.sh "${clients[@]}" || status=1
+./auth.sh "${clients[@]}" || status=1
 exit $status

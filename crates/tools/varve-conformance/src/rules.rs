@@ -259,6 +259,7 @@ fn compare_json(
             let order = match rule {
                 Rule::TopLists => Order::TopLists,
                 Rule::Traverser => Order::Paths,
+                _ if corpus.any_order && is_unordered(exchange) => Order::Paths,
                 _ => Order::Exact,
             };
             let mut walk = Walk::new(ids, order);
@@ -449,11 +450,23 @@ fn element_differences(
     out
 }
 
+/// The text of a Gremlin request, from its body or its address.
+fn script(exchange: &Exchange) -> Option<String> {
+    let text = exchange.request.get("gremlin").and_then(Json::as_str);
+    let in_body = text.map(str::to_owned);
+    let text = in_body.or_else(|| exchange.query("gremlin").map(percent_decode));
+    text.filter(|_| exchange.route() == "/gremlin")
+}
+
+/// Whether a Gremlin text says nothing of the order of its results.
+fn is_unordered(exchange: &Exchange) -> bool {
+    script(exchange).is_some_and(|text| !text.contains("order("))
+}
+
 /// Whether a Gremlin text asks for some of all vertices or edges, whichever come first.
 fn takes_any_elements(exchange: &Exchange) -> bool {
-    let script = exchange.request.get("gremlin").and_then(Json::as_str);
-    exchange.route() == "/gremlin"
-        && script.is_some_and(|text| text.contains(".V().limit(") || text.contains(".E().limit("))
+    script(exchange)
+        .is_some_and(|text| text.contains(".V().limit(") || text.contains(".E().limit("))
 }
 
 fn any_elements_differences(

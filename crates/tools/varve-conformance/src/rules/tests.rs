@@ -390,6 +390,26 @@ fn metrics_are_compared_by_their_fields() {
 }
 
 #[test]
+fn results_of_gremlin_are_a_set_where_the_engine_has_an_order_of_its_own() {
+    let results = |data: &str| format!(r#"{{"result":{{"data":[{data}],"meta":{{}}}}}}"#);
+    for (script, may_differ) in [("g.V().id()", true), ("g.V().id().order()", false)] {
+        let mut recorded = exchange("POST", "/gremlin", 200, OK, &results("1,2"));
+        recorded.request = Json::parse(&format!(r#"{{"gremlin":"{script}"}}"#)).expect("JSON");
+        let mut corpus = Corpus::collect(std::slice::from_ref(&recorded));
+        let is_equal = |corpus: &Corpus, data: &str| {
+            let answer = answer(200, OK, &results(data));
+            compare(&recorded, &answer, corpus, &mut Identities::default()).is_empty()
+        };
+        assert!(!is_equal(&corpus, "2,1"));
+        corpus.any_order = true;
+        assert!(is_equal(&corpus, "1,2"));
+        assert_eq!(is_equal(&corpus, "2,1"), may_differ, "{script}");
+        assert!(!is_equal(&corpus, "2,3"));
+        assert!(!is_equal(&corpus, "2"));
+    }
+}
+
+#[test]
 fn a_limit_of_all_elements_takes_any_where_the_engine_has_an_order_of_its_own() {
     let results = |data: &str| format!(r#"{{"result":{{"data":[{data}],"meta":{{}}}}}}"#);
     let mut recorded = exchange("POST", "/gremlin", 200, OK, &results(&vertex("1", 1)));
