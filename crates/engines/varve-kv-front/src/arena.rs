@@ -48,7 +48,7 @@ pub(crate) fn prefetch<T>(soon: &T) {
 
 /// How many rows ahead the processor is asked to fetch, where rows are visited that lie all over
 /// the memory of a table.
-pub(crate) const PREFETCHED: usize = 8;
+pub(crate) const PREFETCHED: usize = 16;
 
 /// Blocks of the first group; each further group holds twice as many as the one before.
 const FIRST_GROUP: u32 = 64;

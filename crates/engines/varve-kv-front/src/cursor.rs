@@ -6,17 +6,18 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use varve_kv::{OpKind, TableId};
+use varve_kv::{OpKind, RawOp, TableId};
 
 use crate::arena::At;
 use crate::list::Span;
 use crate::sorted::Run;
 use crate::table::Table;
 
-/// Rows taken from a partition at once: few at first, since many scans want few, then more.
+/// Rows taken from a partition at once: few at first, since many scans want few, then more, as long
+/// as the processor's caches hold them until they are visited.
 const FIRST_STEP: usize = 64;
 const STEP_GROWTH: usize = 4;
-const STEP_MAX: usize = 4096;
+const STEP_MAX: usize = 1024;
 
 /// One table as a reader sees it: its first `visible` blocks.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +56,8 @@ struct Source<'v, 'r> {
     number: usize,
     tier: Tier<'v>,
     feed: Feed<'v, 'r>,
-    head: Option<At>,
+    /// Its next row, and where that is.
+    head: Option<(At, RawOp<'v>)>,
 }
 
 /// The next row of a cursor.
@@ -92,7 +94,7 @@ impl<'v, 'r> Source<'v, 'r> {
     /// Moves to the next row.
     fn advance(&mut self) {
         let Tier { table, visible } = self.tier;
-        self.head = match &mut self.feed {
+        let at = match &mut self.feed {
             Feed::Run { run, next } => run.next_row(&table.arena, next, visible),
             Feed::Partition {
                 request,
@@ -129,10 +131,23 @@ impl<'v, 'r> Source<'v, 'r> {
                 at
             }
         };
+        self.head = at.map(|at| (at, table.arena.op(at)));
     }
 
     fn key(&self) -> Option<&'v [u8]> {
-        self.head.map(|at| self.tier.table.arena.op(at).key)
+        self.head.map(|(_, op)| op.key)
+    }
+
+    /// Its next row as that of a cursor.
+    fn shown(&self) -> Option<Head<'v>> {
+        let (at, op) = self.head?;
+        Some(Head {
+            key: op.key,
+            partition_len: op.partition_len,
+            value: (op.kind == OpKind::Put).then_some(op.value),
+            tier: self.number,
+            at,
+        })
     }
 }
 
@@ -212,40 +227,38 @@ impl<'v, 'r> Cursor<'v, 'r> {
         let Some(head) = self.head else {
             return;
         };
-        for source in &mut self.sources {
-            if source.key() == Some(head.key) {
-                source.advance();
+        match self.sources.as_mut_slice() {
+            [only] => only.advance(),
+            sources => {
+                for source in sources {
+                    if source.key() == Some(head.key) {
+                        source.advance();
+                    }
+                }
             }
         }
         self.choose();
     }
 
     fn choose(&mut self) {
+        if let [only] = self.sources.as_slice() {
+            self.head = only.shown();
+            return;
+        }
+        let wanted = match self.reverse {
+            true => Ordering::Greater,
+            false => Ordering::Less,
+        };
         let mut chosen: Option<(&Source<'v, 'r>, &'v [u8])> = None;
         for source in &self.sources {
             let Some(key) = source.key() else {
                 continue;
-            };
-            let wanted = if self.reverse {
-                Ordering::Greater
-            } else {
-                Ordering::Less
             };
             // Of equal keys the first is the newest.
             if chosen.is_none_or(|(_, best)| key.cmp(best) == wanted) {
                 chosen = Some((source, key));
             }
         }
-        self.head = chosen.and_then(|(source, _)| {
-            let at = source.head?;
-            let op = source.tier.table.arena.op(at);
-            Some(Head {
-                key: op.key,
-                partition_len: op.partition_len,
-                value: (op.kind == OpKind::Put).then_some(op.value),
-                tier: source.number,
-                at,
-            })
-        });
+        self.head = chosen.and_then(|(source, _)| source.shown());
     }
 }

@@ -10,7 +10,7 @@ mod few;
 mod many;
 
 use std::cmp::Ordering;
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 
 use crate::arena::{Arena, At, PREFETCHED};
 use few::Few;
@@ -94,14 +94,6 @@ impl List {
         self.chunk(position.0).get(position.1).copied()
     }
 
-    fn after(&self, (number, at): Position) -> Position {
-        if at + 1 < self.chunk(number).len() {
-            (number, at + 1)
-        } else {
-            (number + 1, 0)
-        }
-    }
-
     fn before(&self, (number, at): Position) -> Option<Position> {
         if at > 0 {
             return Some((number, at - 1));
@@ -142,17 +134,6 @@ impl List {
             Self::Few(few) => arena.prefetch(few.in_order()[0]),
             // It is large, so others have just looked at it.
             Self::Many(_) => {}
-        }
-    }
-
-    /// Asks the processor to fetch rows of a chunk that come so many behind a position.
-    #[inline]
-    fn prefetch_rows(&self, arena: &Arena, (number, at): Position, behind: Range<usize>) {
-        if number < self.chunks() {
-            let chunk = self.chunk(number);
-            for place in behind.filter_map(|behind| chunk.get(at + behind)) {
-                arena.prefetch(*place);
-            }
         }
     }
 
@@ -248,12 +229,9 @@ impl List {
         out: &mut Vec<At>,
     ) -> bool {
         let most = out.len() + limit;
-        let clustering = |at: At| arena.op(at).clustering();
-        let mut position = self.start(arena, span.from);
-        self.prefetch_rows(arena, position, 0..PREFETCHED);
-        while let Some(first) = self.place(position) {
-            self.prefetch_rows(arena, position, PREFETCHED..PREFETCHED + 1);
-            let row = clustering(first);
+        let mut places = self.walk(arena, self.start(arena, span.from));
+        let mut next = places.next();
+        while let Some((first, row)) = next {
             if past_end(row, span.to) {
                 return false;
             }
@@ -262,22 +240,37 @@ impl List {
             }
             let mut newest = (first.block() < visible).then_some(first);
             let mut walked = 0;
-            position = self.after(position);
-            while let Some(at) = self.place(position).filter(|at| clustering(*at) == row) {
+            next = places.next();
+            while let Some((at, _)) = next.filter(|(_, clustering)| *clustering == row) {
                 if at.block() < visible {
                     newest = Some(at);
                 }
-                position = self.after(position);
+                next = places.next();
                 walked += 1;
                 if walked == VERSIONS_WALKED {
                     newest = self.find_in_order(arena, row, visible);
-                    position = self.position(row, |at| clustering(at) <= row);
+                    let past = self.position(row, |at| arena.op(at).clustering() <= row);
+                    places = self.walk(arena, past);
+                    next = places.next();
                     break;
                 }
             }
             out.extend(newest);
         }
         false
+    }
+
+    /// The places from a position on, each with its clustering key.
+    fn walk<'a>(&'a self, arena: &'a Arena, (number, at): Position) -> Walk<'a> {
+        let mut walk = Walk {
+            list: self,
+            arena,
+            number,
+            chunk: &[],
+            at,
+        };
+        walk.enter(at);
+        walk
     }
 
     fn collect_back(
@@ -322,6 +315,47 @@ impl List {
             Bound::Included(from) => self.position(from, |at| arena.op(at).clustering() < from),
             Bound::Excluded(from) => self.position(from, |at| arena.op(at).clustering() <= from),
         }
+    }
+}
+
+/// Walks the places of a list. Each row's bytes are looked at once, and asked for ahead.
+struct Walk<'a> {
+    list: &'a List,
+    arena: &'a Arena,
+    number: usize,
+    chunk: &'a [At],
+    at: usize,
+}
+
+impl Walk<'_> {
+    /// Begins a chunk from a place on.
+    fn enter(&mut self, at: usize) {
+        self.at = at;
+        self.chunk = match self.number < self.list.chunks() {
+            true => self.list.chunk(self.number),
+            false => &[],
+        };
+        for soon in self.chunk.iter().skip(at).take(PREFETCHED) {
+            self.arena.prefetch(*soon);
+        }
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = (At, &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at == self.chunk.len() && !self.chunk.is_empty() {
+            self.number += 1;
+            self.enter(0);
+        }
+        let at = *self.chunk.get(self.at)?;
+        if let Some(soon) = self.chunk.get(self.at + PREFETCHED) {
+            self.arena.prefetch(*soon);
+        }
+        self.at += 1;
+        Some((at, self.arena.op(at).clustering()))
     }
 }
 

@@ -362,6 +362,83 @@ impl Table {
                 let cover = self.covering(shard, hash, table, partition, clustering, visible);
                 (found, cover)
             });
+        self.answer(found, cover)
+    }
+
+    /// What the first `visible` blocks say about each of many rows of a table: `answered` is called
+    /// with the number of each row once, in no order. Of the rows of a shard the processor is asked
+    /// for the memory of many together.
+    pub(crate) fn find_each<'t>(
+        &'t self,
+        table: TableId,
+        rows: &mut [Wanted<'_>],
+        visible: u32,
+        answered: &mut dyn FnMut(usize, Answer<'t>),
+    ) {
+        rows.sort_unstable_by_key(|row| shard_of(row.hash));
+        let mut answers: Vec<(usize, Answer<'t>)> = Vec::new();
+        let mut left: Vec<&Wanted<'_>> = Vec::new();
+        for group in rows.chunk_by(|a, b| shard_of(a.hash) == shard_of(b.hash)) {
+            let shard = self.shards[shard_of(group[0].hash)].read();
+            for part in group.chunks(AT_ONCE) {
+                let known = |row: &Wanted<'_>| {
+                    let is = |known: &Partition| known.hash == row.hash;
+                    shard.partitions.find(row.hash, is)
+                };
+                let known: SmallVec<[Option<&Partition>; AT_ONCE]> =
+                    part.iter().map(known).collect();
+                for known in known.iter().flatten() {
+                    known.rows.prefetch_list();
+                }
+                for known in known.iter().flatten() {
+                    known.rows.prefetch(&self.arena);
+                }
+                for (row, known) in part.iter().zip(known) {
+                    match self.answer_of(&shard, known, table, row, visible) {
+                        Some(answer) => answers.push((row.number, answer)),
+                        None => left.push(row),
+                    }
+                }
+            }
+            drop(shard);
+            for (number, answer) in answers.drain(..) {
+                answered(number, answer);
+            }
+        }
+        for row in left {
+            let (partition, clustering) = row.key;
+            let answer = self.find(row.hash, table, partition, clustering, visible);
+            answered(row.number, answer);
+        }
+    }
+
+    /// What the first `visible` blocks say about a row, by the partition that has its hash; `None`
+    /// where that is another partition, or where rows must be put in order first.
+    fn answer_of<'t>(
+        &'t self,
+        shard: &Shard,
+        known: Option<&Partition>,
+        table: TableId,
+        row: &Wanted<'_>,
+        visible: u32,
+    ) -> Option<Answer<'t>> {
+        let (partition, clustering) = row.key;
+        let found = match known {
+            None => None,
+            Some(known) => {
+                let is_it = self.holds(known.rows.any(), table, partition);
+                if !is_it || known.rows.must_fold(visible, TOLERATED) {
+                    return None;
+                }
+                known.rows.find(&self.arena, clustering, visible)
+            }
+        };
+        let cover = self.covering(shard, row.hash, table, partition, clustering, visible);
+        Some(self.answer(found, cover))
+    }
+
+    /// What a row's place and the newest prefix delete that it falls under say.
+    fn answer(&self, found: Option<At>, cover: Option<At>) -> Answer<'_> {
         match found {
             Some(at) if cover.is_none_or(|cover| cover < at) => {
                 let op = self.arena.op(at);
@@ -372,30 +449,6 @@ impl Table {
             }
             _ if cover.is_some() => Answer::Deleted,
             _ => Answer::Nothing,
-        }
-    }
-
-    /// What the first `visible` blocks say about each of many rows of a table: `answered` is called
-    /// with the number of each row once, in no order. First the processor is asked for the memory
-    /// of them all, shard by shard.
-    pub(crate) fn find_each<'t>(
-        &'t self,
-        table: TableId,
-        rows: &mut [Wanted<'_>],
-        visible: u32,
-        answered: &mut dyn FnMut(usize, Answer<'t>),
-    ) {
-        rows.sort_unstable_by_key(|row| shard_of(row.hash));
-        for group in rows.chunk_by(|a, b| shard_of(a.hash) == shard_of(b.hash)) {
-            for part in group.chunks(AT_ONCE) {
-                let shard = self.shards[shard_of(part[0].hash)].read();
-                self.prefetch(&shard, part.iter().map(|row| row.hash));
-            }
-        }
-        for row in rows {
-            let (partition, clustering) = row.key;
-            let answer = self.find(row.hash, table, partition, clustering, visible);
-            answered(row.number, answer);
         }
     }
 
