@@ -20,7 +20,9 @@ use varve_model::{
 
 use crate::DecodeError;
 use crate::key::{put_schema_id, take_schema_id};
-use crate::value::{ValueRef, put_value, take_value, take_value_ref, take_value_ref_shallow};
+use crate::value::{
+    ValueRef, after_value, put_value, take_value, take_value_ref, take_value_ref_shallow,
+};
 
 const OVERLAID: u8 = 0x01;
 const HAS_FROM: u8 = 0x02;
@@ -317,6 +319,28 @@ impl<'a> PropertyReader<'a> {
     /// As [`PropertyReader::next_property`].
     pub fn next_shallow(&mut self) -> Result<Option<(PropertyKeyId, ValueRef<'a>)>, DecodeError> {
         self.next_by(take_value_ref_shallow)
+    }
+
+    /// The bytes of the value of a property ([`take_value`]), if it is among those that are left.
+    /// The values before it are not looked at.
+    ///
+    /// # Errors
+    /// When the bytes are no properties.
+    pub fn value_of(mut self, key: PropertyKeyId) -> Result<Option<&'a [u8]>, DecodeError> {
+        while self.left > 0 {
+            let error = || DecodeError::new("a property", self.rest, 0);
+            let (own, value) = take_schema_id(self.rest).ok_or_else(error)?;
+            if own > key.0 {
+                return Ok(None);
+            }
+            let after = after_value(value).ok_or_else(error)?;
+            if own == key.0 {
+                return Ok(Some(&value[..value.len() - after.len()]));
+            }
+            self.left -= 1;
+            self.rest = after;
+        }
+        Ok(None)
     }
 
     fn next_by(

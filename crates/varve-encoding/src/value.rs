@@ -203,6 +203,15 @@ pub fn take_value_ref_shallow(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
     Some((ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after))
 }
 
+/// What follows a value, which is not looked at further than needed for that.
+#[must_use]
+pub fn after_value(bytes: &[u8]) -> Option<&[u8]> {
+    match bytes.split_first()? {
+        (&(TEXT | BLOB | OBJECT), rest) => Some(take_bytes(rest)?.1),
+        _ => Some(take_value_ref(bytes)?.1),
+    }
+}
+
 /// Reads a value without copying it; also returns what follows.
 #[must_use]
 pub fn take_value_ref(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {

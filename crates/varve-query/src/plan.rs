@@ -9,7 +9,7 @@ pub mod write;
 use compact_str::CompactString;
 use smallvec::SmallVec;
 
-pub use fused::Fused;
+pub use fused::{Counted, Fused};
 
 use crate::predicate::Predicate;
 use crate::value::Token;

@@ -6,6 +6,7 @@ mod build;
 mod call;
 mod child;
 mod context;
+mod counts;
 mod each;
 mod effect;
 mod element;

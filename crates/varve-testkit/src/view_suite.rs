@@ -3,7 +3,7 @@
 use varve_model::{
     Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, Value, VertexId, VertexLabelId,
 };
-use varve_view::{Expand, Flow, GraphView, Meter, ViewError};
+use varve_view::{Dictionary, Expand, Flow, GraphView, Meter, ViewError};
 
 use crate::Random;
 
@@ -79,6 +79,11 @@ pub fn compare(
         same(&what, degrees(model)?, degrees(view)?)?;
         let found = |view| vertices(view, &from, &properties);
         same(&format!("vertices {from:?}"), found(model)?, found(view)?)?;
+        if let Some(key) = properties.first().copied() {
+            let found = |view| vertex_values(view, &from, key);
+            let what = format!("values of {key:?} of {from:?}");
+            same(&what, found(model)?, found(view)?)?;
+        }
         scans::compare(view, model, questions, random)?;
     }
     Ok(())
@@ -217,6 +222,31 @@ fn vertices(
     .map_err(|error| error.to_string())?;
     seen.sort_by_key(|(at, ..)| *at);
     Ok(seen)
+}
+
+/// The values of a property, through a dictionary.
+fn vertex_values(
+    view: &dyn GraphView,
+    ids: &[VertexId],
+    property: PropertyKeyId,
+) -> Result<Vec<(usize, Properties)>, String> {
+    let keys = keys(view, ids);
+    let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let (mut dictionary, mut seen) = (Dictionary::default(), Vec::new());
+    let (meter, found) = (Meter::unlimited(), &mut |at, number| {
+        seen.push((at, number))
+    });
+    view.vertex_values(&keys, property, &mut dictionary, &meter, found)
+        .map_err(|error| error.to_string())?;
+    seen.sort_unstable();
+    let shown = |(at, number)| (at, shown_value(&dictionary, property, number));
+    Ok(seen.into_iter().map(shown).collect())
+}
+
+/// The value of a property with a number of a dictionary.
+fn shown_value(dictionary: &Dictionary, property: PropertyKeyId, number: u32) -> Properties {
+    let value = dictionary.values()[number as usize].clone();
+    widened(&[(property, value)].into_iter().collect())
 }
 
 fn edges(

@@ -106,9 +106,11 @@ impl Side {
             count *= GROWTH;
         }
         parents.sort_by_key(|(vertex, _)| *vertex);
-        // Stable, so of equal pairs the first in storage order stays.
-        let mut seen = FxHashSet::default();
-        parents.retain(|pair| seen.insert(*pair));
+        if all {
+            // Stable, so of equal pairs the first in storage order stays.
+            let mut seen = FxHashSet::default();
+            parents.retain(|pair| seen.insert(*pair));
+        }
         self.frontier = next;
         self.parents.push(parents);
         Ok(())

@@ -4,6 +4,7 @@
 //! languages read through it and know neither rows nor engines. Reads take batches, since an engine
 //! answers many keys at once for little more than one.
 
+mod dictionary;
 mod error;
 mod meter;
 mod past;
@@ -13,6 +14,7 @@ mod schema;
 mod view;
 mod writer;
 
+pub use dictionary::Dictionary;
 pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits, SharedBytes};
 pub use past::PastVersion;

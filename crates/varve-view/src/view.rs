@@ -7,7 +7,9 @@ use varve_model::{
     TemporalScope, VertexId, VertexLabelId,
 };
 
-use crate::{Elements, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement, ViewError};
+use crate::{
+    Dictionary, Elements, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement, ViewError,
+};
 
 /// Edges in one piece of a scan of all.
 const PIECE: usize = 65_536;
@@ -114,6 +116,32 @@ pub trait GraphView: Send + Sync {
         found: &mut dyn FnMut(usize, VertexLabelId, Properties),
     ) -> Result<(), ViewError>;
 
+    /// Calls `found` for each of these vertices that has the property, with its position and the
+    /// number of its value in the dictionary, in no order.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`], and over the meter's bytes.
+    fn vertex_values(
+        &self,
+        keys: &[&[u8]],
+        property: PropertyKeyId,
+        dictionary: &mut Dictionary,
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, u32),
+    ) -> Result<(), ViewError> {
+        let mut outcome = Ok(());
+        let show = &mut |at: usize, _, properties: Properties| {
+            let value = properties.get(property).filter(|_| outcome.is_ok());
+            match value.map(|value| dictionary.number_of(value, meter)) {
+                Some(Ok(number)) => found(at, number),
+                Some(Err(error)) => outcome = Err(error),
+                None => {}
+            }
+        };
+        self.vertices(keys, &[property], meter, show)?;
+        outcome
+    }
+
     /// Visits the elements asked for from a place on, until `demand` of them (at least one) were
     /// visited or the visitor breaks. Returns where to go on, or `None` when no more will come.
     /// Each element comes once; the elements of one scan in pieces are those of one in a whole.
@@ -131,6 +159,46 @@ pub trait GraphView: Send + Sync {
         meter: &Meter,
         visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
     ) -> Result<Option<ScanPosition>, ViewError>;
+
+    /// As [`GraphView::scan`], but visits the number that the value of a property has in the
+    /// dictionary, of the elements that have it. The properties of `ask` are not read.
+    ///
+    /// # Errors
+    /// As [`GraphView::scan`], and over the meter's bytes.
+    fn scan_values(
+        &self,
+        ask: &ScanAsk<'_>,
+        property: PropertyKeyId,
+        place: (Option<&ScanPosition>, usize),
+        dictionary: &mut Dictionary,
+        meter: &Meter,
+        visit: &mut dyn FnMut(u32),
+    ) -> Result<Option<ScanPosition>, ViewError> {
+        let ask = ScanAsk {
+            properties: &[property],
+            ..*ask
+        };
+        let mut outcome = Ok(());
+        let show = &mut |found: &ScannedElement<'_>| {
+            let properties = match found {
+                ScannedElement::Vertex { vertex, .. } => vertex.properties,
+                ScannedElement::Edge(edge) => edge.properties,
+            };
+            let value = properties.get(property);
+            match value.map(|value| dictionary.number_of(value, meter)) {
+                Some(Ok(number)) => visit(number),
+                Some(Err(error)) => outcome = Err(error),
+                None => {}
+            }
+            match outcome {
+                Ok(()) => Flow::Continue(()),
+                Err(_) => Flow::Break(()),
+            }
+        };
+        let (from, demand) = place;
+        let next = self.scan(&ask, from, demand, meter, show)?;
+        outcome.map(|()| next)
+    }
 
     /// Visits every edge once, in no order, by the vertex keys of its source and of its target,
     /// until the visitor breaks. For copies of a graph's structure: what the edges contain is not

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use varve_encoding::DecodeError;
+use varve_encoding::row::PropertyReader;
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
+use varve_encoding::value::take_value;
 use varve_encoding::{key, row};
 use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::schema::EdgeLabelType;
@@ -13,8 +15,8 @@ use varve_model::{
     TemporalScope, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, ElementPolicy, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion,
-    ScanAsk, ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
+    Dictionary, EdgeFound, ElementPolicy, Elements, Expand, Flow, GraphView, Meter, Neighbour,
+    PastVersion, ScanAsk, ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;
@@ -37,7 +39,7 @@ impl From<GraphError> for ViewError {
 
 /// Elements that are read together. Between two such reads the meter is asked, which looks at the
 /// clock, the cancel token and what the query holds.
-const READ_TOGETHER: usize = 256;
+const READ_TOGETHER: usize = 1_024;
 
 /// Damage, as the view tells it.
 fn damage(error: DecodeError) -> ViewError {
@@ -99,7 +101,7 @@ impl GraphView for View {
     ) -> Result<(), ViewError> {
         let properties = &*self.schema().shown(properties);
         let mut failed = None;
-        let mut show = |at, content: &[u8]| {
+        let show = &mut |at: usize, content: &[u8]| {
             let read = row::vertex_parts(content)
                 .and_then(|(label, reader)| Ok((label, pick(reader, properties)?)));
             match read {
@@ -107,16 +109,35 @@ impl GraphView for View {
                 Err(error) => failed = Some(error),
             }
         };
-        for (number, keys) in keys.chunks(READ_TOGETHER).enumerate() {
-            for _ in keys {
-                meter.row()?;
-            }
-            let places = keys.iter().map(|key| (*key, key::VERTEX_CLUSTERING));
-            let places: Vec<RowPlace<'_>> = places.collect();
-            let mut show = |at: usize, content: &[u8]| show(number * READ_TOGETHER + at, content);
-            self.elements(VERTEX, &places, &mut show)?;
-        }
+        self.each_vertex(keys, meter, show)?;
         failed.map_or(Ok(()), |error| Err(damage(error)))
+    }
+
+    fn vertex_values(
+        &self,
+        keys: &[&[u8]],
+        property: PropertyKeyId,
+        dictionary: &mut Dictionary,
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, u32),
+    ) -> Result<(), ViewError> {
+        if self.schema().shown(&[property]).is_empty() {
+            return Ok(());
+        }
+        let mut outcome = Ok(());
+        let show = &mut |at: usize, content: &[u8]| {
+            let read = row::vertex_parts(content).map_err(damage);
+            let number = read
+                .and_then(|(_, reader)| number_of(reader, property, dictionary, meter))
+                .transpose();
+            match number {
+                Some(Ok(number)) => found(at, number),
+                Some(Err(error)) => outcome = Err(error),
+                None => {}
+            }
+        };
+        self.each_vertex(keys, meter, show)?;
+        outcome
     }
 
     fn edges(
@@ -175,6 +196,41 @@ impl GraphView for View {
         let mut show = |row: FoundRow<'_>| Ok(scanned(row, (ask, &shown), visit)?);
         let next = query::scan(&metered, self.schema(), ask, from, demand, &mut show);
         metered.outcome(next)
+    }
+
+    fn scan_values(
+        &self,
+        ask: &ScanAsk<'_>,
+        property: PropertyKeyId,
+        (from, demand): (Option<&ScanPosition>, usize),
+        dictionary: &mut Dictionary,
+        meter: &Meter,
+        visit: &mut dyn FnMut(u32),
+    ) -> Result<Option<ScanPosition>, ViewError> {
+        let metered = Metered::new(self, meter);
+        let is_shown = !self.schema().shown(&[property]).is_empty();
+        let mut outcome = Ok(());
+        let mut show = |row: FoundRow<'_>| {
+            if !is_shown {
+                return Ok(Flow::Continue(()));
+            }
+            let reader = match ask.elements {
+                Elements::Vertices(_) => row::vertex_parts(row.content)?.1,
+                Elements::Edges(_) => row::edge_parts(row.content)?.2,
+            };
+            match number_of(reader, property, dictionary, meter).transpose() {
+                Some(Ok(number)) => visit(number),
+                Some(Err(error)) => {
+                    outcome = Err(error);
+                    return Ok(Flow::Break(()));
+                }
+                None => {}
+            }
+            Ok(Flow::Continue(()))
+        };
+        let next = query::scan(&metered, self.schema(), ask, from, demand, &mut show);
+        let next = metered.outcome(next)?;
+        outcome.map(|()| next)
     }
 
     fn edge_ends(
@@ -274,7 +330,44 @@ impl GraphView for View {
     }
 }
 
+/// The number of the value that a row has of a property.
+fn number_of(
+    reader: PropertyReader<'_>,
+    property: PropertyKeyId,
+    dictionary: &mut Dictionary,
+    meter: &Meter,
+) -> Result<Option<u32>, ViewError> {
+    let Some(encoded) = reader.value_of(property).map_err(damage)? else {
+        return Ok(None);
+    };
+    let value = || match take_value(encoded) {
+        Some((value, [])) => Ok(value),
+        _ => Err(damage(DecodeError::new("a value", encoded, 0))),
+    };
+    dictionary.number(encoded, meter, value).map(Some)
+}
+
 impl View {
+    /// Calls `show` for each of these vertices that exists, with its position and the content of
+    /// its row, in no order.
+    fn each_vertex(
+        &self,
+        keys: &[&[u8]],
+        meter: &Meter,
+        show: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), ViewError> {
+        for (number, keys) in keys.chunks(READ_TOGETHER).enumerate() {
+            for _ in keys {
+                meter.row()?;
+            }
+            let places = keys.iter().map(|key| (*key, key::VERTEX_CLUSTERING));
+            let places: Vec<RowPlace<'_>> = places.collect();
+            let mut show = |at: usize, content: &[u8]| show(number * READ_TOGETHER + at, content);
+            self.elements(VERTEX, &places, &mut show)?;
+        }
+        Ok(())
+    }
+
     /// Visits the edges of many vertices, as [`GraphView::neighbours`] does, undecoded.
     fn edges_of(
         &self,

@@ -5,6 +5,20 @@ use crate::Value;
 use crate::predicate::Predicate;
 use varve_model::Direction;
 
+/// What [`Fused::Counts`] counts.
+#[derive(Debug, Clone)]
+pub enum Counted {
+    /// All that a source gives which begins a query: [`Op::Source`](super::Op::Source).
+    Source(Box<super::Op>),
+    /// The other ends of the edges of the vertices that come in.
+    Neighbours {
+        /// Which way the edges are walked; `None` = both.
+        direction: Option<Direction>,
+        /// Edge labels. Empty = all.
+        labels: Vec<Name>,
+    },
+}
+
 /// Several steps in one.
 #[derive(Debug, Clone)]
 pub enum Fused {
@@ -50,8 +64,13 @@ pub enum Fused {
         source: Box<super::Op>,
         /// The property or the label.
         by: super::By,
-        /// Whether all values of a property come, or the first one.
-        all: bool,
+    },
+    /// Elements, and how many of them have each value of a property, as a map.
+    Counts {
+        /// Which elements.
+        of: Counted,
+        /// The property, of which an element's first value counts.
+        key: Name,
     },
     /// An expansion to vertices, and one property of each that has it.
     NeighbourValues {
@@ -61,8 +80,6 @@ pub enum Fused {
         labels: Vec<Name>,
         /// The property, which has one value.
         key: Name,
-        /// Whether the next step needs all values before it gives anything.
-        gathers: bool,
     },
     /// A loop along simple paths until vertices with given ids.
     Towards {

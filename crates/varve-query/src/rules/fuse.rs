@@ -5,7 +5,7 @@ use varve_model::{Cardinality, DataType};
 use varve_view::SchemaView;
 
 use crate::Value;
-use crate::plan::{By, End, Expanded, Fused, Name, Op, Ordering, Plan, Reduce, Scope};
+use crate::plan::{By, Counted, End, Expanded, Fused, Name, Op, Ordering, Plan, Reduce, Scope};
 use crate::predicate::{Predicate, Test};
 use crate::value::Token;
 
@@ -193,78 +193,89 @@ fn is_single(schema: &dyn SchemaView, key: &Name) -> bool {
     key.is_some_and(|key| key.cardinality == Cardinality::Single)
 }
 
+/// The property that a step reads of each element, which has one value of it.
+fn values_of<'o>(op: &'o Op, schema: &dyn SchemaView) -> Option<&'o Name> {
+    match op {
+        Op::Values(keys) => match keys.as_slice() {
+            [key] => Some(key).filter(|key| is_single(schema, key)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The property by which a step counts elements.
+fn counts_by<'o>(op: &'o Op, schema: &dyn SchemaView) -> Option<&'o Name> {
+    match op {
+        Op::GroupCount {
+            key: By::Key(key),
+            into: None,
+        } => Some(key).filter(|key| is_single(schema, key)),
+        _ => None,
+    }
+}
+
 /// `out().values(k)` and `out().groupCount().by(k)` read a property of each neighbour, not the
 /// neighbours.
 pub(super) fn values_of_neighbours(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
-    for at in 1..ops.len() {
-        let (before, from) = ops.split_at_mut(at);
-        let Some(Op::Expand {
-            direction,
-            labels,
-            to: Expanded::Vertices,
-        }) = before.last_mut()
-        else {
-            continue;
-        };
-        let (key, gathers) = match &mut from[0] {
-            Op::Values(keys) => match keys.as_slice() {
-                [key] if is_single(schema, key) => (key.clone(), false),
-                _ => continue,
+    let mut at = 1;
+    while at < ops.len() {
+        if let [
+            Op::Expand {
+                direction,
+                labels,
+                to: Expanded::Vertices,
             },
-            Op::GroupCount {
-                key: by,
-                into: None,
-            } => match by {
-                By::Key(key) if is_single(schema, key) => {
-                    let key = key.clone();
-                    *by = By::Identity;
-                    (key, true)
-                }
-                _ => continue,
-            },
-            _ => continue,
-        };
-        let fused = Op::Fused(Fused::NeighbourValues {
-            direction: *direction,
-            labels: std::mem::take(labels),
-            key,
-            gathers,
-        });
-        // It replaces `values`; `groupCount` stays and counts its values.
-        match gathers {
-            true => ops[at - 1] = fused,
-            false => drop(ops.splice(at - 1..=at, [fused])),
+            step,
+            ..,
+        ] = &ops[at - 1..]
+        {
+            let (direction, labels) = (*direction, labels.clone());
+            let fused = if let Some(key) = values_of(step, schema).cloned() {
+                Some(Fused::NeighbourValues {
+                    direction,
+                    labels,
+                    key,
+                })
+            } else {
+                let of = Counted::Neighbours { direction, labels };
+                let key = counts_by(step, schema).cloned();
+                key.map(|key| Fused::Counts { of, key })
+            };
+            if let Some(fused) = fused {
+                ops.splice(at - 1..=at, [Op::Fused(fused)]);
+            }
         }
-        return values_of_neighbours(ops, schema);
+        at += 1;
     }
 }
 
 /// `V().values(k)` and `V().groupCount().by(k)` read a property of each element, not the elements.
 fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
-    let Some(Op::Source { ids: None, .. }) = ops.first() else {
+    let [source @ Op::Source { ids: None, .. }, step, ..] = ops.as_mut_slice() else {
         return;
     };
-    let is_single = |key: &Name| is_single(schema, key);
-    let by = match ops.get_mut(1) {
-        Some(Op::Values(keys)) => match keys.as_slice() {
-            [key] if is_single(key) => By::Key(key.clone()),
+    let source = Box::new(source.clone());
+    let by_label = |key: &By| matches!(key, By::Token(Token::Label));
+    let (fused, read) = if let Some(key) = counts_by(step, schema).cloned() {
+        let of = Counted::Source(source);
+        (Fused::Counts { of, key }, 2)
+    } else if let Some(key) = values_of(step, schema).cloned() {
+        let by = By::Key(key);
+        (Fused::Column { source, by }, 2)
+    } else {
+        let by = By::Token(Token::Label);
+        match step {
+            Op::Label => (Fused::Column { source, by }, 2),
+            // `groupCount` stays and counts the labels.
+            Op::GroupCount { key, into: None } if by_label(key) => {
+                *key = By::Identity;
+                (Fused::Column { source, by }, 1)
+            }
             _ => return,
-        },
-        Some(Op::Label) => By::Token(Token::Label),
-        Some(Op::GroupCount { key, into: None }) => match key {
-            By::Key(name) if is_single(name) => std::mem::take(key),
-            By::Token(Token::Label) => std::mem::take(key),
-            _ => return,
-        },
-        _ => return,
+        }
     };
-    // The fused step replaces `values` and `label`; `groupCount` stays and counts its values.
-    let read = usize::from(!matches!(ops[1], Op::GroupCount { .. }));
-    let rest = ops.split_off(1 + read);
-    let source = Box::new(ops.swap_remove(0));
-    let all = read == 1;
-    *ops = vec![Op::Fused(Fused::Column { source, by, all })];
-    ops.extend(rest);
+    ops.splice(..read, [Op::Fused(fused)]);
 }
 
 /// An order by a property that is all a source is filtered by, of which not all is needed: an index

@@ -107,6 +107,7 @@ fn gives_elements(ops: &[Op]) -> bool {
                 Fused::Degrees { .. }
                 | Fused::Elements { .. }
                 | Fused::Column { .. }
+                | Fused::Counts { .. }
                 | Fused::NeighbourValues { .. },
             )
             | Op::Discard => return false,

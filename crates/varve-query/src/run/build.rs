@@ -292,7 +292,10 @@ fn merges(rest: &[Op], builder: &Builder<'_>) -> bool {
             Op::Expand { .. }
                 | Op::Repeat(_)
                 | Op::Fused(
-                    Fused::Few { .. } | Fused::Degrees { .. } | Fused::NeighbourValues { .. }
+                    Fused::Few { .. }
+                        | Fused::Degrees { .. }
+                        | Fused::Counts { .. }
+                        | Fused::NeighbourValues { .. }
                 )
                 | Op::HasProperty { .. }
                 | Op::HasKey(_)

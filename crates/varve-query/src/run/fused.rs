@@ -10,6 +10,7 @@ use varve_view::{Elements, Expand as Ask, Flow, ScanAsk, ScanPosition};
 
 use super::build::Builder;
 use super::context::{Context, SharedSegments};
+use super::counts::Counts;
 use super::each::drain;
 use super::group::{self, Sorting};
 use super::neighbour_values::NeighbourValues;
@@ -68,23 +69,22 @@ pub(crate) fn operator(
             key,
             descending,
         } => ordered(source, key, *descending, input, builder)?,
-        Fused::Column { source, by, all } => {
+        Fused::Column { source, by } => {
             let mut source = Source::of(source, input, builder);
-            source.column = Column::new(by, *all, builder);
+            source.column = Column::new(by, builder);
             Box::new(source)
         }
+        Fused::Counts { of, key } => Box::new(Counts::new(of, key, input, builder)),
         Fused::NeighbourValues {
             direction,
             labels,
             key,
-            gathers,
         } => {
             let expanded = Expanded::Vertices;
             let expand = expand::Expand::new(input, *direction, labels, expanded, builder);
             Box::new(NeighbourValues::new(
                 expand,
                 builder.key(key),
-                *gathers,
                 builder.may_merge(),
             ))
         }

@@ -127,7 +127,7 @@ const fn is_of_any_order(op: &Op) -> bool {
             | Op::HasProperty { .. }
             | Op::HasToken { .. }
             | Op::Values(_)
-            | Op::Fused(Fused::NeighbourValues { .. })
+            | Op::Fused(Fused::Counts { .. } | Fused::NeighbourValues { .. })
             | Op::Id
             | Op::Label
             | Op::Is(_)
@@ -211,18 +211,18 @@ fn bulk(row: &Row) -> usize {
 
 /// Values, and how often each is there, in the order in which they came.
 #[derive(Default)]
-pub(crate) struct Counts(IndexMap<Value, u64, foldhash::fast::RandomState>);
+pub(crate) struct Sizes(IndexMap<Value, u64, foldhash::fast::RandomState>);
 
-impl Counts {
+impl Sizes {
     /// Adds a value so many times; true if it was not there before.
-    fn add(&mut self, value: Value, bulk: u64) -> bool {
+    pub(super) fn add(&mut self, value: Value, bulk: u64) -> bool {
         let before = self.0.len();
         let count = self.0.entry(value).or_default();
         *count = count.saturating_add(bulk);
         self.0.len() > before
     }
 
-    fn into_map(self) -> ValueMap {
+    pub(super) fn into_map(self) -> ValueMap {
         let entry = |(key, count)| (key, Value::count(count));
         self.0.into_iter().map(entry).collect()
     }
@@ -234,7 +234,7 @@ pub(crate) fn group_count(
     key: &mut Reader,
     rows: &[Row],
 ) -> Result<ValueMap, QueryError> {
-    let mut counts = Counts::default();
+    let mut counts = Sizes::default();
     for (row, key) in rows.iter().zip(key.read(cx, rows)?) {
         if let Some(key) = key {
             counts.add(key, row.bulk);
@@ -281,7 +281,7 @@ impl Operator for GroupCount {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let mut counted: BTreeMap<u32, Counts> = BTreeMap::new();
+        let mut counted: BTreeMap<u32, Sizes> = BTreeMap::new();
         let mut held = 0;
         while let Some(rows) = self.take(cx)? {
             cx.tick(rows.len())?;

@@ -10,7 +10,6 @@ use super::child::Key;
 use super::context::Context;
 use super::expand::{Expand, Keys, Starts};
 use super::fused::VertexKey;
-use super::group::COUNTED_TOGETHER;
 use super::row::{Row, Track};
 use super::{BATCH_MAX, Operator, Reset, SeededMap};
 use crate::{QueryError, Value};
@@ -19,8 +18,6 @@ use crate::{QueryError, Value};
 pub(crate) struct NeighbourValues {
     expand: Expand,
     key: Key,
-    /// Whether the next step needs all values: then many vertices are read together, each once.
-    gathers: bool,
     merges: bool,
     /// Bytes of the batch that was given last.
     held: usize,
@@ -60,11 +57,10 @@ impl Reached {
 }
 
 impl NeighbourValues {
-    pub(crate) const fn new(expand: Expand, key: Key, gathers: bool, merges: bool) -> Self {
+    pub(crate) const fn new(expand: Expand, key: Key, merges: bool) -> Self {
         Self {
             expand,
             key,
-            gathers,
             merges,
             held: 0,
         }
@@ -146,10 +142,6 @@ impl Operator for NeighbourValues {
         if !self.reach(cx, demand, &mut reached)? {
             return Ok(None);
         }
-        while self.gathers
-            && reached.rows.len() < COUNTED_TOGETHER
-            && self.reach(cx, BATCH_MAX, &mut reached)?
-        {}
         self.read(cx, reached).map(Some)
     }
 

@@ -5,16 +5,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use varve_model::many::values_of;
-use varve_model::{EdgeId, EdgeLabelId, VertexId, VertexLabelId};
+use varve_model::{EdgeId, EdgeLabelId, PropertyKeyId, VertexId, VertexLabelId};
 use varve_view::{
-    Elements, Flow, ScanAsk, ScanOrder, ScanPosition, ScannedEdge, ScannedElement, SchemaView,
-    ViewError,
+    Dictionary, Elements, Flow, ScanAsk, ScanOrder, ScanPosition, ScannedEdge, ScannedElement,
+    SchemaView, ViewError,
 };
 
 use super::analysis;
 use super::build::Builder;
 use super::child::Key;
 use super::context::{Context, SharedSegments};
+use super::group::COUNTED_TOGETHER;
 use super::row::Row;
 use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset};
 use crate::plan::{By, ElementKind, Name, Op};
@@ -146,16 +147,16 @@ impl Asked {
 
 /// A property or the label, read in place of the element.
 pub(crate) enum Column {
-    /// A property: all its values, or the first one.
-    Property(Key, bool),
+    /// All values of a property.
+    Property(Key),
     /// The label.
     Label,
 }
 
 impl Column {
-    pub(crate) fn new(by: &By, all: bool, builder: &Builder<'_>) -> Option<Self> {
+    pub(crate) fn new(by: &By, builder: &Builder<'_>) -> Option<Self> {
         match by {
-            By::Key(name) => Some(Self::Property(builder.key(name), all)),
+            By::Key(name) => Some(Self::Property(builder.key(name))),
             By::Token(Token::Label) => Some(Self::Label),
             _ => None,
         }
@@ -164,7 +165,7 @@ impl Column {
     /// Calls `give` with the values of a scanned element.
     fn each(&self, cx: &Context<'_>, found: &ScannedElement<'_>, give: &mut dyn FnMut(Value)) {
         match self {
-            Self::Property(key, all) => {
+            Self::Property(key) => {
                 let Some((id, data_type)) = key.known() else {
                     return;
                 };
@@ -172,8 +173,7 @@ impl Column {
                     ScannedElement::Vertex { vertex, .. } => vertex.properties,
                     ScannedElement::Edge(edge) => edge.properties,
                 };
-                let most = if *all { usize::MAX } else { 1 };
-                for one in values_of(properties.get(id)).take(most) {
+                for one in values_of(properties.get(id)) {
                     give(Value::of_property(one.value, data_type));
                 }
             }
@@ -289,6 +289,43 @@ impl Source {
             }
             looked => looked,
         }
+    }
+
+    /// Calls `give` with the number of the value that a property has, for each element that has it.
+    /// There must be no ids and no order.
+    pub(crate) fn each_value(
+        &mut self,
+        cx: &mut Context<'_>,
+        property: PropertyKeyId,
+        dictionary: &mut Dictionary,
+        give: &mut dyn FnMut(&Row, u32),
+    ) -> Result<(), QueryError> {
+        while let Some(rows) = self.input.next(cx, BATCH_MAX)? {
+            for row in &rows {
+                let elements = match &self.wanted {
+                    Wanted::Vertices(labels) => Elements::Vertices(labels),
+                    Wanted::Edges(labels) => Elements::Edges(labels),
+                    _ => continue,
+                };
+                let ask = ScanAsk {
+                    elements,
+                    conditions: &self.conditions,
+                    order: None,
+                    properties: &[],
+                };
+                let mut from = None;
+                loop {
+                    let place = (from.as_ref(), COUNTED_TOGETHER);
+                    let visit = &mut |number| give(row, number);
+                    let (view, meter) = (cx.view, cx.meter);
+                    from = view.scan_values(&ask, property, place, dictionary, meter, visit)?;
+                    if from.is_none() {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The next elements of a scan, and where it goes on.

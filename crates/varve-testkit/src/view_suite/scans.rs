@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 
 use varve_model::{Condition, EdgeLabelId, Predicate, Properties, PropertyKeyId, Value};
 use varve_view::{
-    Elements, Flow, GraphView, Meter, ScanAsk, ScanOrder, ScanPosition, ScannedElement, ViewError,
+    Dictionary, Elements, Flow, GraphView, Meter, ScanAsk, ScanOrder, ScanPosition, ScannedElement,
+    ViewError,
 };
 
-use super::{Questions, one_of, same, some_of, widened};
+use super::{Questions, one_of, same, shown_value, some_of, widened};
 use crate::Random;
 
 /// An element in terms that two views share: its id as text, what its labels are, its properties.
@@ -110,6 +111,13 @@ fn one(
             values_of(&shown, order.key),
         )?;
     }
+    if let Some(key) = ask.properties.first() {
+        let each = wanted.iter().filter_map(|(.., own)| own.get(*key));
+        let mut wanted: Vec<String> = each.map(|value| format!("{value:?}")).collect();
+        wanted.sort_unstable();
+        let shown = all_values(view, ask, *key, pieces).map_err(text)?;
+        same(&format!("{what}: values of {key:?}"), wanted, shown)?;
+    }
     wanted.sort_by(by_id);
     shown.sort_by(by_id);
     if estimate < wanted.len() as u64 {
@@ -153,6 +161,32 @@ fn all(view: &dyn GraphView, ask: &ScanAsk<'_>, demand: usize) -> Result<Vec<See
             return Ok(seen);
         }
     }
+}
+
+/// The values of a property of everything that a scan shows, through a dictionary, as texts in
+/// order.
+fn all_values(
+    view: &dyn GraphView,
+    ask: &ScanAsk<'_>,
+    key: PropertyKeyId,
+    demand: usize,
+) -> Result<Vec<String>, ViewError> {
+    let (mut dictionary, meter) = (Dictionary::default(), Meter::unlimited());
+    let (mut numbers, mut from) = (Vec::new(), None);
+    loop {
+        let (place, visit) = ((from.as_ref(), demand), &mut |number| numbers.push(number));
+        from = view.scan_values(ask, key, place, &mut dictionary, &meter, visit)?;
+        if from.is_none() {
+            break;
+        }
+    }
+    let text = |number: u32| {
+        let shown = shown_value(&dictionary, key, number);
+        format!("{:?}", shown.get(key).expect("its value"))
+    };
+    let mut values: Vec<String> = numbers.into_iter().map(text).collect();
+    values.sort_unstable();
+    Ok(values)
 }
 
 fn element(view: &dyn GraphView, found: &ScannedElement<'_>) -> Result<Seen, ViewError> {
