@@ -68,7 +68,7 @@ impl Store {
 
     /// How often the graph has been opened.
     pub(crate) fn term(&self) -> u64 {
-        self.graph.space().term()
+        self.graph.space().lease().term
     }
 
     /// The directory at a point of both times. Of the past it has no secrets.

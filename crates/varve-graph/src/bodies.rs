@@ -12,7 +12,7 @@ use varve_encoding::index::{IndexId, element_key, partition};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, INDEX, VERTEX};
-use varve_kv::{ClusteringRange, Flow, Row, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, ReaderExt, Row, ScanRequest, TableId};
 use varve_model::{
     CommitVersion, Direction, EdgeLabelId, ElementId, IndexLabelId, Instant, Period, PropertyKeyId,
     VertexId, VertexLabelId,

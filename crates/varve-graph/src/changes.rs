@@ -14,7 +14,7 @@ use varve_encoding::change::{self, Keys, Touched};
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{CHANGE, EDGE, EVENT, SCHEMA, VERTEX};
 use varve_encoding::{DecodeError, datum, key};
-use varve_kv::{Batch, ClusteringRange, Flow, Reader, ScanRequest, TableId};
+use varve_kv::{Batch, ClusteringRange, Flow, Reader, ReaderExt, ScanRequest, TableId};
 use varve_model::{CommitVersion, Datum, Element, ElementId, Instant, Period, TemporalScope};
 
 pub(crate) use self::kept::{Keeping, KeptChanges, forget};

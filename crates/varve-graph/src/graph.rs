@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Isolation, Leadership, Reader, Snapshot, Space, fail_point};
+use varve_kv::{Leadership, Reader, Space, fail_point, has_snapshots, state_of};
 use varve_model::schema::Retention;
 use varve_model::{
     Clock, CommitVersion, Direction, Edge, EdgeId, ElementId, Instant, TemporalScope, Vertex,
@@ -88,6 +88,7 @@ pub struct Graph {
     pub(crate) latches: Arc<Latches>,
     catalogue: Arc<Catalogue>,
     space: Arc<dyn Space>,
+    has_states: bool,
     clock: Arc<dyn Clock>,
     limits: Limits,
     durability: DurabilityMode,
@@ -130,6 +131,7 @@ impl Graph {
             tasks,
         )?);
         catalogue.set_open_schema_max(options.limits.open_schema_max);
+        let has_states = has_snapshots(&space);
         let committer = Committer::start(
             Arc::clone(&space),
             Arc::clone(&options.clock),
@@ -155,6 +157,7 @@ impl Graph {
             latches: Latches::new(),
             catalogue,
             space,
+            has_states,
             clock: Arc::clone(&options.clock),
             limits: options.limits,
             durability: options.durability,
@@ -217,7 +220,7 @@ impl Graph {
     /// Whether no other server writes it now, as far as this one knows ([`Leadership::Held`]).
     #[must_use]
     pub fn is_led(&self) -> bool {
-        self.space().leadership() == Leadership::Held
+        self.space().lease().leadership == Leadership::Held
     }
 
     /// The bounds this graph was opened with.
@@ -437,19 +440,19 @@ impl Graph {
 
     /// What a view reads. Where there is no state of one moment, the past is read after the commits
     /// that the present showed.
-    fn snapshot(&self) -> Arc<dyn Snapshot> {
-        let snapshot = Arc::clone(&self.space).snapshot();
-        if self.has_states() {
-            return snapshot;
+    fn snapshot(&self) -> Arc<dyn Reader> {
+        if self.has_states {
+            return state_of(&self.space);
         }
         let progress = self.committer.progress();
-        Arc::new(Ordered::new(snapshot, &self.name, progress))
+        let newest = Arc::clone(&self.space);
+        Arc::new(Ordered::new(newest, &self.name, progress))
     }
 
     /// Whether a snapshot is one state of the whole graph. Where it is not, rows are elsewhere, and
     /// asking for one takes long.
     pub(crate) fn has_states(&self) -> bool {
-        self.space.isolation() == Isolation::Snapshot
+        self.has_states
     }
 
     /// Makes the transaction time of `scope` past, and a version the end of its commit;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use varve_encoding::tables::META;
-use varve_kv::{Batch, Durability, Reader, Space};
+use varve_kv::{Batch, Durability, Reader, ReaderExt, Space};
 
 use crate::error::GraphError;
 

@@ -85,7 +85,7 @@ impl Open {
     fn space(&self) -> SpaceId {
         SpaceId {
             name: space_name(self.graph.name(), self.generation),
-            incarnation: self.graph.space().incarnation(),
+            incarnation: self.graph.space().lease().incarnation.to_owned(),
         }
     }
 }
@@ -139,7 +139,7 @@ impl Registry {
 
     /// What is stored, without the spaces that are known to have the mark.
     fn generations(&self) -> Result<Generations, GraphError> {
-        let spaces = self.engine.space_ids()?;
+        let spaces = self.engine.spaces()?;
         let marked = self.marked.lock();
         let mut generations = Generations::new();
         for space in spaces.into_iter().filter(|space| !marked.contains(space)) {
@@ -157,7 +157,7 @@ impl Registry {
     /// The engine's name, as clients see it.
     #[must_use]
     pub fn engine_name(&self) -> &'static str {
-        self.engine.name()
+        self.engine.capabilities().name
     }
 
     /// In what the engine differs from others.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use varve_kv::{Batch, ClusteringRange, Durability, Flow, ScanRequest, Space, TableId};
+use varve_kv::{Batch, ClusteringRange, Durability, Flow, ReaderExt, ScanRequest, Space, TableId};
 use varve_model::Datum;
 
 use crate::GraphError;

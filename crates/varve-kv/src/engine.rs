@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{Batch, ClusteringRange, KvError, TableId, TableSpec};
 
-/// What a scan's visitor answers: go on, or stop here.
+/// What a scan's visitor returns: continue, or stop here.
 pub type Flow = ControlFlow<()>;
 
 /// When a write is acknowledged.
@@ -72,125 +72,118 @@ pub struct Row<'a> {
     pub value: &'a [u8],
 }
 
-/// What a reader may see of writes that are under way, and what a [`Snapshot`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Isolation {
-    /// A snapshot reads one committed state with all calls, and no call sees a part of a batch.
-    Snapshot,
-    /// A snapshot reads the newest state with each call, as its space does. What one scan sees of
-    /// one partition has all rows of a batch or none, up to a page of the engine's own; rows of
-    /// other partitions may show earlier or later, until the write has returned. Of a partition
-    /// that is very large this may hold only of rows that belong together, as whoever set the
-    /// engine up has said: those of one element.
-    Partition,
-}
-
-/// In what engines differ so that whoever stands above them must know.
+/// What sets one engine apart from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What readers see of writes under way.
-    pub isolation: Isolation,
-    /// Whether reads wait for a network: then threads that serve others must not read in place.
+    /// The engine's name, as HugeGraph's clients see it (`rocksdb`, `memory`, `cassandra`).
+    pub name: &'static str,
+    /// Whether reads wait for a network. If so, threads that serve connections must not read in
+    /// place.
     pub reads_may_wait: bool,
-    /// Whether other processes may have the same spaces open in turn. Then [`Engine::open`] says
-    /// who has one, instead of waiting for it, and an open space may be lost to another process
-    /// ([`Space::leadership`]).
+    /// Whether other processes can open the same spaces in turn. If so, [`Engine::open`] names the
+    /// owner of a space instead of waiting for it, and an open space can be lost to another process
+    /// ([`Space::lease`]).
     pub shared: bool,
 }
 
 impl Capabilities {
     /// Those of an engine within this process.
-    pub const LOCAL: Self = Self {
-        isolation: Isolation::Snapshot,
-        reads_may_wait: false,
-        shared: false,
-    };
+    #[must_use]
+    pub const fn local(name: &'static str) -> Self {
+        Self {
+            name,
+            reads_may_wait: false,
+            shared: false,
+        }
+    }
 }
 
-/// A space, told from others that have had its name or will have it. Whoever keeps a name of a
-/// shared engine over time, to do something to the space later, has to keep this: another process
-/// may have removed that space and made one of the same name.
+/// The identity of a space. In a shared engine another process can remove a space and create a new
+/// one of the same name, so code that acts on a space later must keep this, not the name alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpaceId {
     /// The name.
     pub name: String,
-    /// What no other space has; empty where the engine cannot be shared.
+    /// Unique among all spaces, past ones included; empty if the engine is not shared.
     pub incarnation: String,
 }
 
-/// Who has a space open, where several processes share an engine.
+impl SpaceId {
+    /// The identity of a space in an engine that is not shared.
+    #[must_use]
+    pub const fn local(name: String) -> Self {
+        Self {
+            name,
+            incarnation: String::new(),
+        }
+    }
+}
+
+/// The process that has a space of a shared engine open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leader {
-    /// Where that process can be asked, as it says itself.
+    /// The address that the process has published.
     pub address: String,
-    /// How often the space has been opened: grows with each opening, whoever does it.
+    /// The number of times the space has been opened, by any process.
     pub term: u64,
-    /// Whether the address is this process's own. It may be an earlier process at the same place.
+    /// Whether the address is this process's own. An earlier process may have had it.
     pub is_self: bool,
 }
 
-/// How an open space stands with this process.
+/// Whether this process still leads a space that it has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leadership {
-    /// No other process writes it now: what is read and remembered of it is what is stored.
+    /// No other process writes the space: caches of it are valid.
     Held,
-    /// Whether another process writes it is not known for the moment. It may be held again.
+    /// Unknown for now: another process may be writing the space. It may become held again.
     Suspended,
-    /// Another process has it, for good: nothing can be written, and what is remembered of it is
-    /// worth nothing.
+    /// Another process has taken the space, for good: writes fail, and caches of it are invalid.
     Lost,
 }
 
-/// Reads. A [`Space`] reads the newest committed state with each call; a [`Snapshot`] one state
-/// with all calls, where the engine has [`Isolation::Snapshot`].
-pub trait Reader: Send + Sync {
-    /// The value of one row.
-    ///
-    /// # Errors
-    /// When the engine fails or finds damage.
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError>;
+/// The lease on an open space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease<'a> {
+    /// Whether this process still leads the space.
+    pub leadership: Leadership,
+    /// The [`Leader::term`] of this opening; 0 if the engine is not shared.
+    pub term: u64,
+    /// The [`SpaceId::incarnation`] of the space.
+    pub incarnation: &'a str,
+}
 
-    /// The value of one row, handed to `found` without a copy where the engine can; returns whether
+impl Lease<'_> {
+    /// The lease on a space of an engine that is not shared.
+    pub const LOCAL: Self = Self {
+        leadership: Leadership::Held,
+        term: 0,
+        incarnation: "",
+    };
+}
+
+/// Reads. A [`Space`] reads the newest committed state with each call, a snapshot
+/// ([`Space::snapshot`]) one state with all calls.
+///
+/// [`ReaderExt`](crate::ReaderExt) has further forms of these methods.
+pub trait Reader: Send + Sync {
+    /// Calls `found` with the value of one row, without a copy if the engine can; returns whether
     /// the row exists.
     ///
     /// # Errors
-    /// As [`Reader::get`].
+    /// When the engine fails or finds damage.
     fn get_with(
         &self,
         table: TableId,
         partition: &[u8],
         clustering: &[u8],
         found: &mut dyn FnMut(&[u8]),
-    ) -> Result<bool, KvError> {
-        let value = self.get(table, partition, clustering)?;
-        value.as_deref().map(found);
-        Ok(value.is_some())
-    }
-
-    /// The values of many rows of one table, in the order asked.
-    ///
-    /// # Errors
-    /// As [`Reader::get`].
-    fn multi_get(
-        &self,
-        table: TableId,
-        keys: &[(&[u8], &[u8])],
-    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
-        keys.iter()
-            .map(|(partition, clustering)| self.get(table, partition, clustering))
-            .collect()
-    }
+    ) -> Result<bool, KvError>;
 
     /// Calls `found` with the position and value of each of these rows that exists, in no order.
-    /// Asked together, so that an engine can look at many far-off places of memory at once.
+    /// One call for many rows lets an engine fetch them from memory or the network in parallel.
     ///
     /// # Errors
-    /// As [`Reader::get`].
+    /// As [`Reader::get_with`].
     fn get_each(
         &self,
         table: TableId,
@@ -204,27 +197,18 @@ pub trait Reader: Send + Sync {
         Ok(())
     }
 
-    /// Whether a row is known not to be there without a look at any file. `false` says nothing, and
-    /// is always right. Worth asking before [`Reader::get_with`] for many rows of which few are
-    /// expected to exist.
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        let _ = (table, partition, clustering);
-        false
-    }
-
-    /// [`Reader::known_absent`] of each of `rows`: table, partition key and clustering key. Asked
-    /// together, so that an engine can look at many far-off places of memory at once.
-    fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
-        rows.iter()
-            .map(|(table, partition, clustering)| self.known_absent(*table, partition, clustering))
-            .collect()
+    /// For each of `rows` (table, partition key, clustering key): whether it is known not to exist,
+    /// without any I/O. `false` says nothing, and is always right. Worth calling before reads of
+    /// many rows of which few are expected to exist.
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        vec![false; rows.len()]
     }
 
     /// Visits rows of one partition in the order of their clustering keys, calling
     /// `visit(clustering, value)` until it breaks or the range ends.
     ///
     /// # Errors
-    /// As [`Reader::get`].
+    /// As [`Reader::get_with`].
     fn scan(
         &self,
         request: ScanRequest<'_>,
@@ -235,7 +219,7 @@ pub trait Reader: Send + Sync {
     /// the scan of that range only. Ranges come in the order given, rows in order within each.
     ///
     /// # Errors
-    /// As [`Reader::get`].
+    /// As [`Reader::get_with`].
     #[expect(
         clippy::type_complexity,
         reason = "the visitor's signature says it better than a name would"
@@ -255,19 +239,20 @@ pub trait Reader: Send + Sync {
         Ok(())
     }
 
-    /// Where a partition comes in [`Reader::scan_table`]: that of the smaller bytes comes first.
+    /// The sort key of a partition in [`Reader::scan_table`], which visits partitions in the order
+    /// of these bytes.
     fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
         let _ = table;
         partition.to_vec()
     }
 
-    /// Visits all rows of a table. Partitions come in an order of the engine's own that does not
-    /// change while the table is not written; rows of a partition come together and in order.
-    /// `after` = `(partition, clustering)` of the last row seen resumes right after it, whether or
-    /// not it still exists.
+    /// Visits all rows of a table. The order of partitions is the engine's own and does not change
+    /// while the table is not written; rows of a partition come together and in order. A scan
+    /// resumes right after the row `after` = `(partition, clustering)`, whether or not that row
+    /// still exists.
     ///
     /// # Errors
-    /// As [`Reader::get`].
+    /// As [`Reader::get_with`].
     fn scan_table(
         &self,
         table: TableId,
@@ -276,12 +261,7 @@ pub trait Reader: Send + Sync {
     ) -> Result<(), KvError>;
 }
 
-/// One committed state of a space; later writes do not show in it. An engine without
-/// [`Isolation::Snapshot`] has no such thing: its snapshots keep the space open and read the newest
-/// state.
-pub trait Snapshot: Reader {}
-
-/// A figure an engine reports about itself, for metrics.
+/// A figure that an engine reports about itself, for metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistic {
     /// Name with its unit last, e.g. `block_cache_bytes`. A figure that only grows ends in
@@ -296,7 +276,8 @@ pub struct Statistic {
 /// The tables of one graph.
 pub trait Space: Reader {
     /// Applies a batch atomically: after a crash at any moment either all of it is there or
-    /// nothing. Returns once it is stored as `durability` says and visible to every later read.
+    /// nothing. Returns once the batch is stored as `durability` says and visible to every later
+    /// read.
     ///
     /// # Errors
     /// After [`KvError::DiskFull`], [`KvError::ReadOnly`], [`KvError::Busy`], [`KvError::Away`] and
@@ -304,9 +285,9 @@ pub trait Space: Reader {
     /// whether it was, and every later write fails until the space is opened again.
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
-    /// Whether a write of [`Durability::Buffered`] may have to wait now: for memory, for files to
-    /// be merged. Whoever must not wait then leaves it to another thread. A hint: cheap to ask, and
-    /// sometimes wrong. An engine that cannot tell says yes.
+    /// Whether a write of [`Durability::Buffered`] may block now, for memory or for compaction. A
+    /// caller that must not block then writes on another thread. A hint: cheap, and sometimes
+    /// wrong. An engine that cannot tell returns `true`.
     fn write_may_wait(&self) -> bool {
         true
     }
@@ -317,29 +298,32 @@ pub trait Space: Reader {
     /// As [`Space::write`].
     fn sync(&self) -> Result<(), KvError>;
 
-    /// What its readers see of writes under way: what its engine's [`Capabilities`] say.
-    fn isolation(&self) -> Isolation {
-        Isolation::Snapshot
+    /// One committed state, that of this moment; later writes do not show in it, and no read of it
+    /// sees a part of a batch. A snapshot keeps its space open.
+    ///
+    /// `None` if the engine keeps no states, whatever the moment. The space itself must be read
+    /// then ([`state_of`](crate::state_of)), and readers may see a part of a write that has not
+    /// returned. One scan sees all rows of a batch in a partition or none, up to a page of the
+    /// engine's own. In very large partitions this may hold only for the rows of one element.
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        None
     }
 
-    /// The committed state of this moment. A snapshot keeps its space open.
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot>;
-
-    /// Writes a copy of the current committed state to the new directory `dir`, from which the
-    /// engine can open it as a space; serving goes on meanwhile.
+    /// Writes a copy of the current committed state to the new directory `dir`, which the engine
+    /// can open as a space. Reads and writes go on meanwhile.
     ///
     /// # Errors
     /// When the copy cannot be written, or the engine keeps no files.
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError>;
 
-    /// Brings buffered rows to their sorted files and compacts them as far as is worth it. Blocks;
-    /// for maintenance and measurement.
+    /// Flushes buffered rows to sorted files and compacts these as far as is useful. Blocks; for
+    /// maintenance and measurement.
     ///
     /// # Errors
     /// As [`Space::write`].
     fn compact(&self) -> Result<(), KvError>;
 
-    /// Reads everything back and checks it against its checksums.
+    /// Reads all stored data and checks it against its checksums.
     ///
     /// # Errors
     /// [`KvError::Corruption`] naming what is damaged.
@@ -348,83 +332,55 @@ pub trait Space: Reader {
     /// Figures for metrics.
     fn statistics(&self) -> Vec<Statistic>;
 
-    /// How the space stands with this process. Cheap to ask.
-    fn leadership(&self) -> Leadership {
-        Leadership::Held
-    }
-
-    /// How often the space had been opened when this was opened; 0 where nobody counts.
-    fn term(&self) -> u64 {
-        0
-    }
-
-    /// What no other space has, also none of its name: see [`SpaceId`]. Empty where the engine
-    /// cannot be shared.
-    fn incarnation(&self) -> String {
-        String::new()
+    /// The lease on the space, as this process knows it. Cheap.
+    fn lease(&self) -> Lease<'_> {
+        Lease::LOCAL
     }
 }
 
 /// A storage engine: spaces by name.
 pub trait Engine: Send + Sync {
-    /// The engine's name, as HugeGraph's clients see it (`rocksdb`, `memory`, `cassandra`).
-    fn name(&self) -> &'static str;
+    /// What sets it apart from other engines.
+    fn capabilities(&self) -> Capabilities;
 
-    /// In what it differs from others.
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::LOCAL
-    }
-
-    /// Says that the process is about to end: writes that wait for something outside of it give up.
-    /// What they have begun is decided when the space is opened again.
+    /// Announces that the process is about to end: writes that wait for another system give up. The
+    /// next opening of the space decides what they have begun.
     fn stop_waiting(&self) {}
 
-    /// Who has a space open, this process or another; `None` where nobody has, or the engine is not
-    /// shared.
+    /// The process that has a space open, which may be this one; `None` if there is none, or the
+    /// engine is not shared.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// When the engine cannot find out.
     fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
         let _ = space;
         Ok(None)
     }
 
-    /// The names of the spaces that exist, ascending.
+    /// The spaces that exist, ascending by name.
     ///
     /// # Errors
     /// When the list cannot be read.
-    fn spaces(&self) -> Result<Vec<String>, KvError>;
+    fn spaces(&self) -> Result<Vec<SpaceId>, KvError>;
 
-    /// [`Engine::spaces`], with what tells each from others of its name.
+    /// Removes what unfinished creations of spaces have left, for the names that `is_meant`
+    /// accepts: a late request could still complete one. Spaces that exist stay.
     ///
     /// # Errors
-    /// As [`Engine::spaces`].
-    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
-        let id = |name| SpaceId {
-            name,
-            incarnation: String::new(),
-        };
-        Ok(self.spaces()?.into_iter().map(id).collect())
-    }
-
-    /// Removes what somebody who began to make a space has left, and could still become one, of the
-    /// names that `is_meant` says. What has become a space by now stays.
-    ///
-    /// # Errors
-    /// When that cannot be done; [`KvError::InUse`] when somebody goes on making one.
+    /// When that cannot be done; [`KvError::InUse`] when a creation is still in progress.
     fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
         let _ = is_meant;
         Ok(())
     }
 
-    /// Opens the space `name` with `tables`, creating it if it does not exist and `create` is set.
-    /// Opening a space that is open already fails.
+    /// Opens the space `name` with `tables`. Creates it if it does not exist and `create` is set.
+    /// Fails if the space is already open.
     ///
     /// # Errors
     /// [`KvError::InvalidName`] for a name that [`crate::is_space_name`] does not allow;
-    /// [`KvError::Unavailable`] when it does not exist, or cannot be opened by this version; also
-    /// when it is open already or another process's, which an engine that can be shared tells as
-    /// [`KvError::InUse`], and as [`KvError::Led`] when it knows whose.
+    /// [`KvError::Unavailable`] when the space does not exist, is open, or was written by a newer
+    /// version. A shared engine returns [`KvError::InUse`] when the space is open here or in
+    /// another process, or [`KvError::Led`] when it knows in which.
     fn open(
         &self,
         name: &str,
@@ -432,21 +388,12 @@ pub trait Engine: Send + Sync {
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError>;
 
-    /// Removes the space `name` and all its rows. Every handle to it must have been dropped; a
-    /// missing space is no error. After a crash in the middle the space is either whole or gone at
-    /// the next start.
+    /// Removes the space `name` and all its rows. A missing space is no error, nor is one that has
+    /// another incarnation than the one given: it stays. Every handle to the space must have been
+    /// dropped. After a crash in the middle the space is either whole or gone at the next start.
     ///
     /// # Errors
-    /// [`KvError::InvalidName`] as with [`Engine::open`]; else when it is open or cannot be
+    /// [`KvError::InvalidName`] as with [`Engine::open`]; else when the space is open or cannot be
     /// removed.
-    fn drop_space(&self, name: &str) -> Result<(), KvError>;
-
-    /// [`Engine::drop_space`] of this very space: one that was made since with its name stays, and
-    /// is no error.
-    ///
-    /// # Errors
-    /// As [`Engine::drop_space`].
-    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
-        self.drop_space(&space.name)
-    }
+    fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError>;
 }

@@ -20,18 +20,20 @@ pub mod patience;
 pub mod range;
 pub mod table;
 
+mod convenience;
 mod engine;
-mod newest;
+mod layer;
 mod space_name;
 
 pub use batch::{Batch, Op, OpKind, RawOp, Sweep};
+pub use convenience::{EngineExt, ReaderExt, has_snapshots, state_of};
 pub use engine::{
-    Capabilities, Durability, Engine, Flow, Isolation, Leader, Leadership, PartitionRange, Reader,
-    Row, ScanRequest, Snapshot, Space, SpaceId, Statistic,
+    Capabilities, Durability, Engine, Flow, Leader, Leadership, Lease, PartitionRange, Reader, Row,
+    ScanRequest, Space, SpaceId, Statistic,
 };
 pub use error::KvError;
+pub use layer::{EngineLayer, ReaderLayer, SpaceLayer};
 pub use memory::MemoryEngine;
-pub use newest::NewestState;
 pub use range::ClusteringRange;
 pub use space_name::{LOCK_FILE, SPACE_NAME_BYTES_MAX, check_space_name, is_space_name};
 pub use table::{TableId, TableSpec};

@@ -15,8 +15,8 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::range::prefix_end;
 use crate::{
-    Batch, Durability, Engine, Flow, KvError, Op, Reader, Row, ScanRequest, Snapshot, Space,
-    Statistic, TableId, TableSpec, check_space_name,
+    Batch, Capabilities, Durability, Engine, Flow, KvError, Op, Reader, ReaderLayer, Row,
+    ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec, check_space_name,
 };
 use rows::Rows;
 
@@ -50,12 +50,13 @@ impl MemoryEngine {
 }
 
 impl Engine for MemoryEngine {
-    fn name(&self) -> &'static str {
-        "memory"
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::local("memory")
     }
 
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        Ok(self.spaces.lock().keys().cloned().collect())
+    fn spaces(&self) -> Result<Vec<SpaceId>, KvError> {
+        let spaces = self.spaces.lock();
+        Ok(spaces.keys().cloned().map(SpaceId::local).collect())
     }
 
     fn open(
@@ -83,7 +84,7 @@ impl Engine for MemoryEngine {
         Ok(space)
     }
 
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+    fn drop_space(&self, name: &str, _incarnation: Option<&str>) -> Result<(), KvError> {
         check_space_name(name)?;
         let mut spaces = self.spaces.lock();
         if spaces
@@ -143,13 +144,6 @@ impl MemorySpace {
     fn now(&self) -> Arc<SpaceRows> {
         Arc::clone(&self.state.read())
     }
-
-    fn view(&self) -> View {
-        View {
-            specs: self.specs,
-            state: self.now(),
-        }
-    }
 }
 
 impl Space for MemorySpace {
@@ -175,9 +169,10 @@ impl Space for MemorySpace {
         Ok(())
     }
 
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        let state = self.now();
-        Arc::new(MemorySnapshot { space: self, state })
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        let (specs, state) = (self.specs, self.now());
+        let view = View { specs, state };
+        Some(Arc::new(MemorySnapshot { view, _space: self }))
     }
 
     fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
@@ -298,23 +293,21 @@ fn joined(partition: &[u8], clustering: &[u8]) -> Vec<u8> {
 /// A snapshot: the state of one moment, and the space so that it stays open.
 #[derive(Debug)]
 struct MemorySnapshot {
-    space: Arc<MemorySpace>,
-    state: Arc<SpaceRows>,
+    view: View,
+    _space: Arc<MemorySpace>,
 }
 
-impl MemorySnapshot {
-    fn view(&self) -> View {
-        View {
-            specs: self.space.specs,
-            state: Arc::clone(&self.state),
-        }
+impl ReaderLayer for MemorySnapshot {
+    type Below<'a> = View;
+
+    fn read<T>(&self, read: impl FnOnce(&View) -> T) -> T {
+        read(&self.view)
     }
 }
 
-impl Snapshot for MemorySnapshot {}
-
 /// Reads of one state. It holds the state, not a lock, so a visitor may write to the space it
 /// scans.
+#[derive(Debug)]
 struct View {
     specs: &'static [TableSpec],
     state: Arc<SpaceRows>,
@@ -327,16 +320,6 @@ impl View {
 }
 
 impl Reader for View {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        let value = self.rows(table).get(&joined(partition, clustering));
-        Ok(value.map(<[u8]>::to_vec))
-    }
-
     fn get_with(
         &self,
         table: TableId,
@@ -404,56 +387,11 @@ impl Reader for View {
     }
 }
 
-/// Implements [`Reader`] for a type that has a method `view`.
-macro_rules! read_by_view {
-    ($type:ty) => {
-        impl Reader for $type {
-            fn get(
-                &self,
-                table: TableId,
-                partition: &[u8],
-                clustering: &[u8],
-            ) -> Result<Option<Vec<u8>>, KvError> {
-                self.view().get(table, partition, clustering)
-            }
+impl ReaderLayer for MemorySpace {
+    type Below<'a> = View;
 
-            fn get_with(
-                &self,
-                table: TableId,
-                partition: &[u8],
-                clustering: &[u8],
-                found: &mut dyn FnMut(&[u8]),
-            ) -> Result<bool, KvError> {
-                self.view().get_with(table, partition, clustering, found)
-            }
-
-            fn multi_get(
-                &self,
-                table: TableId,
-                keys: &[(&[u8], &[u8])],
-            ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
-                self.view().multi_get(table, keys)
-            }
-
-            fn scan(
-                &self,
-                request: ScanRequest<'_>,
-                visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-            ) -> Result<(), KvError> {
-                self.view().scan(request, visit)
-            }
-
-            fn scan_table(
-                &self,
-                table: TableId,
-                after: Option<(&[u8], &[u8])>,
-                visit: &mut dyn FnMut(Row<'_>) -> Flow,
-            ) -> Result<(), KvError> {
-                self.view().scan_table(table, after, visit)
-            }
-        }
-    };
+    fn read<T>(&self, read: impl FnOnce(&View) -> T) -> T {
+        let (specs, state) = (self.specs, self.now());
+        read(&View { specs, state })
+    }
 }
-
-read_by_view!(MemorySpace);
-read_by_view!(MemorySnapshot);

@@ -8,15 +8,14 @@
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use varve_graph::{DurabilityMode, GraphOptions, Registry};
 use varve_kv::{
-    Batch, Durability, Engine, Flow, KvError, MemoryEngine, Reader, Row, ScanRequest, Snapshot,
-    Space, Statistic, TableId, TableSpec,
+    Batch, Durability, Engine, EngineLayer, KvError, MemoryEngine, Reader, ReaderLayer, Space,
+    SpaceLayer, TableId, TableSpec,
 };
 use varve_model::time::SystemClock;
 use varve_server::{AppState, ServerConfig};
@@ -47,12 +46,9 @@ struct ForgetfulSpace {
     vertex: Vec<u8>,
 }
 
-impl Engine for Forgetful {
-    fn name(&self) -> &'static str {
-        "forgetful"
-    }
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.inner.spaces()
+impl EngineLayer for Forgetful {
+    fn engine(&self) -> &dyn Engine {
+        &self.inner
     }
     fn open(
         &self,
@@ -68,17 +64,13 @@ impl Engine for Forgetful {
             vertex,
         }))
     }
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.inner.drop_space(name)
-    }
 }
 
-impl Reader for ForgetfulSpace {
-    fn get(&self, table: TableId, p: &[u8], c: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
-        if table.0 >= ELEMENT_TABLES {
-            return self.inner.get(table, p, c);
-        }
-        Ok((table == VERTEX && p[1] == b'v').then(|| self.vertex.clone()))
+impl ReaderLayer for ForgetfulSpace {
+    type Below<'a> = dyn Space;
+
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.inner)
     }
     fn get_with(
         &self,
@@ -96,24 +88,28 @@ impl Reader for ForgetfulSpace {
         }
         Ok(exists)
     }
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        self.inner.scan(request, visit)
-    }
-    fn scan_table(
+    fn get_each(
         &self,
         table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+        keys: &[(&[u8], &[u8])],
+        found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), KvError> {
-        self.inner.scan_table(table, after, visit)
+        for (at, (p, c)) in keys.iter().enumerate() {
+            Reader::get_with(self, table, p, c, &mut |value| found(at, value))?;
+        }
+        Ok(())
     }
 }
 
-impl Space for ForgetfulSpace {
+impl SpaceLayer for ForgetfulSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
+    }
+
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        Arc::clone(&self.inner).snapshot()
+    }
+
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         if self.forgets.load(Ordering::Relaxed) {
             return Ok(());
@@ -123,24 +119,6 @@ impl Space for ForgetfulSpace {
 
     fn write_may_wait(&self) -> bool {
         false
-    }
-    fn sync(&self) -> Result<(), KvError> {
-        self.inner.sync()
-    }
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::clone(&self.inner).snapshot()
-    }
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.inner.checkpoint(dir)
-    }
-    fn compact(&self) -> Result<(), KvError> {
-        self.inner.compact()
-    }
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.inner.verify_checksums()
-    }
-    fn statistics(&self) -> Vec<Statistic> {
-        self.inner.statistics()
     }
 }
 

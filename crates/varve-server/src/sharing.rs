@@ -204,7 +204,7 @@ fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerR
     if turned_away {
         return None;
     }
-    if led.space().leadership() == Leadership::Held {
+    if led.space().lease().leadership == Leadership::Held {
         return Some(result);
     }
     // What was read may be what was there before another server wrote.

@@ -1,13 +1,12 @@
 //! An engine that fails on demand, with the meaning of each failure as [`KvError`] documents it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, Leader, Leadership, Reader,
-    Row, ScanRequest, Snapshot, Space, SpaceId, Statistic, TableId, TableSpec,
+    Batch, Durability, Engine, EngineLayer, Flow, KvError, PartitionRange, Reader, ReaderExt,
+    ReaderLayer, Row, ScanRequest, Space, SpaceLayer, TableId, TableSpec,
 };
 
 /// How a call fails.
@@ -170,33 +169,9 @@ impl FaultyEngine {
     }
 }
 
-impl Engine for FaultyEngine {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn stop_waiting(&self) {
-        self.inner.stop_waiting();
-    }
-
-    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
-        self.inner.leader(space)
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.inner.spaces()
-    }
-
-    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
-        self.inner.space_ids()
-    }
-
-    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
-        self.inner.clear_begun(is_meant)
+impl EngineLayer for FaultyEngine {
+    fn engine(&self) -> &dyn Engine {
+        &*self.inner
     }
 
     fn open(
@@ -206,33 +181,40 @@ impl Engine for FaultyEngine {
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
         self.faults.on_opening(name)?;
-        Ok(Arc::new(FaultySpace {
-            name: name.to_owned(),
-            inner: self.inner.open(name, tables, create)?,
-            faults: Arc::clone(&self.faults),
-            broken: Mutex::new(false),
-        }))
+        let inner = self.inner.open(name, tables, create)?;
+        Ok(Faulty::new(inner, name, &self.faults))
     }
 
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+    fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
         self.faults.on_removal(name)?;
-        self.inner.drop_space(name)
-    }
-
-    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
-        self.faults.on_removal(&space.name)?;
-        self.inner.drop_this(space)
+        self.inner.drop_space(name, incarnation)
     }
 }
 
-struct FaultySpace {
+/// A space, or one of its states.
+struct Faulty<R: ?Sized> {
+    inner: Arc<R>,
     name: String,
-    inner: Arc<dyn Space>,
     faults: Arc<Faults>,
     broken: Mutex<bool>,
 }
 
-impl FaultySpace {
+impl<R: ?Sized> Faulty<R> {
+    fn new(inner: Arc<R>, name: &str, faults: &Arc<Faults>) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            name: name.to_owned(),
+            faults: Arc::clone(faults),
+            broken: Mutex::new(false),
+        })
+    }
+
+    /// What is read from, unless the read is to fail.
+    fn on_read(&self) -> Result<&R, KvError> {
+        self.faults.on_read(&self.name)?;
+        Ok(&self.inner)
+    }
+
     fn writing(&self, store: impl Fn() -> Result<(), KvError>) -> Result<(), KvError> {
         let mut broken = self.broken.lock();
         if *broken {
@@ -252,146 +234,98 @@ impl FaultySpace {
     }
 }
 
-impl Space for FaultySpace {
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
-        self.writing(|| self.inner.write(batch, durability))
+impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
+    type Below<'a> = R;
+
+    fn read<T>(&self, read: impl FnOnce(&R) -> T) -> T {
+        read(&self.inner)
     }
 
-    fn write_may_wait(&self) -> bool {
-        self.inner.write_may_wait()
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        self.on_read()?
+            .get_with(table, partition, clustering, found)
+    }
+
+    fn get_each(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
+        self.on_read()?.get_each(table, keys, found)
+    }
+
+    /// Knows everything, so that callers are tried with both answers.
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        let absent = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
+            matches!(self.inner.get(*table, partition, clustering), Ok(None))
+        };
+        rows.iter().map(absent).collect()
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.on_read()?.scan(request, visit)
+    }
+
+    fn scan_many(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.on_read()?.scan_many(table, ranges, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.on_read()?.scan_table(table, after, visit)
+    }
+}
+
+impl SpaceLayer for Faulty<dyn Space> {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
+    }
+
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.writing(|| self.inner.write(batch, durability))
     }
 
     fn sync(&self) -> Result<(), KvError> {
         self.writing(|| self.inner.sync())
     }
 
-    fn isolation(&self) -> Isolation {
-        self.inner.isolation()
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        let inner = Arc::clone(&self.inner).snapshot();
-        Arc::new(FaultySnapshot { inner, space: self })
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.inner.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.inner.compact()
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        let inner = Arc::clone(&self.inner).snapshot()?;
+        Some(Faulty::new(inner, &self.name, &self.faults))
     }
 
     fn verify_checksums(&self) -> Result<(), KvError> {
-        self.faults.on_read(&self.name)?;
-        self.inner.verify_checksums()
-    }
-
-    fn leadership(&self) -> Leadership {
-        self.inner.leadership()
-    }
-
-    fn term(&self) -> u64 {
-        self.inner.term()
-    }
-
-    fn incarnation(&self) -> String {
-        self.inner.incarnation()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.inner.statistics()
+        self.on_read()?.verify_checksums()
     }
 }
-
-struct FaultySnapshot {
-    inner: Arc<dyn Snapshot>,
-    space: Arc<FaultySpace>,
-}
-
-impl Snapshot for FaultySnapshot {}
-
-macro_rules! read_with_faults {
-    ($type:ty, |$reader:ident| $faults:expr, $name:expr) => {
-        impl Reader for $type {
-            fn get(
-                &self,
-                table: TableId,
-                partition: &[u8],
-                clustering: &[u8],
-            ) -> Result<Option<Vec<u8>>, KvError> {
-                let $reader = self;
-                $faults.on_read($name)?;
-                self.inner.get(table, partition, clustering)
-            }
-
-            fn get_with(
-                &self,
-                table: TableId,
-                partition: &[u8],
-                clustering: &[u8],
-                found: &mut dyn FnMut(&[u8]),
-            ) -> Result<bool, KvError> {
-                let $reader = self;
-                $faults.on_read($name)?;
-                self.inner.get_with(table, partition, clustering, found)
-            }
-
-            /// Knows everything, so that callers are tried with both answers.
-            fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-                matches!(self.inner.get(table, partition, clustering), Ok(None))
-            }
-
-            fn multi_get(
-                &self,
-                table: TableId,
-                keys: &[(&[u8], &[u8])],
-            ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
-                let $reader = self;
-                $faults.on_read($name)?;
-                self.inner.multi_get(table, keys)
-            }
-
-            fn scan(
-                &self,
-                request: ScanRequest<'_>,
-                visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-            ) -> Result<(), KvError> {
-                let $reader = self;
-                $faults.on_read($name)?;
-                self.inner.scan(request, visit)
-            }
-
-            fn scan_table(
-                &self,
-                table: TableId,
-                after: Option<(&[u8], &[u8])>,
-                visit: &mut dyn FnMut(Row<'_>) -> Flow,
-            ) -> Result<(), KvError> {
-                let $reader = self;
-                $faults.on_read($name)?;
-                self.inner.scan_table(table, after, visit)
-            }
-
-            fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-                self.inner.partition_order(table, partition)
-            }
-        }
-    };
-}
-
-read_with_faults!(FaultySpace, |space| space.faults, &space.name);
-read_with_faults!(
-    FaultySnapshot,
-    |snapshot| snapshot.space.faults,
-    &snapshot.space.name
-);
 
 #[cfg(test)]
 mod tests {
-    use varve_kv::MemoryEngine;
+    use varve_kv::{
+        Batch, Durability, Engine, KvError, MemoryEngine, ReaderExt, Space, TableId, TableSpec,
+    };
 
-    use super::*;
+    use super::{Fault, FaultyEngine};
 
     static TABLES: &[TableSpec] = &[TableSpec {
         name: "t",

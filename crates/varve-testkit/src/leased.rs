@@ -7,15 +7,13 @@
 //! that has run out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, Leader, Leadership,
-    MemoryEngine, Reader, Row, ScanRequest, Snapshot, Space, SpaceId, Statistic, TableId,
-    TableSpec, check_space_name,
+    Batch, Capabilities, Durability, Engine, KvError, Leader, Leadership, Lease, MemoryEngine,
+    Reader, ReaderLayer, Space, SpaceId, SpaceLayer, TableSpec, check_space_name,
 };
 
 /// What the servers share.
@@ -193,15 +191,11 @@ struct LeasedEngine {
 }
 
 impl Engine for LeasedEngine {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
-
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             reads_may_wait: true,
             shared: true,
-            ..self.shared.memory.capabilities()
+            ..Capabilities::local("memory")
         }
     }
 
@@ -222,11 +216,7 @@ impl Engine for LeasedEngine {
         }))
     }
 
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        Ok(self.shared.spaces.lock().keys().cloned().collect())
-    }
-
-    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
+    fn spaces(&self) -> Result<Vec<SpaceId>, KvError> {
         let spaces = self.shared.spaces.lock();
         let id = |(name, stored): (&String, &Stored)| SpaceId {
             name: name.clone(),
@@ -294,18 +284,7 @@ impl Engine for LeasedEngine {
         Ok(())
     }
 
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.remove(name, None)
-    }
-
-    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
-        self.remove(&space.name, Some(&space.incarnation))
-    }
-}
-
-impl LeasedEngine {
-    /// Removes the space of that name; only that incarnation, if one is given.
-    fn remove(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
+    fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
         check_space_name(name)?;
         let in_use = |detail: &str| KvError::InUse {
             space: name.to_owned(),
@@ -327,7 +306,7 @@ impl LeasedEngine {
         let below = name_below(&stored.incarnation);
         spaces.remove(name);
         // Who has lost it may still read it; then it stays, and nobody finds it again.
-        let _ = self.shared.memory.drop_space(&below);
+        let _ = self.shared.memory.drop_space(&below, None);
         Ok(())
     }
 }
@@ -346,7 +325,7 @@ impl LeasedSpace {
         stored.term == self.term && stored.incarnation == self.incarnation
     }
 
-    fn stands(&self, spaces: &BTreeMap<String, Stored>) -> Leadership {
+    fn leadership(&self, spaces: &BTreeMap<String, Stored>) -> Leadership {
         match spaces.get(&self.name) {
             Some(stored) if self.has(stored) => match stored.suspended {
                 false => Leadership::Held,
@@ -367,44 +346,24 @@ impl Drop for LeasedSpace {
     }
 }
 
-impl Reader for LeasedSpace {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.inner.get(table, partition, clustering)
-    }
+impl ReaderLayer for LeasedSpace {
+    type Below<'a> = dyn Space;
 
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        self.inner.scan(request, visit)
-    }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        self.inner.scan_table(table, after, visit)
-    }
-
-    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        self.inner.partition_order(table, partition)
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.inner)
     }
 }
 
-impl Space for LeasedSpace {
+impl SpaceLayer for LeasedSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
+    }
+
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         // Held over the write, so that nobody takes the space meanwhile.
         let spaces = self.shared.spaces.lock();
         let space = self.name.clone();
-        match self.stands(&spaces) {
+        match self.leadership(&spaces) {
             Leadership::Held => self.inner.write(batch, durability),
             Leadership::Suspended => Err(KvError::Away {
                 space,
@@ -417,43 +376,15 @@ impl Space for LeasedSpace {
         }
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        self.inner.sync()
-    }
-
-    fn isolation(&self) -> Isolation {
-        self.inner.isolation()
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
         Arc::clone(&self.inner).snapshot()
     }
 
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.inner.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.inner.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.inner.verify_checksums()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.inner.statistics()
-    }
-
-    fn leadership(&self) -> Leadership {
-        self.stands(&self.shared.spaces.lock())
-    }
-
-    fn term(&self) -> u64 {
-        self.term
-    }
-
-    fn incarnation(&self) -> String {
-        self.incarnation.clone()
+    fn lease(&self) -> Lease<'_> {
+        Lease {
+            leadership: self.leadership(&self.shared.spaces.lock()),
+            term: self.term,
+            incarnation: &self.incarnation,
+        }
     }
 }

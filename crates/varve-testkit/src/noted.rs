@@ -4,13 +4,12 @@
 //! Unlike [`WatchedEngine`](crate::WatchedEngine) it is what its engine is, committed states
 //! included: what is noted is what the engine by itself would be asked.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, PartitionRange, Reader, Row,
-    ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Engine, EngineLayer, Flow, KvError, PartitionRange, Reader, ReaderLayer, Row, ScanRequest,
+    Space, SpaceLayer, TableId, TableSpec,
 };
 
 /// The looks into a [`NotedEngine`], by all its spaces together.
@@ -48,17 +47,9 @@ impl NotedEngine {
     }
 }
 
-impl Engine for NotedEngine {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.inner.spaces()
+impl EngineLayer for NotedEngine {
+    fn engine(&self) -> &dyn Engine {
+        &*self.inner
     }
 
     fn open(
@@ -72,10 +63,6 @@ impl Engine for NotedEngine {
             tables,
             looks: Arc::clone(&self.looks),
         }))
-    }
-
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.inner.drop_space(name)
     }
 }
 
@@ -93,19 +80,32 @@ impl<R: ?Sized> Noted<R> {
     }
 }
 
-impl<R: Reader + ?Sized> Reader for Noted<R> {
-    fn get(
+impl<R: Reader + ?Sized + 'static> ReaderLayer for Noted<R> {
+    type Below<'a> = R;
+
+    fn read<T>(&self, read: impl FnOnce(&R) -> T) -> T {
+        read(&self.inner)
+    }
+
+    fn get_with(
         &self,
         table: TableId,
         partition: &[u8],
         clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
         self.note("get", table);
-        self.inner.get(table, partition, clustering)
+        self.inner.get_with(table, partition, clustering, found)
     }
 
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.inner.known_absent(table, partition, clustering)
+    fn get_each(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
+        keys.iter().for_each(|_| self.note("get", table));
+        self.inner.get_each(table, keys, found)
     }
 
     fn scan(
@@ -136,48 +136,19 @@ impl<R: Reader + ?Sized> Reader for Noted<R> {
         self.note("scan all of", table);
         self.inner.scan_table(table, after, visit)
     }
-
-    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        self.inner.partition_order(table, partition)
-    }
 }
 
-impl Snapshot for Noted<dyn Snapshot> {}
-
-impl Space for Noted<dyn Space> {
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
-        self.inner.write(batch, durability)
+impl SpaceLayer for Noted<dyn Space> {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        self.inner.sync()
-    }
-
-    fn isolation(&self) -> Isolation {
-        self.inner.isolation()
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(Noted {
-            inner: Arc::clone(&self.inner).snapshot(),
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        let inner = Arc::clone(&self.inner).snapshot()?;
+        Some(Arc::new(Noted {
+            inner,
             tables: self.tables,
             looks: Arc::clone(&self.looks),
-        })
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.inner.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.inner.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.inner.verify_checksums()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.inner.statistics()
+        }))
     }
 }

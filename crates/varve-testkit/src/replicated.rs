@@ -4,14 +4,13 @@
 //! returns only then. Reads of some tables find the replicas that are ahead, those of the others
 //! the ones that are behind: as a majority of {A, B} has what A has, and one of {B, C} does not.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, NewestState,
-    Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, EngineLayer, Flow, KvError, MemoryEngine, Reader, Row,
+    ScanRequest, Space, SpaceLayer, TableId, TableSpec,
 };
 
 /// What is done before a scan.
@@ -133,20 +132,13 @@ impl ReplicatedEngine {
     }
 }
 
-impl Engine for ReplicatedEngine {
-    fn name(&self) -> &'static str {
-        "replicated"
+impl EngineLayer for ReplicatedEngine {
+    fn engine(&self) -> &dyn Engine {
+        &self.ahead
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            isolation: Isolation::Partition,
-            ..Capabilities::LOCAL
-        }
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.ahead.spaces()
+        Capabilities::local("replicated")
     }
 
     fn open(
@@ -162,9 +154,9 @@ impl Engine for ReplicatedEngine {
         }))
     }
 
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.ahead.drop_space(name)?;
-        self.behind.drop_space(name)
+    fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
+        self.ahead.drop_space(name, incarnation)?;
+        self.behind.drop_space(name, incarnation)
     }
 }
 
@@ -184,13 +176,14 @@ impl ReplicatedSpace {
 }
 
 impl Reader for ReplicatedSpace {
-    fn get(
+    fn get_with(
         &self,
         table: TableId,
         partition: &[u8],
         clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.of(table).get(table, partition, clustering)
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        self.of(table).get_with(table, partition, clustering, found)
     }
 
     fn scan(
@@ -212,38 +205,18 @@ impl Reader for ReplicatedSpace {
     }
 }
 
-impl Space for ReplicatedSpace {
+impl SpaceLayer for ReplicatedSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.ahead
+    }
+
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         self.ahead.write(batch, durability)?;
         self.replicas.half_way();
         self.behind.write(batch, durability)
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn isolation(&self) -> Isolation {
-        Isolation::Partition
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(NewestState(self))
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.ahead.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.ahead.statistics()
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        None
     }
 }

@@ -4,14 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
-use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, ClusteringRange, Durability, Engine, Flow, Isolation, KvError,
-    MemoryEngine, NewestState, Op, Reader, Row, ScanRequest, Snapshot, Space, Statistic, Sweep,
-    TableId, TableSpec,
+    Batch, Capabilities, ClusteringRange, Durability, Engine, EngineLayer, Flow, KvError,
+    MemoryEngine, Op, Reader, Row, ScanRequest, Space, SpaceLayer, Sweep, TableId, TableSpec,
 };
 
 /// Bytes before a partition's key: its hash, and its length.
@@ -62,20 +60,13 @@ fn stored_specs(tables: &'static [TableSpec]) -> &'static [TableSpec] {
     specs
 }
 
-impl Engine for ScatteredEngine {
-    fn name(&self) -> &'static str {
-        "scattered"
+impl EngineLayer for ScatteredEngine {
+    fn engine(&self) -> &dyn Engine {
+        &self.inner
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            isolation: Isolation::Partition,
-            ..Capabilities::LOCAL
-        }
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.inner.spaces()
+        Capabilities::local("scattered")
     }
 
     fn open(
@@ -86,10 +77,6 @@ impl Engine for ScatteredEngine {
     ) -> Result<Arc<dyn Space>, KvError> {
         let inner = self.inner.open(name, stored_specs(tables), create)?;
         Ok(Arc::new(ScatteredSpace(inner)))
-    }
-
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.inner.drop_space(name)
     }
 }
 
@@ -145,13 +132,15 @@ impl ScatteredSpace {
 }
 
 impl Reader for ScatteredSpace {
-    fn get(
+    fn get_with(
         &self,
         table: TableId,
         partition: &[u8],
         clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.0.get(table, &stored(partition), clustering)
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        self.0
+            .get_with(table, &stored(partition), clustering, found)
     }
 
     fn scan(
@@ -193,7 +182,11 @@ impl Reader for ScatteredSpace {
     }
 }
 
-impl Space for ScatteredSpace {
+impl SpaceLayer for ScatteredSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.0
+    }
+
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         let mut scattered = Batch::new();
         for sweep in batch.sweeps() {
@@ -224,31 +217,7 @@ impl Space for ScatteredSpace {
         self.0.write(&scattered, durability)
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        self.0.sync()
-    }
-
-    fn isolation(&self) -> Isolation {
-        Isolation::Partition
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(NewestState(self))
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.0.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.0.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.0.verify_checksums()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.0.statistics()
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        None
     }
 }

@@ -1,13 +1,12 @@
 //! Any engine, with its reads counted, and with other work done between two of them: what a cluster
 //! may do between two requests.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, NewestState, PartitionRange,
-    Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Engine, EngineLayer, Flow, KvError, PartitionRange, Reader, ReaderLayer, ScanRequest, Space,
+    SpaceLayer, TableId, TableSpec,
 };
 
 /// What is done before a read.
@@ -24,7 +23,7 @@ pub struct Counted {
     pub scan_manys: u64,
     /// Rows that were asked for.
     pub gets: u64,
-    /// Calls of [`Reader::multi_get`], whose rows count too.
+    /// Calls of [`Reader::get_each`], whose rows count too.
     pub multi_gets: u64,
     /// Calls of any of these: what waits for the engine one after the other.
     pub calls: u64,
@@ -77,7 +76,7 @@ impl Reads {
     }
 }
 
-/// The engine. It asks for the rows of a [`Reader::multi_get`] one by one, the last one first: an
+/// The engine. It asks for the rows of a [`Reader::get_each`] one by one, the last one first: an
 /// engine may ask in any order.
 pub struct WatchedEngine {
     inner: Arc<dyn Engine>,
@@ -97,20 +96,9 @@ impl WatchedEngine {
     }
 }
 
-impl Engine for WatchedEngine {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            isolation: Isolation::Partition,
-            ..self.inner.capabilities()
-        }
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.inner.spaces()
+impl EngineLayer for WatchedEngine {
+    fn engine(&self) -> &dyn Engine {
+        &*self.inner
     }
 
     fn open(
@@ -123,10 +111,6 @@ impl Engine for WatchedEngine {
             inner: self.inner.open(name, tables, create)?,
             reads: Arc::clone(&self.reads),
         }))
-    }
-
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.inner.drop_space(name)
     }
 }
 
@@ -141,10 +125,11 @@ impl WatchedSpace {
         table: TableId,
         partition: &[u8],
         clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
         self.reads.on_read();
         self.reads.count(|counted| counted.gets += 1);
-        self.inner.get(table, partition, clustering)
+        self.inner.get_with(table, partition, clustering, found)
     }
 
     fn scan_one(
@@ -161,36 +146,38 @@ impl WatchedSpace {
     }
 }
 
-impl Reader for WatchedSpace {
-    fn get(
+impl ReaderLayer for WatchedSpace {
+    type Below<'a> = dyn Space;
+
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.inner)
+    }
+
+    fn get_with(
         &self,
         table: TableId,
         partition: &[u8],
         clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
         self.reads.count(|counted| counted.calls += 1);
-        self.get_one(table, partition, clustering)
+        self.get_one(table, partition, clustering, found)
     }
 
-    fn multi_get(
+    fn get_each(
         &self,
         table: TableId,
         keys: &[(&[u8], &[u8])],
-    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
         self.reads.count(|counted| {
             counted.calls += 1;
             counted.multi_gets += 1;
         });
-        let last_first = keys.iter().rev();
-        let values =
-            last_first.map(|(partition, clustering)| self.get_one(table, partition, clustering));
-        let mut values: Vec<Option<Vec<u8>>> = values.collect::<Result<_, _>>()?;
-        values.reverse();
-        Ok(values)
-    }
-
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.inner.known_absent(table, partition, clustering)
+        for (at, (partition, clustering)) in keys.iter().enumerate().rev() {
+            self.get_one(table, partition, clustering, &mut |value| found(at, value))?;
+        }
+        Ok(())
     }
 
     fn scan(
@@ -220,51 +207,14 @@ impl Reader for WatchedSpace {
         }
         Ok(())
     }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        self.inner.scan_table(table, after, visit)
-    }
-
-    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        self.inner.partition_order(table, partition)
-    }
 }
 
-impl Space for WatchedSpace {
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
-        self.inner.write(batch, durability)
+impl SpaceLayer for WatchedSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        self.inner.sync()
-    }
-
-    fn isolation(&self) -> Isolation {
-        Isolation::Partition
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(NewestState(self))
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.inner.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.inner.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.inner.verify_checksums()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.inner.statistics()
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        None
     }
 }

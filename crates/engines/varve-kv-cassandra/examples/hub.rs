@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space, TableId, TableSpec,
+    Batch, ClusteringRange, Durability, Engine, Flow, ReaderExt, ScanRequest, Space, TableId,
+    TableSpec,
 };
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 use varve_kv_parted::{PartOptions, PartRule, PartedEngine};

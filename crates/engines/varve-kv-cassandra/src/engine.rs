@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Capabilities, Engine, Isolation, KvError, Leader, Space, SpaceId, TableSpec, check_space_name,
+    Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec, check_space_name,
 };
 
 use crate::acquire::{Opening, Settled, holder, now, term};
@@ -215,13 +215,9 @@ impl CassandraEngine {
 }
 
 impl Engine for CassandraEngine {
-    fn name(&self) -> &'static str {
-        "cassandra"
-    }
-
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            isolation: Isolation::Partition,
+            name: "cassandra",
             reads_may_wait: true,
             shared: self.shared.cluster.config.shared,
         }
@@ -237,12 +233,7 @@ impl Engine for CassandraEngine {
         self.wait(space, async move { shared.leader(&name).await })
     }
 
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        let ids = self.space_ids()?;
-        Ok(ids.into_iter().map(|id| id.name).collect())
-    }
-
-    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
+    fn spaces(&self) -> Result<Vec<SpaceId>, KvError> {
         let shared = Arc::clone(&self.shared);
         let name = &self.shared.cluster.config.keyspace;
         self.wait(name, async move {
@@ -301,31 +292,22 @@ impl Engine for CassandraEngine {
         Ok(())
     }
 
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+    fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
         check_space_name(name)?;
         if self.is_open(name) {
-            return Err(in_use(name, "it is open; close it before dropping it"));
-        }
-        let shared = Arc::clone(&self.shared);
-        let space = name.to_owned();
-        self.wait(name, async move { shared.remove(&space, None).await })
-    }
-
-    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
-        if self.is_open(&space.name) {
             // What is open may be another of that name; then there is nothing to remove.
-            return match self.space_ids()?.contains(space) {
-                true => Err(in_use(
-                    &space.name,
-                    "it is open; close it before dropping it",
-                )),
+            let is_meant = |space: &SpaceId| {
+                space.name == name && incarnation.is_none_or(|it| space.incarnation == it)
+            };
+            return match incarnation.is_none() || self.spaces()?.iter().any(is_meant) {
+                true => Err(in_use(name, "it is open; close it before dropping it")),
                 false => Ok(()),
             };
         }
         let shared = Arc::clone(&self.shared);
-        let space = space.clone();
-        self.wait(&space.name.clone(), async move {
-            shared.remove(&space.name, Some(&space.incarnation)).await
+        let (space, incarnation) = (name.to_owned(), incarnation.map(str::to_owned));
+        self.wait(name, async move {
+            shared.remove(&space, incarnation.as_deref()).await
         })
     }
 }

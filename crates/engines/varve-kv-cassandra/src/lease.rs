@@ -339,26 +339,26 @@ impl Lease {
 
     /// Whether it may be relied on now.
     pub(crate) fn holds(&self) -> bool {
-        self.stands() == Leadership::Held
+        self.leadership() == Leadership::Held
     }
 
-    /// How it stands now.
-    pub(crate) fn stands(&self) -> Leadership {
-        self.stands_at(Moment::now())
+    /// Whether this process leads the space now.
+    pub(crate) fn leadership(&self) -> Leadership {
+        self.leadership_at(Moment::now())
     }
 
-    fn stands_at(&self, now: Moment) -> Leadership {
+    fn leadership_at(&self, now: Moment) -> Leadership {
         let state = self.state.lock();
-        let stands = match state.lost_to {
+        let leadership = match state.lost_to {
             Some(_) => Leadership::Lost,
             None if !state.left(now).is_zero() => Leadership::Held,
             None => Leadership::Suspended,
         };
         drop(state);
-        if stands == Leadership::Suspended {
+        if leadership == Leadership::Suspended {
             self.wanted.notify_one();
         }
-        stands
+        leadership
     }
 
     /// How much of it is left.
@@ -437,14 +437,14 @@ mod tests {
         let lease = Lease::given(LeaseRow::default(), asked, length);
         let second = Duration::from_secs(1);
         let at = |running: u32, wall: u32| asked.later(running * second, wall * second);
-        assert_eq!(lease.stands_at(at(50, 50)), Leadership::Held);
-        assert_eq!(lease.stands_at(at(57, 57)), Leadership::Suspended);
-        assert_eq!(lease.stands_at(at(56, 0)), Leadership::Suspended);
-        assert_eq!(lease.stands_at(at(10, 13)), Leadership::Suspended);
+        assert_eq!(lease.leadership_at(at(50, 50)), Leadership::Held);
+        assert_eq!(lease.leadership_at(at(57, 57)), Leadership::Suspended);
+        assert_eq!(lease.leadership_at(at(56, 0)), Leadership::Suspended);
+        assert_eq!(lease.leadership_at(at(10, 13)), Leadership::Suspended);
         // Who finds that has it renewed, and from then on both clocks are compared with what they
         // said then.
         lease.renewed(at(10, 13), length);
-        assert_eq!(lease.stands_at(at(20, 23)), Leadership::Held);
+        assert_eq!(lease.leadership_at(at(20, 23)), Leadership::Held);
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         runtime
             .expect("a runtime")

@@ -9,7 +9,7 @@
 //! is first stored as a record in a log, then carried out partition by partition**; every request
 //! carries the batch's timestamp, so it may be sent again, by this process or, from the log, by the
 //! next one that opens the space. The price is that every byte is written twice, and that a reader
-//! may see one partition of a batch before another ([`Isolation::Partition`](varve_kv::Isolation)).
+//! may see one partition of a batch before another ([`varve_kv::Space::snapshot`]).
 //! The way not taken is Cassandra's own logged batch: with its default settings it refuses more
 //! than 50 KiB over several partitions, and what becomes of one that timed out is not to be found
 //! out.

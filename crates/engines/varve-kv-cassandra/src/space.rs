@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use varve_kv::{
-    Batch, Durability, Flow, Isolation, KvError, Leadership, NewestState, PartitionRange, Reader,
-    Row, ScanRequest, Snapshot, Space, Statistic, Sweep, TableId, TableSpec, fail_point,
+    Batch, Durability, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Space, Statistic,
+    Sweep, TableId, TableSpec, fail_point,
 };
 
 use crate::acquire::{holder, lead, now, term};
@@ -394,25 +394,38 @@ impl Drop for CassandraSpace {
 }
 
 impl Reader for CassandraSpace {
-    fn get(
+    fn get_with(
         &self,
         table: TableId,
         partition: &[u8],
         clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        read::get(&self.core, &self.bridge, table, partition, clustering)
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        let value = read::get(&self.core, &self.bridge, table, partition, clustering)?;
+        value.as_deref().map(found);
+        Ok(value.is_some())
     }
 
-    fn multi_get(
+    fn get_each(
         &self,
         table: TableId,
         keys: &[(&[u8], &[u8])],
-    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
-        read::multi_get(&self.core, &self.bridge, table, keys)
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
+        let values = read::multi_get(&self.core, &self.bridge, table, keys)?;
+        for (at, value) in values.into_iter().enumerate() {
+            if let Some(value) = value {
+                found(at, &value);
+            }
+        }
+        Ok(())
     }
 
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.core.known.lacks(table, partition, clustering)
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        let known = &self.core.known;
+        rows.iter()
+            .map(|(table, partition, clustering)| known.lacks(*table, partition, clustering))
+            .collect()
     }
 
     fn scan(
@@ -463,14 +476,6 @@ impl Space for CassandraSpace {
         Ok(())
     }
 
-    fn isolation(&self) -> Isolation {
-        Isolation::Partition
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(NewestState(self))
-    }
-
     fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
         Err(KvError::Io {
             space: self.core.name.to_string(),
@@ -492,16 +497,12 @@ impl Space for CassandraSpace {
         Ok(())
     }
 
-    fn leadership(&self) -> Leadership {
-        self.core.lease.stands()
-    }
-
-    fn term(&self) -> u64 {
-        term(&self.core.lease.row)
-    }
-
-    fn incarnation(&self) -> String {
-        self.core.keyspace.clone()
+    fn lease(&self) -> varve_kv::Lease<'_> {
+        varve_kv::Lease {
+            leadership: self.core.lease.leadership(),
+            term: term(&self.core.lease.row),
+            incarnation: &self.core.keyspace,
+        }
     }
 
     fn statistics(&self) -> Vec<Statistic> {

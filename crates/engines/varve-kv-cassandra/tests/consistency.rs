@@ -10,7 +10,7 @@ mod node;
 use std::sync::Barrier;
 
 use node::{Scratch, asked};
-use varve_kv::{Batch, Durability, Engine, KvError};
+use varve_kv::{Batch, Durability, Engine, KvError, ReaderExt};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Consistency};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 
@@ -122,10 +122,14 @@ fn it_is_changed_while_nobody_has_a_space_open() {
     let held = CassandraEngine::change_consistency(quorum.clone()).unwrap_err();
     assert!(matches!(held, KvError::InUse { .. }), "{held}");
     assert!(held.to_string().contains("'s'"), "{held}");
-    let term = space.term();
+    let term = space.lease().term;
     drop(space);
     let space = one.open("s", TABLES, false).unwrap();
-    assert_eq!(space.term(), term + 2, "nothing was done to the lease");
+    assert_eq!(
+        space.lease().term,
+        term + 2,
+        "nothing was done to the lease"
+    );
     drop(space);
 
     let changed = CassandraEngine::change_consistency(quorum.clone()).unwrap();
@@ -139,9 +143,9 @@ fn it_is_changed_while_nobody_has_a_space_open() {
     );
     let other = CassandraEngine::connect(quorum).unwrap();
     let space = other.open("s", TABLES, false).unwrap();
-    assert!(space.term() > term + 4, "terms of before have ended");
+    assert!(space.lease().term > term + 4, "terms of before have ended");
     assert_eq!(space.get(POINTS, &point(1), b"c").unwrap().unwrap(), b"v");
-    let term = space.term();
+    let term = space.lease().term;
     drop(space);
     // One that was there before leads nothing any more, and is in nobody's way.
     for create in [false, true] {
@@ -153,10 +157,10 @@ fn it_is_changed_while_nobody_has_a_space_open() {
             "{told}"
         );
     }
-    assert!(one.drop_space("s").is_err());
+    assert!(one.drop_space("s", None).is_err());
     let space = other.open("s", TABLES, false).unwrap();
     assert_eq!(
-        space.term(),
+        space.lease().term,
         term + 2,
         "nobody took the lease to be told so"
     );

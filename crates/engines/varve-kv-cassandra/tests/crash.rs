@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Command;
 
 use node::Scratch;
-use varve_kv::{Batch, Durability, Engine, Space, fail_point};
+use varve_kv::{Batch, Durability, Engine, ReaderExt, Space, fail_point};
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, all_rows, named, point};
 
 /// Tells the test binary that it is the process to be killed: the keyspace, and where it is to die.

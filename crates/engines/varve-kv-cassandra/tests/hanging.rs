@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nodes::Nodes;
-use varve_kv::{Batch, Durability, Engine, Space};
+use varve_kv::{Batch, Durability, Engine, ReaderExt, Space};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 use varve_testkit::engine_suite::tables::{NAMED, TABLES, named};
 

@@ -14,7 +14,7 @@ use nodes::Nodes;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use tokio::runtime::Runtime;
-use varve_kv::{Batch, Durability, Engine, KvError, Leadership, Space};
+use varve_kv::{Batch, Durability, Engine, KvError, Leadership, ReaderExt, Space};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials};
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, named, point};
 
@@ -153,7 +153,7 @@ fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
     drop(space);
     what_is_refused_of_a_begun_write_ends_the_opening(&first, &engine);
     the_end_cuts_a_write_off();
-    engine.drop_space("s").unwrap();
+    engine.drop_space("s", None).unwrap();
     engine.remove_list().unwrap();
 }
 
@@ -176,13 +176,13 @@ fn rights_that_cannot_be_read_are_waited_for(
     // The same opening goes on.
     patiently(|| put_point(space, 4));
     assert!(!is_there(space, 3) && is_there(space, 4));
-    assert_eq!(space.leadership(), Leadership::Held);
+    assert_eq!(space.lease().leadership, Leadership::Held);
 }
 
 /// The role loses a right that a write needs when its record is stored already.
 fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: &CassandraEngine) {
     let space = engine.open("s", TABLES, false).unwrap();
-    let keyspace = space.incarnation();
+    let keyspace = space.lease().incarnation.to_owned();
     let table = format!("\"{keyspace}\".points");
     // Whoever makes tables has the rights on each of them, too.
     first.says(&format!(
@@ -199,7 +199,7 @@ fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: 
         matches!(written, Err(KvError::OutcomeUnknown { .. })),
         "{written:?}"
     );
-    assert_eq!(space.leadership(), Leadership::Lost);
+    assert_eq!(space.lease().leadership, Leadership::Lost);
     // What the cluster would take must not come before that.
     let mut other = Batch::new();
     other.put(NAMED, &named(b"six"), b"c", b"v");

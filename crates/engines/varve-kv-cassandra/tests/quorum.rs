@@ -7,7 +7,7 @@
 mod node;
 
 use node::Scratch;
-use varve_kv::{Batch, Durability, Engine};
+use varve_kv::{Batch, Durability, Engine, ReaderExt};
 use varve_kv_cassandra::Consistency;
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, all_rows, named, point};
 

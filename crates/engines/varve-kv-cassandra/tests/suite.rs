@@ -32,10 +32,10 @@ fn a_space_is_open_in_one_process_at_a_time() {
         matches!(&refused, Some(KvError::Unavailable { detail, .. }) if detail.contains("has it open")),
         "{refused:?}"
     );
-    assert!(two.drop_space("s").is_err());
+    assert!(two.drop_space("s", None).is_err());
     drop(space);
     drop(two.open("s", TABLES, false).unwrap());
-    two.drop_space("s").unwrap();
+    two.drop_space("s", None).unwrap();
 }
 
 /// Servers that start at once on an empty cluster have one list, also where each asks another node
@@ -43,7 +43,7 @@ fn a_space_is_open_in_one_process_at_a_time() {
 #[test]
 fn servers_that_start_at_once_have_one_list() {
     use std::sync::Barrier;
-    use varve_kv::Engine;
+    use varve_kv::{Engine, EngineExt};
     use varve_testkit::engine_suite::tables::TABLES;
 
     const SPACES: [&str; 4] = ["a", "b", "c", "d"];
@@ -61,10 +61,10 @@ fn servers_that_start_at_once_have_one_list() {
         started.into_iter().map(|one| one.join().unwrap()).collect()
     });
     for engine in &engines {
-        assert_eq!(engine.spaces().unwrap(), SPACES);
+        assert_eq!(engine.space_names().unwrap(), SPACES);
     }
     for space in SPACES {
-        engines[0].drop_space(space).unwrap();
+        engines[0].drop_space(space, None).unwrap();
     }
     engines[0].remove_list().unwrap();
 }
@@ -74,7 +74,7 @@ fn servers_that_start_at_once_have_one_list() {
 #[test]
 fn a_space_that_two_make_at_once_is_one_of_them() {
     use std::sync::Barrier;
-    use varve_kv::{Batch, Durability, Engine};
+    use varve_kv::{Batch, Durability, Engine, EngineExt, ReaderExt};
     use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 
     let Some(one) = Scratch::new() else { return };
@@ -97,7 +97,7 @@ fn a_space_that_two_make_at_once_is_one_of_them() {
     });
     println!("{made:?}");
     assert!(made.iter().any(Result::is_ok), "{made:?}");
-    assert_eq!(two.spaces().unwrap(), ["s"]);
+    assert_eq!(two.space_names().unwrap(), ["s"]);
     let space = one.open("s", TABLES, false).unwrap();
     let found = space.get(POINTS, &point(2), b"c").unwrap();
     assert_eq!(found.as_deref(), Some(&b"v"[..]));
@@ -113,7 +113,7 @@ fn tables_that_are_missing_are_made_under_the_lease() {
     let Some(before) = Scratch::new() else { return };
     let later = before.again();
     let space = before.open("s", &TABLES[..2], true).unwrap();
-    let keyspace = before.space_ids().unwrap().remove(0).incarnation;
+    let keyspace = before.spaces().unwrap().remove(0).incarnation;
     let ids = || {
         let select = "SELECT CAST(id AS text) FROM system_schema.tables WHERE keyspace_name =";
         asked::<String>(&before, &[format!("{select} '{keyspace}'")])
@@ -141,7 +141,7 @@ fn tables_that_are_missing_are_made_under_the_lease() {
 /// guessed.
 #[test]
 fn an_installation_takes_no_keyspace_of_another() {
-    use varve_kv::Engine;
+    use varve_kv::{Engine, EngineExt};
     use varve_testkit::engine_suite::tables::TABLES;
 
     let Some(one) = Scratch::new() else { return };
@@ -149,12 +149,12 @@ fn an_installation_takes_no_keyspace_of_another() {
     drop(other.open("b", TABLES, true).unwrap());
     drop(one.open("a", TABLES, true).unwrap());
     drop(one.open("a_b", TABLES, true).unwrap());
-    assert_eq!(other.spaces().unwrap(), ["b"]);
+    assert_eq!(other.space_names().unwrap(), ["b"]);
     drop(other.open("b", TABLES, false).unwrap());
-    one.drop_space("a").unwrap();
-    one.drop_space("a_b").unwrap();
+    one.drop_space("a", None).unwrap();
+    one.drop_space("a_b", None).unwrap();
     drop(other.open("b", TABLES, false).unwrap());
-    other.drop_space("b").unwrap();
+    other.drop_space("b", None).unwrap();
     other.remove_list().unwrap();
 }
 
@@ -162,7 +162,7 @@ fn an_installation_takes_no_keyspace_of_another() {
 /// spaces stay.
 #[test]
 fn what_was_begun_is_removed_and_nothing_else() {
-    use varve_kv::Engine;
+    use varve_kv::{Engine, EngineExt};
     use varve_testkit::engine_suite::tables::TABLES;
 
     let Some(engine) = Scratch::new() else { return };
@@ -193,7 +193,7 @@ fn what_was_begun_is_removed_and_nothing_else() {
         all
     };
     assert_eq!(listed(), ["g", "one", "other"]);
-    assert_eq!(engine.spaces().unwrap(), ["g"]);
+    assert_eq!(engine.space_names().unwrap(), ["g"]);
     engine.clear_begun(&|space| space == "one").unwrap();
     assert_eq!(listed(), ["g", "other"]);
     assert_eq!(kept(), [format!("{list}_other_1")]);
@@ -207,7 +207,7 @@ fn what_was_begun_is_removed_and_nothing_else() {
 /// says why.
 #[test]
 fn an_opening_that_fails_keeps_no_lease() {
-    use varve_kv::{Batch, Durability, Engine, KvError};
+    use varve_kv::{Batch, Durability, Engine, KvError, ReaderExt};
     use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 
     let Some(engine) = Scratch::new() else { return };
@@ -216,7 +216,7 @@ fn an_opening_that_fails_keeps_no_lease() {
     batch.put(POINTS, &point(1), b"c", b"v");
     space.write(&batch, Durability::Sync).unwrap();
     drop(space);
-    let keyspace = engine.space_ids().unwrap().remove(0).incarnation;
+    let keyspace = engine.spaces().unwrap().remove(0).incarnation;
     let settled = format!("SELECT settled FROM {keyspace}.varve_lease WHERE slot = 0");
     let slice = asked::<i64>(&engine, &[settled])[0].div_euclid(10_000_000);
     let row = format!("WHERE p = {slice} AND c = 0xff");
@@ -248,12 +248,12 @@ fn an_opening_that_fails_keeps_no_lease() {
 #[test]
 fn the_log_does_not_grow_while_the_clock_is_behind() {
     use std::time::{Duration, Instant, SystemTime};
-    use varve_kv::{Batch, Durability, Engine, Space};
+    use varve_kv::{Batch, Durability, Engine, ReaderExt, Space};
     use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 
     let Some(engine) = Scratch::new() else { return };
     drop(engine.open("s", TABLES, true).unwrap());
-    let keyspace = engine.space_ids().unwrap().remove(0).incarnation;
+    let keyspace = engine.spaces().unwrap().remove(0).incarnation;
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
     let ahead = (now + Duration::from_secs(3_600)).as_micros();
     let put_ahead = format!("UPDATE {keyspace}.varve_lease SET bound = {ahead} WHERE slot = 0");
@@ -296,7 +296,7 @@ fn the_log_does_not_grow_while_the_clock_is_behind() {
 #[test]
 fn the_keys_of_rows_of_before_are_learnt() {
     use std::time::{Duration, Instant};
-    use varve_kv::{Batch, Durability, Engine, Space};
+    use varve_kv::{Batch, Durability, Engine, ReaderExt, Space};
     use varve_testkit::engine_suite::tables::{POINTS, SINGLE, TABLES, point};
 
     const ROWS: u64 = 2_500;
@@ -313,15 +313,15 @@ fn the_keys_of_rows_of_before_are_learnt() {
     write(&*space, 0..ROWS);
     drop(space);
     let space = engine.open("s", TABLES, false).unwrap();
-    assert!(!space.known_absent(POINTS, &point(ROWS), b"c"));
+    assert!(!space.is_known_absent(POINTS, &point(ROWS), b"c"));
     write(&*space, ROWS..ROWS + 1);
     let began = Instant::now();
-    while !space.known_absent(POINTS, &point(ROWS + 1), b"c") {
+    while !space.is_known_absent(POINTS, &point(ROWS + 1), b"c") {
         assert!(began.elapsed() < Duration::from_secs(120));
         std::thread::sleep(Duration::from_millis(20));
     }
     for row in 0..=ROWS {
-        assert!(!space.known_absent(POINTS, &point(row), b"c"));
-        assert!(!space.known_absent(SINGLE, b"", &point(row)));
+        assert!(!space.is_known_absent(POINTS, &point(row), b"c"));
+        assert!(!space.is_known_absent(SINGLE, b"", &point(row)));
     }
 }

@@ -37,7 +37,7 @@ fn shown(space: &dyn Space) -> Vec<u64> {
 
 /// The nodes let the lease run out.
 fn run_out(engine: &Scratch, leader: &dyn Space) {
-    let (keyspace, term) = (leader.incarnation(), leader.term());
+    let (keyspace, term) = (leader.lease().incarnation.to_owned(), leader.lease().term);
     let statement = format!(
         "UPDATE \"{keyspace}\".varve_lease SET owner = null, address = null WHERE slot = 0 IF term = {term}"
     );
@@ -54,14 +54,18 @@ fn a_leader_whose_clocks_stood_still_acknowledges_nothing_once_another_has_its_s
     write(&*leader, 1).unwrap();
     run_out(&engine, &*leader);
     let next = other.open("s", TABLES, false).unwrap();
-    assert_eq!(leader.leadership(), Leadership::Held, "by its own clocks");
+    assert_eq!(
+        leader.lease().leadership,
+        Leadership::Held,
+        "by its own clocks"
+    );
 
     let written = write(&*leader, 2);
     assert!(
         matches!(&written, Err(KvError::OutcomeUnknown { .. })),
         "{written:?}"
     );
-    assert_eq!(leader.leadership(), Leadership::Lost);
+    assert_eq!(leader.lease().leadership, Leadership::Lost);
     assert_eq!(shown(&*next), [1], "nothing of it is carried out");
     drop(next);
     let next = other.open("s", TABLES, false).unwrap();

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nodes::Nodes;
-use varve_kv::{Batch, Durability, Engine, KvError};
+use varve_kv::{Batch, Durability, Engine, KvError, ReaderExt};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Identity, Tls};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 

@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use node::{Scratch, asked};
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, KvError, PartitionRange, ScanRequest, Space,
-    patience,
+    Batch, ClusteringRange, Durability, Engine, Flow, KvError, PartitionRange, ReaderExt,
+    ScanRequest, Space, patience,
 };
 use varve_testkit::engine_suite::tables::{
     NAMED, POINTS, Rows, TABLES, all_rows, named, point, put, rows,

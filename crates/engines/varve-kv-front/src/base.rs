@@ -1,6 +1,8 @@
 //! What lies behind a front table: an engine of sorted files, and what it is handed.
 
-use varve_kv::{KvError, Space, TableId};
+use std::sync::Arc;
+
+use varve_kv::{KvError, Reader, Space, TableId};
 
 use crate::flusher::{HANDED_OVER, SORTED};
 use crate::sorted::Run;
@@ -12,6 +14,9 @@ const TOLD_EVERY: usize = 1_024;
 /// A space that keeps rows in sorted files and takes whole sorted tables at once. Beside
 /// [`Base::ingest`] nothing writes to it while a front table is before it.
 pub trait Base: Space {
+    /// The state of this moment. Unlike [`Space::snapshot`] there always is one.
+    fn state(self: Arc<Self>) -> Arc<dyn Reader>;
+
     /// Stores the rows and prefix deletes of `tables`, over what is there, and returns once they
     /// are on stable storage. A snapshot taken before does not see them, one taken after sees them
     /// all.

@@ -350,7 +350,7 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     shared.taken_in_partly.store(true, Ordering::Relaxed);
     ingest(&*shared.base, shared.config.tables.len(), table)?;
     shared.taken_in_partly.store(false, Ordering::Relaxed);
-    let base = Arc::clone(&shared.base).snapshot();
+    let base = Arc::clone(&shared.base).state();
     let tables = 0..shared.config.tables.len();
     let base_holds = tables.map(|n| shared.base.may_hold(table_id(n))).collect();
     let rows = Arc::clone(&shared.view().rows);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use varve_kv::{
-    Batch, Durability, Engine, Flow, KvError, MemoryEngine, Reader, Row, ScanRequest, Snapshot,
-    Space, Statistic, TableId, TableSpec,
+    Batch, Durability, Engine, EngineLayer, Flow, KvError, MemoryEngine, Reader, ReaderLayer,
+    Space, SpaceLayer, TableId, TableSpec, state_of,
 };
 
 use crate::base::{Base, SortedTable};
@@ -86,13 +86,9 @@ impl FrontMemoryEngine {
     }
 }
 
-impl Engine for FrontMemoryEngine {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.memory.spaces()
+impl EngineLayer for FrontMemoryEngine {
+    fn engine(&self) -> &dyn Engine {
+        &self.memory
     }
 
     fn open(
@@ -121,8 +117,8 @@ impl Engine for FrontMemoryEngine {
         )?)
     }
 
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.memory.drop_space(name)?;
+    fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
+        self.memory.drop_space(name, incarnation)?;
         match std::fs::remove_dir_all(self.dir.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(KvError::Io {
                 space: name.to_owned(),
@@ -139,6 +135,10 @@ struct MemoryBase {
 }
 
 impl Base for MemoryBase {
+    fn state(self: Arc<Self>) -> Arc<dyn Reader> {
+        state_of(&self.space)
+    }
+
     fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
         if self.controls.full.load(Ordering::Acquire) {
             return Err(KvError::DiskFull {
@@ -185,60 +185,20 @@ impl Base for MemoryBase {
     }
 }
 
-impl Reader for MemoryBase {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.space.get(table, partition, clustering)
-    }
+impl ReaderLayer for MemoryBase {
+    type Below<'a> = dyn Space;
 
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        self.space.scan(request, visit)
-    }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        self.space.scan_table(table, after, visit)
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.space)
     }
 }
 
-impl Space for MemoryBase {
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
-        self.space.write(batch, durability)
+impl SpaceLayer for MemoryBase {
+    fn space(&self) -> &dyn Space {
+        &*self.space
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        self.space.sync()
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
         Arc::clone(&self.space).snapshot()
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.space.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.space.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.space.verify_checksums()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.space.statistics()
     }
 }

@@ -283,14 +283,6 @@ impl Presence {
             .then(|| row_hash(partition_hash(), clustering))
     }
 
-    /// Whether there is known to be no such row now.
-    #[inline]
-    pub(crate) fn lacks_now(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.is(FilterState::Whole)
-            && self.probed(table, clustering)
-            && !self.has(row_hash(partition_hash(table, partition), clustering))
-    }
-
     /// Whether a row is known not to be in any tier of a view of `generation`. The hash is that of
     /// its partition.
     #[inline]
@@ -307,8 +299,7 @@ impl Presence {
             && !self.has(row_hash(hash, clustering))
     }
 
-    /// [`Presence::lacks`] of each of `rows`, or [`Presence::lacks_now`] where no generation is
-    /// given.
+    /// [`Presence::lacks`] of each of `rows`; without a generation, of the newest view.
     pub(crate) fn lacks_each(
         &self,
         rows: &[(TableId, &[u8], &[u8])],

@@ -8,7 +8,9 @@ use std::thread::JoinHandle;
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
 use varve_kv::fail_point::{self, FailPoint};
-use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableId, TableSpec};
+use varve_kv::{
+    Batch, Durability, KvError, Reader, ReaderLayer, Space, Statistic, TableId, TableSpec,
+};
 
 use crate::base::Base;
 use crate::flusher::{self, FlushState, Frozen};
@@ -17,8 +19,8 @@ use crate::options::{Budget, FrontOptions};
 use crate::presence::Presence;
 use crate::record::{self, RecordReader};
 use crate::rows::RowCache;
-use crate::table::{Scratch, Table, partition_hash};
-use crate::view::{Moment, View, read_by_moment};
+use crate::table::{Scratch, Table};
+use crate::view::{Moment, View};
 use crate::watch::{Watch, Watched};
 
 /// What a space is opened with, beside the base.
@@ -99,7 +101,7 @@ impl FrontSpace {
         let view = View {
             active: Arc::new(active),
             frozen: Vec::new(),
-            base: Arc::clone(&base).snapshot(),
+            base: Arc::clone(&base).state(),
             base_holds: tables.map(|n| base.may_hold(table_id(n))).collect(),
             rows: Arc::new(Arc::clone(&config.rows).space()),
             generation: 0,
@@ -135,21 +137,6 @@ impl FrontSpace {
             shared,
             watched: Some(watched),
         }))
-    }
-
-    /// Loads no view: that is an operation that keeps the processor from waiting for the places of
-    /// many rows at once.
-    fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.shared.presence.lacks_now(table, partition, clustering)
-    }
-
-    fn lacks_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
-        self.shared.presence.lacks_each(rows, None)
-    }
-
-    fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
-        let view = self.shared.view.load();
-        read(view.now())
     }
 
     /// Flushes everything that was written before the call; the log then holds nothing of it.
@@ -389,15 +376,15 @@ impl Space for FrontSpace {
         self.shared.syncer.sync()
     }
 
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
         // First the view, then how far it is filled.
         let view = self.shared.view();
         let visible = view.active.published();
-        Arc::new(FrontSnapshot {
+        Some(Arc::new(FrontSnapshot {
             view,
             visible,
             _space: self,
-        })
+        }))
     }
 
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
@@ -453,7 +440,20 @@ impl Drop for FrontSpace {
     }
 }
 
-read_by_moment!(FrontSpace);
+impl ReaderLayer for FrontSpace {
+    type Below<'a> = Moment<'a>;
+
+    fn read<T>(&self, read: impl FnOnce(&Moment<'_>) -> T) -> T {
+        let view = self.shared.view.load();
+        read(&view.now())
+    }
+
+    /// Loads no view: that is an operation that keeps the processor from waiting for the places of
+    /// many rows at once.
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        self.shared.presence.lacks_each(rows, None)
+    }
+}
 
 /// One state of a space: a view and how far its active table was filled.
 struct FrontSnapshot {
@@ -463,31 +463,10 @@ struct FrontSnapshot {
     _space: Arc<FrontSpace>,
 }
 
-impl FrontSnapshot {
-    fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        let View {
-            presence,
-            generation,
-            ..
-        } = &*self.view;
-        let hash = partition_hash(table, partition);
-        presence.lacks(*generation, table, hash, clustering)
-    }
+impl ReaderLayer for FrontSnapshot {
+    type Below<'a> = Moment<'a>;
 
-    fn lacks_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
-        let View {
-            presence,
-            generation,
-            ..
-        } = &*self.view;
-        presence.lacks_each(rows, Some(*generation))
-    }
-
-    fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
-        read(self.view.at(self.visible))
+    fn read<T>(&self, read: impl FnOnce(&Moment<'_>) -> T) -> T {
+        read(&self.view.at(self.visible))
     }
 }
-
-impl Snapshot for FrontSnapshot {}
-
-read_by_moment!(FrontSnapshot);

@@ -5,9 +5,7 @@ use std::cmp::Ordering;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
-use varve_kv::{
-    ClusteringRange, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Snapshot, TableId,
-};
+use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId};
 
 use crate::cursor::{Cursor, Head, PartitionSpan, Tier};
 use crate::list::Span;
@@ -23,7 +21,7 @@ pub(crate) struct View {
     /// Wait to be flushed, newest first.
     pub(crate) frozen: Vec<Arc<Table>>,
     /// Holds everything older, and nothing of the tables above.
-    pub(crate) base: Arc<dyn Snapshot>,
+    pub(crate) base: Arc<dyn Reader>,
     /// By table, whether `base` may have rows.
     pub(crate) base_holds: Vec<bool>,
     /// Rows of `base` that were read lately, and the generation that `base` is.
@@ -38,7 +36,7 @@ pub(crate) struct View {
 /// The view must be taken before the number of blocks: what is then in the frozen tables and the
 /// files was written before those blocks.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment<'v> {
+pub struct Moment<'v> {
     view: &'v View,
     visible: u32,
     has_deletes: bool,
@@ -81,16 +79,6 @@ impl<'v> Moment<'v> {
         self.view.base_holds[usize::from(table.0)]
     }
 
-    /// Whether a row is known not to be in any tier.
-    fn lacks(&self, table: TableId, hash: u64, clustering: &[u8]) -> bool {
-        let View {
-            presence,
-            generation,
-            ..
-        } = self.view;
-        presence.lacks(*generation, table, hash, clustering)
-    }
-
     fn find(&self, hash: u64, table: TableId, partition: &[u8], clustering: &[u8]) -> Answer<'v> {
         for tier in self.tiers() {
             match tier
@@ -128,6 +116,48 @@ impl<'v> Moment<'v> {
             presence.missed(key.table, key.clustering);
         }
         Ok(is_there)
+    }
+
+    /// Reads many rows of the sorted files.
+    fn base_rows(
+        &self,
+        table: TableId,
+        wanted: Vec<Wanted<'_>>,
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
+        let View {
+            rows,
+            generation,
+            base,
+            presence,
+            ..
+        } = self.view;
+        let (mut left, mut keys) = (Vec::new(), Vec::new());
+        for row in wanted {
+            let (partition, clustering) = row.key;
+            let key = RowKey {
+                table,
+                partition,
+                clustering,
+                hash: row.hash,
+            };
+            if let Some(cached) = rows.get(*generation, &key) {
+                found(row.number, cached.value());
+            } else if !presence.lacks(*generation, table, row.hash, clustering) {
+                keys.push(row.key);
+                left.push((row.number, key, false));
+            }
+        }
+        base.get_each(table, &keys, &mut |at, value| {
+            let (number, key, is_there) = &mut left[at];
+            *is_there = true;
+            rows.put(*generation, key, value);
+            found(*number, value);
+        })?;
+        for (_, key, _) in left.iter().filter(|(_, _, is_there)| !is_there) {
+            presence.missed(table, key.clustering);
+        }
+        Ok(())
     }
 
     /// Whether a prefix delete removed a row of the sorted files.
@@ -239,19 +269,6 @@ impl<'v> Merge<'_, 'v, '_> {
 }
 
 impl Reader for Moment<'_> {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        let mut value = None;
-        self.get_with(table, partition, clustering, &mut |found| {
-            value = Some(found.to_vec());
-        })?;
-        Ok(value)
-    }
-
     fn get_with(
         &self,
         table: TableId,
@@ -277,38 +294,6 @@ impl Reader for Moment<'_> {
                 self.base_row(&key, found)
             }
         }
-    }
-
-    fn multi_get(
-        &self,
-        table: TableId,
-        keys: &[(&[u8], &[u8])],
-    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
-        let mut values = Vec::with_capacity(keys.len());
-        let (mut left, mut places) = (Vec::new(), Vec::new());
-        for (place, (partition, clustering)) in keys.iter().enumerate() {
-            let hash = partition_hash(table, partition);
-            values.push(match self.find(hash, table, partition, clustering) {
-                Answer::Value(value) => Some(value.to_vec()),
-                Answer::Deleted => None,
-                Answer::Nothing if self.lacks(table, hash, clustering) => None,
-                Answer::Nothing => {
-                    left.push((*partition, *clustering));
-                    places.push(place);
-                    None
-                }
-            });
-        }
-        if !left.is_empty() && self.base_holds(table) {
-            let found = self.view.base.multi_get(table, &left)?;
-            for (place, value) in places.into_iter().zip(found) {
-                if value.is_none() {
-                    self.view.presence.missed(table, keys[place].1);
-                }
-                values[place] = value;
-            }
-        }
-        Ok(values)
     }
 
     fn get_each(
@@ -339,23 +324,19 @@ impl Reader for Moment<'_> {
             left.sort_unstable();
             wanted.retain(|row| left.binary_search(&row.number).is_ok());
         }
-        if !self.base_holds(table) {
-            return Ok(());
+        match self.base_holds(table) {
+            true => self.base_rows(table, wanted, found),
+            false => Ok(()),
         }
-        for row in wanted {
-            let key = RowKey {
-                table,
-                partition: row.key.0,
-                clustering: row.key.1,
-                hash: row.hash,
-            };
-            self.base_row(&key, &mut |value| found(row.number, value))?;
-        }
-        Ok(())
     }
 
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.lacks(table, partition_hash(table, partition), clustering)
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        let View {
+            presence,
+            generation,
+            ..
+        } = self.view;
+        presence.lacks_each(rows, Some(*generation))
     }
 
     fn scan(
@@ -540,87 +521,3 @@ impl Reader for Moment<'_> {
         Ok(())
     }
 }
-
-/// Implements [`Reader`] for a type whose method `read` calls a function with its present
-/// [`Moment`], and whose methods `lacks` and `lacks_each` ask the filter of keys.
-macro_rules! read_by_moment {
-    ($type:ty) => {
-        impl varve_kv::Reader for $type {
-            fn get(
-                &self,
-                table: varve_kv::TableId,
-                partition: &[u8],
-                clustering: &[u8],
-            ) -> Result<Option<Vec<u8>>, varve_kv::KvError> {
-                self.read(|moment| moment.get(table, partition, clustering))
-            }
-
-            fn get_with(
-                &self,
-                table: varve_kv::TableId,
-                partition: &[u8],
-                clustering: &[u8],
-                found: &mut dyn FnMut(&[u8]),
-            ) -> Result<bool, varve_kv::KvError> {
-                self.read(|moment| moment.get_with(table, partition, clustering, found))
-            }
-
-            fn get_each(
-                &self,
-                table: varve_kv::TableId,
-                keys: &[(&[u8], &[u8])],
-                found: &mut dyn FnMut(usize, &[u8]),
-            ) -> Result<(), varve_kv::KvError> {
-                self.read(|moment| moment.get_each(table, keys, found))
-            }
-
-            fn known_absent(
-                &self,
-                table: varve_kv::TableId,
-                partition: &[u8],
-                clustering: &[u8],
-            ) -> bool {
-                self.lacks(table, partition, clustering)
-            }
-
-            fn known_absent_each(&self, rows: &[(varve_kv::TableId, &[u8], &[u8])]) -> Vec<bool> {
-                self.lacks_each(rows)
-            }
-
-            fn multi_get(
-                &self,
-                table: varve_kv::TableId,
-                keys: &[(&[u8], &[u8])],
-            ) -> Result<Vec<Option<Vec<u8>>>, varve_kv::KvError> {
-                self.read(|moment| moment.multi_get(table, keys))
-            }
-
-            fn scan(
-                &self,
-                request: varve_kv::ScanRequest<'_>,
-                visit: &mut dyn FnMut(&[u8], &[u8]) -> varve_kv::Flow,
-            ) -> Result<(), varve_kv::KvError> {
-                self.read(|moment| moment.scan(request, visit))
-            }
-
-            fn scan_many(
-                &self,
-                table: varve_kv::TableId,
-                ranges: &[varve_kv::PartitionRange<'_>],
-                visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> varve_kv::Flow,
-            ) -> Result<(), varve_kv::KvError> {
-                self.read(|moment| moment.scan_many(table, ranges, visit))
-            }
-
-            fn scan_table(
-                &self,
-                table: varve_kv::TableId,
-                after: Option<(&[u8], &[u8])>,
-                visit: &mut dyn FnMut(varve_kv::Row<'_>) -> varve_kv::Flow,
-            ) -> Result<(), varve_kv::KvError> {
-                self.read(|moment| moment.scan_table(table, after, visit))
-            }
-        }
-    };
-}
-pub(crate) use read_by_moment;

@@ -15,7 +15,8 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tempfile::TempDir;
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, KvError, OpKind, RawOp, Reader, Space, TableId,
+    Batch, ClusteringRange, Durability, Engine, KvError, OpKind, RawOp, Reader, ReaderExt, Space,
+    TableId, state_of,
 };
 use varve_kv_front::{FrontMemoryEngine, FrontOptions};
 use varve_testkit::Random;
@@ -204,7 +205,7 @@ fn snapshots_keep_their_state_over_flushes() {
             space.write(&batch, Durability::Buffered).unwrap();
             apply(&mut model, &batch);
             match random.below(12) {
-                0 => held.push((Arc::clone(&space).snapshot(), model.clone())),
+                0 => held.push((state_of(&space), model.clone())),
                 1 if !held.is_empty() => {
                     let at = random.below(held.len());
                     let (snapshot, model) = &held[at];
@@ -242,7 +243,7 @@ fn readers_see_batches_wholly_while_tables_are_flushed() {
                 let mut looks = 0u64;
                 while !done.load(Ordering::Acquire) || looks == 0 {
                     looks += 1;
-                    let snapshot = Arc::clone(space).snapshot();
+                    let snapshot = state_of(space);
                     let end = looks % ENDS;
                     let out = keys(&*snapshot, NAMED, &named(format!("out{end}").as_bytes()));
                     let back = keys(&*snapshot, NAMED, &named(format!("in{end}").as_bytes()));
@@ -312,7 +313,7 @@ fn many_versions_of_one_row_show_once() {
     let engine = FrontMemoryEngine::new(dir.path(), options(1 << 30));
     let space = open(&engine);
     put(&*space, NAMED, &named(b"p"), b"a", b"first");
-    let old = Arc::clone(&space).snapshot();
+    let old = state_of(&space);
     for n in 0..5_000u64 {
         put(&*space, NAMED, &named(b"p"), b"m", &point(n));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use varve_kv::{Capabilities, Engine, Isolation, KvError, Leader, Space, SpaceId, TableSpec};
+use varve_kv::{Engine, EngineLayer, KvError, Space, TableSpec};
 
 use crate::directory::Directory;
 use crate::space::PartedSpace;
@@ -52,32 +52,9 @@ fn with_records(tables: &'static [TableSpec]) -> &'static [TableSpec] {
     with
 }
 
-impl Engine for PartedEngine {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            isolation: Isolation::Partition,
-            ..self.inner.capabilities()
-        }
-    }
-
-    fn stop_waiting(&self) {
-        self.inner.stop_waiting();
-    }
-
-    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
-        self.inner.leader(space)
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.inner.spaces()
-    }
-
-    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
-        self.inner.space_ids()
+impl EngineLayer for PartedEngine {
+    fn engine(&self) -> &dyn Engine {
+        &*self.inner
     }
 
     fn open(
@@ -90,17 +67,5 @@ impl Engine for PartedEngine {
         let inner = self.inner.open(name, specs, create)?;
         let directory = Directory::load(name, &*inner, specs, &self.rules, self.options)?;
         Ok(Arc::new(PartedSpace { inner, directory }))
-    }
-
-    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
-        self.inner.clear_begun(is_meant)
-    }
-
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.inner.drop_space(name)
-    }
-
-    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
-        self.inner.drop_this(space)
     }
 }

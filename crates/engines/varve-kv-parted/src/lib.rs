@@ -11,8 +11,8 @@
 //!
 //! What must stay together does: the hash is of the part of the clustering key that the table's
 //! [`PartRule`] names, so rows of several tables that are one thing lie in one part, and change
-//! together ([`varve_kv::Isolation::Partition`]). A partition as a whole does not any more, once it
-//! is in parts.
+//! together ([`varve_kv::Space::snapshot`]). A partition as a whole does not any more, once it is
+//! in parts.
 //!
 //! Which partitions are in parts is kept in a table of its own, [`TABLE`], and all of it in memory:
 //! whoever has a space open is the only one to write it. How much was written to a partition is

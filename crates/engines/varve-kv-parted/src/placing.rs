@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use varve_kv::{Batch, ClusteringRange, KvError, Op, Reader, Sweep, TableId};
+use varve_kv::{Batch, ClusteringRange, KvError, Op, Reader, ReaderExt, Sweep, TableId};
 
 use crate::counts::row_bytes;
 use crate::directory::{Directory, Parted};
@@ -319,7 +319,7 @@ fn stored(
     let of_table = rows
         .iter()
         .map(|(part, clustering)| (table, *part, *clustering));
-    let absent = reader.known_absent_each(&of_table.collect::<Vec<_>>());
+    let absent = reader.known_absent(&of_table.collect::<Vec<_>>());
     let unknown = rows.iter().zip(&absent).filter(|(_, absent)| !**absent);
     let unknown: Vec<(&[u8], &[u8])> = unknown.map(|(row, _)| *row).collect();
     let mut found = match unknown.is_empty() {

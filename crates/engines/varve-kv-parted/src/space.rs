@@ -1,18 +1,17 @@
 //! A space whose partitions may be in parts.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use varve_kv::{
-    Batch, Durability, Flow, Isolation, KvError, Leadership, NewestState, PartitionRange, Reader,
-    Row, ScanRequest, Snapshot, Space, Statistic, TableId,
+    Batch, Durability, Flow, KvError, PartitionRange, Reader, ReaderExt, ReaderLayer, Row,
+    ScanRequest, Space, SpaceLayer, Statistic, TableId,
 };
 
 use crate::counts::row_bytes;
 use crate::directory::{Directory, Moment, Parted};
 use crate::{full, merge, placing};
 
-/// The space. Its snapshots are none: they keep it open and read the newest state.
+/// The space. It has no snapshots.
 pub(crate) struct PartedSpace {
     pub(crate) inner: Arc<dyn Space>,
     pub(crate) directory: Directory,
@@ -67,64 +66,12 @@ impl PartedSpace {
         }
     }
 
-    /// A row of a partition that is in parts, asked for in one epoch after the other, the newest
-    /// first: what is removed meanwhile does not matter.
-    fn get_in_turn(
-        &self,
-        table: TableId,
-        places: &[Vec<u8>],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        let mut stored = vec![None; places.len()];
-        for (place, stored) in places.iter().zip(&mut stored) {
-            *stored = self.inner.get(table, place, clustering)?;
-            if stored.is_some() {
-                break;
-            }
-        }
-        placing::newest(&self.directory, stored)
-    }
-}
-
-impl Reader for PartedSpace {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        if self.directory.parts(table, partition).is_none() {
-            return self.inner.get(table, partition, clustering);
-        }
-        let mut values = self.multi_get(table, &[(partition, clustering)])?;
-        Ok(values.pop().flatten())
-    }
-
-    fn get_with(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-        found: &mut dyn FnMut(&[u8]),
-    ) -> Result<bool, KvError> {
-        if self.directory.parts(table, partition).is_none() {
-            return self.inner.get_with(table, partition, clustering, found);
-        }
-        let value = self.get(table, partition, clustering)?;
-        value.as_deref().map(found);
-        Ok(value.is_some())
-    }
-
-    fn multi_get(
+    /// The values of some rows, of which some are of partitions in parts.
+    fn stored(
         &self,
         table: TableId,
         keys: &[(&[u8], &[u8])],
     ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
-        let parted =
-            |(partition, _): &(&[u8], &[u8])| self.directory.parts(table, partition).is_some();
-        if !self.directory.any() || !keys.iter().any(parted) {
-            return self.inner.multi_get(table, keys);
-        }
         let asked: Vec<Asked> = keys
             .iter()
             .map(|(partition, clustering)| {
@@ -149,22 +96,80 @@ impl Reader for PartedSpace {
         values.collect()
     }
 
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        match self.places(table, partition, clustering) {
-            None => self.inner.known_absent(table, partition, clustering),
-            Some((_, places)) => places
-                .iter()
-                .all(|place| self.inner.known_absent(table, place, clustering)),
+    /// A row of a partition that is in parts, asked for in one epoch after the other, the newest
+    /// first: what is removed meanwhile does not matter.
+    fn get_in_turn(
+        &self,
+        table: TableId,
+        places: &[Vec<u8>],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        let mut stored = vec![None; places.len()];
+        for (place, stored) in places.iter().zip(&mut stored) {
+            *stored = self.inner.get(table, place, clustering)?;
+            if stored.is_some() {
+                break;
+            }
         }
+        placing::newest(&self.directory, stored)
+    }
+}
+
+impl ReaderLayer for PartedSpace {
+    type Below<'a> = dyn Space;
+
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.inner)
     }
 
-    fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
-        if !self.directory.any() {
-            return self.inner.known_absent_each(rows);
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        if self.directory.parts(table, partition).is_none() {
+            return self.inner.get_with(table, partition, clustering, found);
         }
-        rows.iter()
-            .map(|(table, partition, clustering)| self.known_absent(*table, partition, clustering))
-            .collect()
+        let value = self.stored(table, &[(partition, clustering)])?.pop();
+        let value = value.flatten();
+        value.as_deref().map(found);
+        Ok(value.is_some())
+    }
+
+    fn get_each(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
+        let parted =
+            |(partition, _): &(&[u8], &[u8])| self.directory.parts(table, partition).is_some();
+        if !self.directory.any() || !keys.iter().any(parted) {
+            return self.inner.get_each(table, keys, found);
+        }
+        for (at, value) in self.stored(table, keys)?.into_iter().enumerate() {
+            if let Some(value) = value {
+                found(at, &value);
+            }
+        }
+        Ok(())
+    }
+
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        if !self.directory.any() {
+            return self.inner.known_absent(rows);
+        }
+        let absent = |(table, partition, clustering): &(TableId, &[u8], &[u8])| match self
+            .places(*table, partition, clustering)
+        {
+            None => self.inner.is_known_absent(*table, partition, clustering),
+            Some((_, places)) => places
+                .iter()
+                .all(|place| self.inner.is_known_absent(*table, place, clustering)),
+        };
+        rows.iter().map(absent).collect()
     }
 
     fn scan(
@@ -220,10 +225,6 @@ impl Reader for PartedSpace {
     ) -> Result<(), KvError> {
         full::scan_table(&self.directory, &*self.inner, table, after, visit)
     }
-
-    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        self.inner.partition_order(table, partition)
-    }
 }
 
 impl PartedSpace {
@@ -251,7 +252,15 @@ impl PartedSpace {
     }
 }
 
-impl Space for PartedSpace {
+impl SpaceLayer for PartedSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
+    }
+
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        None
+    }
+
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         self.directory.count(&*self.inner, batch)?;
         match placing::placed(&self.directory, &*self.inner, batch)? {
@@ -262,34 +271,6 @@ impl Space for PartedSpace {
                 written
             }
         }
-    }
-
-    fn write_may_wait(&self) -> bool {
-        self.inner.write_may_wait()
-    }
-
-    fn sync(&self) -> Result<(), KvError> {
-        self.inner.sync()
-    }
-
-    fn isolation(&self) -> Isolation {
-        Isolation::Partition
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(NewestState(self))
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.inner.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.inner.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.inner.verify_checksums()
     }
 
     fn statistics(&self) -> Vec<Statistic> {
@@ -308,17 +289,5 @@ impl Space for PartedSpace {
             },
         ]);
         statistics
-    }
-
-    fn leadership(&self) -> Leadership {
-        self.inner.leadership()
-    }
-
-    fn term(&self) -> u64 {
-        self.inner.term()
-    }
-
-    fn incarnation(&self) -> String {
-        self.inner.incarnation()
     }
 }

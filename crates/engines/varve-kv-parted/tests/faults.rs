@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, KvError, Space, TableId};
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, KvError, ReaderExt, Space, TableId};
 use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, TABLES, all_rows, cold, named, point, rows,

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, Space};
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, ReaderExt, Space};
 use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, Rows, TABLES, all_rows, cold, named, point, rows,

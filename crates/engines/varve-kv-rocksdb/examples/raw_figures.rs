@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use varve_kv::fail_point;
 use varve_kv::{
     Batch, ClusteringRange, Durability, Engine, Flow, Op, PartitionRange, ScanRequest, Space,
     TableId, TableSpec,
 };
+use varve_kv::{ReaderExt, fail_point, state_of};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine, Tuning};
 
@@ -474,7 +474,7 @@ fn read_cases(settings: &Settings, variant: &Variant) -> Outcome<()> {
     repeat(settings, variant, "get", "gets", |n| {
         Ok(space.get(VERTICES, &key(n), b"")?.map_or(0, |_| 1))
     })?;
-    let snapshot = space.clone().snapshot();
+    let snapshot = state_of(&space);
     repeat(settings, variant, "get, snapshot", "gets", |n| {
         Ok(snapshot.get(VERTICES, &key(n), b"")?.map_or(0, |_| 1))
     })?;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
-use varve_kv::{Engine, KvError, Space, TableSpec, check_space_name, fail_point};
+use varve_kv::{
+    Capabilities, Engine, KvError, Space, SpaceId, TableSpec, check_space_name, fail_point,
+};
 use varve_kv_front::log::{Log, Salvaged};
 use varve_kv_front::{FrontConfig, FrontOptions, FrontSpace};
 
@@ -245,14 +247,14 @@ pub enum LogRecovery {
 }
 
 impl Engine for RocksEngine {
-    fn name(&self) -> &'static str {
-        "rocksdb"
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::local("rocksdb")
     }
 
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.directory
-            .spaces()
-            .map_err(|error| file_error("", "listing the data directory", &error))
+    fn spaces(&self) -> Result<Vec<SpaceId>, KvError> {
+        let names = self.directory.spaces();
+        let names = names.map_err(|error| file_error("", "listing the data directory", &error))?;
+        Ok(names.into_iter().map(SpaceId::local).collect())
     }
 
     fn open(
@@ -278,7 +280,7 @@ impl Engine for RocksEngine {
         }
     }
 
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+    fn drop_space(&self, name: &str, _incarnation: Option<&str>) -> Result<(), KvError> {
         check_space_name(name)?;
         // Nobody opens it while it is removed.
         let _mark = OpenMark::set(name, &self.open)

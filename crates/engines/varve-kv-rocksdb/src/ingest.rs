@@ -6,17 +6,19 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rust_rocksdb::properties as property;
 use rust_rocksdb::{DB, DBCompressionType, IngestExternalFileOptions, Options, SstFileWriter};
 use varve_kv::range::prefix_end;
-use varve_kv::{KvError, TableId, TableSpec, fail_point};
+use varve_kv::{KvError, Reader, TableId, TableSpec, fail_point};
 use varve_kv_front::{Base, SortedTable};
 
 use crate::errors::{file_error, passing};
 use crate::manifest;
 use crate::options::{LEVEL0_STOP, Shared};
+use crate::snapshot::OwnedSnapshot;
 use crate::space::RocksSpace;
 use crate::tiers::Pace;
 
@@ -193,6 +195,10 @@ impl RocksSpace {
 }
 
 impl Base for RocksSpace {
+    fn state(self: Arc<Self>) -> Arc<dyn Reader> {
+        Arc::new(OwnedSnapshot::new(self))
+    }
+
     fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
         self.before_write()?;
         let dir = &self.ingest.dir;

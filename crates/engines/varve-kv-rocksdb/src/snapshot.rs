@@ -4,10 +4,10 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use rust_rocksdb::{ReadOptions, Snapshot as RocksSnapshot};
-use varve_kv::Snapshot;
+use varve_kv::ReaderLayer;
 
 use crate::space::RocksSpace;
-use crate::view::{View, read_by_view};
+use crate::view::View;
 
 /// One state of a space, and the space so that it stays open.
 pub(crate) struct OwnedSnapshot {
@@ -33,13 +33,17 @@ impl OwnedSnapshot {
             space,
         }
     }
+}
 
-    fn view(&self) -> View<'_> {
-        View {
+impl ReaderLayer for OwnedSnapshot {
+    type Below<'a> = View<'a>;
+
+    fn read<T>(&self, read: impl FnOnce(&View<'_>) -> T) -> T {
+        read(&View {
             snapshot: Some(&self.snapshot),
             point_options: &self.point_options,
             ..self.space.view()
-        }
+        })
     }
 }
 
@@ -49,7 +53,3 @@ impl Drop for OwnedSnapshot {
         unsafe { ManuallyDrop::drop(&mut self.snapshot) }
     }
 }
-
-impl Snapshot for OwnedSnapshot {}
-
-read_by_view!(OwnedSnapshot);

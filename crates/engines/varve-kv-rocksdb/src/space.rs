@@ -11,7 +11,9 @@ use rust_rocksdb::{
     WriteBatch, WriteOptions,
 };
 use varve_kv::fail_point::{self, FailPoint};
-use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableId, TableSpec};
+use varve_kv::{
+    Batch, Durability, KvError, Reader, ReaderLayer, Space, Statistic, TableId, TableSpec,
+};
 
 use crate::batch::Encoder;
 use crate::checksums;
@@ -22,7 +24,7 @@ use crate::ingest::Ingest;
 use crate::options::Shared;
 use crate::snapshot::OwnedSnapshot;
 use crate::statistics;
-use crate::view::{View, read_by_view};
+use crate::view::View;
 
 /// A buffer for a batch's bytes is kept for the next batch up to this size.
 const BATCH_BUFFER_KEPT_BYTES: usize = 4 << 20;
@@ -240,8 +242,8 @@ impl Space for RocksSpace {
             .map_err(|error| self.health.write_failed(&error))
     }
 
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(OwnedSnapshot::new(self))
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        Some(Arc::new(OwnedSnapshot::new(self)))
     }
 
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
@@ -292,4 +294,10 @@ impl Drop for RocksSpace {
     }
 }
 
-read_by_view!(RocksSpace);
+impl ReaderLayer for RocksSpace {
+    type Below<'a> = View<'a>;
+
+    fn read<T>(&self, read: impl FnOnce(&View<'_>) -> T) -> T {
+        read(&self.view())
+    }
+}

@@ -205,19 +205,6 @@ fn join(partition: &[u8], clustering: &[u8]) -> Key {
 }
 
 impl Reader for View<'_> {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        let mut found = None;
-        self.get_with(table, partition, clustering, &mut |value| {
-            found = Some(value.to_vec());
-        })?;
-        Ok(found)
-    }
-
     fn get_with(
         &self,
         table: TableId,
@@ -235,35 +222,35 @@ impl Reader for View<'_> {
         Ok(value.is_some())
     }
 
-    fn multi_get(
+    fn get_each(
         &self,
         table: TableId,
         keys: &[(&[u8], &[u8])],
-    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
         if keys.len() < MULTI_GET_MIN {
-            return keys
-                .iter()
-                .map(|(partition, clustering)| self.get(table, partition, clustering))
-                .collect();
+            for (at, (partition, clustering)) in keys.iter().enumerate() {
+                self.get_with(table, partition, clustering, &mut |value| found(at, value))?;
+            }
+            return Ok(());
         }
         self.looks.add(keys.len() as u64);
         let joined: Vec<Key> = keys
             .iter()
             .map(|(partition, rest)| join(partition, rest))
             .collect();
-        self.db
-            .batched_multi_get_cf_slice_opt(
-                self.family(table),
-                joined.iter().map(|key| &key[..]),
-                false,
-                self.point_options,
-            )
-            .into_iter()
-            .map(|value| match value {
-                Ok(value) => Ok(value.as_deref().map(<[u8]>::to_vec)),
-                Err(error) => Err(self.failed(&error)),
-            })
-            .collect()
+        let values = self.db.batched_multi_get_cf_slice_opt(
+            self.family(table),
+            joined.iter().map(|key| &key[..]),
+            false,
+            self.point_options,
+        );
+        for (at, value) in values.into_iter().enumerate() {
+            if let Some(value) = value.map_err(|error| self.failed(&error))? {
+                found(at, &value);
+            }
+        }
+        Ok(())
     }
 
     fn scan(
@@ -399,64 +386,3 @@ impl Reader for View<'_> {
         self.finish(&rows)
     }
 }
-
-/// Implements [`Reader`] for a type that has a method `view`.
-macro_rules! read_by_view {
-    ($type:ty) => {
-        impl varve_kv::Reader for $type {
-            fn get(
-                &self,
-                table: varve_kv::TableId,
-                partition: &[u8],
-                clustering: &[u8],
-            ) -> Result<Option<Vec<u8>>, varve_kv::KvError> {
-                self.view().get(table, partition, clustering)
-            }
-
-            fn get_with(
-                &self,
-                table: varve_kv::TableId,
-                partition: &[u8],
-                clustering: &[u8],
-                found: &mut dyn FnMut(&[u8]),
-            ) -> Result<bool, varve_kv::KvError> {
-                self.view().get_with(table, partition, clustering, found)
-            }
-
-            fn multi_get(
-                &self,
-                table: varve_kv::TableId,
-                keys: &[(&[u8], &[u8])],
-            ) -> Result<Vec<Option<Vec<u8>>>, varve_kv::KvError> {
-                self.view().multi_get(table, keys)
-            }
-
-            fn scan(
-                &self,
-                request: varve_kv::ScanRequest<'_>,
-                visit: &mut dyn FnMut(&[u8], &[u8]) -> varve_kv::Flow,
-            ) -> Result<(), varve_kv::KvError> {
-                self.view().scan(request, visit)
-            }
-
-            fn scan_many(
-                &self,
-                table: varve_kv::TableId,
-                ranges: &[varve_kv::PartitionRange<'_>],
-                visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> varve_kv::Flow,
-            ) -> Result<(), varve_kv::KvError> {
-                self.view().scan_many(table, ranges, visit)
-            }
-
-            fn scan_table(
-                &self,
-                table: varve_kv::TableId,
-                after: Option<(&[u8], &[u8])>,
-                visit: &mut dyn FnMut(varve_kv::Row<'_>) -> varve_kv::Flow,
-            ) -> Result<(), varve_kv::KvError> {
-                self.view().scan_table(table, after, visit)
-            }
-        }
-    };
-}
-pub(crate) use read_by_view;

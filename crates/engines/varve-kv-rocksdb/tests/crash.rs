@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-use varve_kv::{Batch, Durability, Engine, Space};
+use varve_kv::{Batch, Durability, Engine, ReaderExt, Space};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
 use varve_testkit::engine_suite::tables::{

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use varve_kv::{Batch, Durability, Engine, KvError, Space};
+use varve_kv::{Batch, Durability, Engine, EngineExt, KvError, ReaderExt, Space};
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, TABLES, all_rows, cold, named, point, put,
@@ -299,7 +299,7 @@ fn missing_files_are_refused_with_what_to_do() {
         // A refused store is still listed, and still refused by those who do not want to create
         // one.
         let engine = engine(image.path()).unwrap();
-        assert_eq!(engine.spaces().unwrap(), ["s"]);
+        assert_eq!(engine.space_names().unwrap(), ["s"]);
         assert!(engine.open("s", TABLES, false).is_err());
     }
     drop((space, engine_));

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use varve_kv::{Batch, Durability, Engine, KvError, Space, fail_point};
+use varve_kv::{Batch, Durability, Engine, KvError, ReaderExt, Space, fail_point};
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, Space};
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, ReaderExt, Space};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
 use varve_testkit::Random;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant as MonotonicInstant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, Isolation, KvError, Reader, Space, fail_point};
+use varve_kv::{Batch, Durability, KvError, Reader, ReaderExt, Space, fail_point, has_snapshots};
 use varve_model::{Clock, CommitVersion, Instant};
 
 pub(crate) use progress::{Progress, Waited};
@@ -145,10 +145,7 @@ impl Committer {
         options: CommitterOptions,
     ) -> Result<Self, GraphError> {
         let last = stored_version(&*space)?;
-        let ahead = match space.isolation() {
-            Isolation::Snapshot => None,
-            Isolation::Partition => Some(AtomicU64::new(last.0)),
-        };
+        let ahead = (!has_snapshots(&space)).then(|| AtomicU64::new(last.0));
         let shared = Arc::new(Shared {
             state: Mutex::new(CommitterState {
                 last,
@@ -246,7 +243,7 @@ impl Drop for Committer {
         // Without a thread it may have something to end, too.
         shared.wake(state);
         state = shared.state.lock();
-        if shared.space.isolation() == Isolation::Partition {
+        if shared.ahead.is_some() {
             let end = MonotonicInstant::now() + CLOSE_WAIT_MAX;
             let going_on = |state: &mut CommitterState| state.running;
             shared.written.wait_while_until(&mut state, going_on, end);

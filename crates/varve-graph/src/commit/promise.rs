@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, Isolation, KvError, Space};
+use varve_kv::{Batch, Durability, KvError, ReaderExt, Space, has_snapshots};
 use varve_model::CommitVersion;
 
 use super::CLOSE_WAIT_MAX;
@@ -31,6 +31,8 @@ pub(crate) struct Promise(Arc<StoredBound>);
 
 struct StoredBound {
     space: Arc<dyn Space>,
+    /// Whether storing it may take as long as the store is away.
+    may_wait: bool,
     /// No time that was told past exceeds it. What is stored is not less, but where a store that
     /// cannot be written is done without.
     bound: AtomicU64,
@@ -63,6 +65,7 @@ impl Promise {
             })?),
         };
         let promise = Self(Arc::new(StoredBound {
+            may_wait: !has_snapshots(&space),
             space,
             bound: AtomicU64::new(stored),
             told: AtomicU64::new(stored),
@@ -100,7 +103,7 @@ impl Promise {
             if !storing.under_way {
                 let ahead = version.instant().plus_micros(LEAD_MICROS);
                 let bound = CommitVersion::last_at(ahead).max(version);
-                if !kept.may_wait() {
+                if !kept.may_wait {
                     // It holds as long as the process does.
                     let _ = kept.store(bound);
                     kept.bound.store(bound.0, Ordering::Release);
@@ -130,11 +133,6 @@ impl Promise {
 }
 
 impl StoredBound {
-    /// Whether storing it may take as long as the store is away.
-    fn may_wait(&self) -> bool {
-        self.space.isolation() == Isolation::Partition
-    }
-
     fn finish(&self, bound: CommitVersion) {
         // The engine answers for its panics; nobody is to wait for ever for one.
         let stored = catch_unwind(AssertUnwindSafe(|| self.store(bound)));
@@ -172,7 +170,7 @@ impl Drop for Promise {
             return;
         }
         // If it cannot be taken back, versions jump by the lead.
-        if !kept.may_wait() {
+        if !kept.may_wait {
             let _ = kept.store(CommitVersion(told));
             return;
         }

@@ -10,7 +10,7 @@ use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{Flow, TableId, fail_point};
+use varve_kv::{Flow, TableId, fail_point, state_of};
 use varve_model::schema::{IndexBase, IndexType};
 use varve_model::{Direction, Element, ElementId, IndexLabel, Instant, TemporalScope};
 
@@ -109,7 +109,7 @@ fn check_unique(
         if holders.len() < 2 {
             return Ok(());
         }
-        let state = Arc::clone(graph.space()).snapshot();
+        let state = state_of(graph.space());
         match conflict(&*state, label, partition, holders, graph.now())? {
             Some((_, id)) => Err(conflict_found(label, &id)),
             None => Ok(()),

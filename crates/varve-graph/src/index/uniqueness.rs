@@ -1,7 +1,7 @@
 //! Whether two elements hold the same values of a unique index at one instant, from now on.
 
 use varve_encoding::row::{Header, RowKind};
-use varve_kv::{Flow, Reader};
+use varve_kv::{Flow, Reader, ReaderExt};
 use varve_model::schema::IndexBase;
 use varve_model::{CommitVersion, Element, ElementId, IndexLabel, Instant, Period};
 

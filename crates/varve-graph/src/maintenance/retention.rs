@@ -10,7 +10,7 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::{Flow, fail_point};
+use varve_kv::{Flow, ReaderExt, fail_point};
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Instant, Period};
 

@@ -12,7 +12,7 @@ use varve_encoding::DecodeError;
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, decides_always};
 use varve_encoding::tables::{EVENT, VERTEX};
-use varve_kv::{Flow, Row};
+use varve_kv::{Flow, ReaderExt, Row};
 
 use super::delivery::FETCH_MAX;
 use super::plan::Leg;

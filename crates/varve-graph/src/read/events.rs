@@ -7,7 +7,7 @@ use varve_encoding::DecodeError;
 use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EVENT, VERTEX};
-use varve_kv::{Flow, PartitionRange, Reader};
+use varve_kv::{Flow, PartitionRange, Reader, ReaderExt};
 use varve_model::{CommitVersion, ElementId, Period, VertexId};
 
 use super::View;

@@ -11,7 +11,7 @@
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, ReaderExt, ScanRequest, TableId};
 use varve_model::{CommitVersion, Direction, EdgeId, ElementId, VertexId};
 
 use super::View;

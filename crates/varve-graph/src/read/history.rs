@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use varve_encoding::row::{Header, RowKind};
-use varve_kv::Flow;
+use varve_kv::{Flow, ReaderExt};
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
 
 use super::guard::Guard;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use varve_encoding::key;
 use varve_encoding::row::Header;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{ClusteringRange, Flow, Reader, TableId};
+use varve_kv::{ClusteringRange, Flow, Reader, ReaderExt, TableId};
 use varve_model::{Direction, EdgeId, TemporalScope, VertexId};
 use varve_view::ElementPolicy;
 

@@ -8,7 +8,7 @@ use varve_encoding::DecodeError;
 use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EVENT, VERTEX};
-use varve_kv::{Flow, PartitionRange, Reader, TableId};
+use varve_kv::{Flow, PartitionRange, Reader, ReaderExt, TableId};
 use varve_model::VertexId;
 
 use super::resolve::{covers, events_range};

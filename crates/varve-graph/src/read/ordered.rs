@@ -1,5 +1,5 @@
-//! Reads of an engine whose snapshots are none ([`varve_kv::Isolation::Partition`]): what a commit
-//! moves is not missed.
+//! Reads of an engine without snapshots ([`varve_kv::Space::snapshot`]): what a commit moves is not
+//! missed.
 //!
 //! A commit moves rows from the tables of the present to those of the past, within one partition.
 //! Readers look at the present first, so what has left it is in the past by then; but the nodes
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Snapshot, TableId};
+use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId};
 use varve_model::CommitVersion;
 
 use crate::commit::{Progress, Waited};
@@ -20,7 +20,7 @@ use crate::patience::TOO_LATE;
 
 /// Reads of the present and the past in that order.
 pub(crate) struct Ordered {
-    inner: Arc<dyn Snapshot>,
+    inner: Arc<dyn Reader>,
     graph: String,
     progress: Progress,
     /// The newest version that the present may have shown something of.
@@ -28,7 +28,7 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
-    pub(crate) fn new(inner: Arc<dyn Snapshot>, graph: &str, progress: Progress) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Reader>, graph: &str, progress: Progress) -> Self {
         Self {
             inner,
             graph: graph.to_owned(),
@@ -71,21 +71,7 @@ impl Ordered {
     }
 }
 
-impl Snapshot for Ordered {}
-
 impl Reader for Ordered {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.before(table)?;
-        let value = self.inner.get(table, partition, clustering);
-        self.after(table);
-        value
-    }
-
     fn get_with(
         &self,
         table: TableId,
@@ -103,15 +89,20 @@ impl Reader for Ordered {
         exists
     }
 
-    fn multi_get(
+    fn get_each(
         &self,
         table: TableId,
         keys: &[(&[u8], &[u8])],
-    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), KvError> {
         self.before(table)?;
-        let values = self.inner.multi_get(table, keys);
+        let mut show = |at: usize, value: &[u8]| {
+            self.after(table);
+            found(at, value);
+        };
+        let got = self.inner.get_each(table, keys, &mut show);
         self.after(table);
-        values
+        got
     }
 
     fn scan(

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use varve_kv::{Flow, Reader};
+use varve_kv::{Flow, Reader, ReaderExt};
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
 
 use super::View;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Flow, Reader, Snapshot, TableId};
+use varve_kv::{Flow, Reader, ReaderExt, TableId};
 use varve_model::{
     CommitVersion, Direction, Edge, EdgeId, Element, ElementId, Instant, TemporalScope, Vertex,
     VertexId,
@@ -24,7 +24,7 @@ use crate::write::decode_element;
 /// one view, so that the answers belong together.
 #[derive(Clone)]
 pub struct View {
-    reader: Arc<dyn Snapshot>,
+    reader: Arc<dyn Reader>,
     schema: Arc<Schema>,
     deriver: Option<Arc<dyn Deriver>>,
     scope: TemporalScope,
@@ -37,7 +37,7 @@ pub struct View {
 
 impl View {
     pub(crate) fn new(
-        reader: Arc<dyn Snapshot>,
+        reader: Arc<dyn Reader>,
         schema: Arc<Schema>,
         deriver: Option<Arc<dyn Deriver>>,
         scope: TemporalScope,

@@ -86,7 +86,7 @@ mod tests {
     use crate::ErrorKind;
     use crate::graph::GraphOptions;
     use crate::schema::NewPropertyKey;
-    use varve_kv::{Engine, MemoryEngine};
+    use varve_kv::{Engine, EngineExt, MemoryEngine};
     use varve_model::time::SystemClock;
 
     fn registry() -> (Arc<MemoryEngine>, Registry) {
@@ -133,7 +133,7 @@ mod tests {
         drop(old);
         let new = registry.clear("g").unwrap();
         assert_eq!(
-            engine.spaces().unwrap(),
+            engine.space_names().unwrap(),
             ["_1_g"],
             "nobody keeps the old one"
         );
@@ -141,7 +141,7 @@ mod tests {
         assert!(Arc::ptr_eq(&served.graph, &new));
         drop((served, new));
         registry.drop_graph("g").unwrap();
-        assert!(engine.spaces().unwrap().is_empty());
+        assert!(engine.space_names().unwrap().is_empty());
         assert!(cache.get(&registry, "g").is_err());
     }
 }

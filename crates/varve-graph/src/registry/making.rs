@@ -39,7 +39,7 @@ impl Registry {
     /// All spaces of that graph, by generation.
     fn all_of(&self, name: &str) -> Result<Vec<(u32, SpaceId)>, GraphError> {
         let mut all: Vec<(u32, SpaceId)> = Vec::new();
-        for space in self.engine.space_ids()? {
+        for space in self.engine.spaces()? {
             let generation = match parse_space_name(&space.name) {
                 Some((graph, generation)) if graph == name => generation,
                 _ => continue,
@@ -178,7 +178,7 @@ impl Registry {
             opened => opened,
         };
         let graph = opened.map_err(GraphError::from).and_then(|opened| {
-            space.incarnation = opened.incarnation();
+            space.incarnation = opened.lease().incarnation.to_owned();
             if self.is_shared() {
                 self.check_fresh(name, &space, &*opened, doomed)?;
             }
@@ -214,7 +214,7 @@ impl Registry {
         opened: &dyn Space,
         doomed: &mut Vec<Doomed>,
     ) -> Result<(), GraphError> {
-        if opened.term() <= 1 {
+        if opened.lease().term <= 1 {
             return Ok(());
         }
         if is_marked(opened)? {
@@ -280,7 +280,7 @@ impl Registry {
             };
             if is_marked {
                 let space = SpaceId {
-                    incarnation: opened.incarnation(),
+                    incarnation: opened.lease().incarnation.to_owned(),
                     ..space.clone()
                 };
                 self.note_marked(space, doomed);
@@ -341,7 +341,7 @@ impl Registry {
         mark_dropped(&*left.1)?;
         let space = SpaceId {
             name: space_name(name, left.0),
-            incarnation: left.1.incarnation(),
+            incarnation: left.1.lease().incarnation.to_owned(),
         };
         self.note_marked(space, doomed);
         Ok(kept)
@@ -364,14 +364,14 @@ impl Registry {
             }
             Err(error @ KvError::Unavailable { .. }) => {
                 // Unless it was removed since it was listed.
-                return Err(match self.engine.space_ids()?.contains(space) {
+                return Err(match self.engine.spaces()?.contains(space) {
                     true => error.into(),
                     false => another_is_at_it(name),
                 });
             }
             opened => opened?,
         };
-        if opened.incarnation() != space.incarnation {
+        if opened.lease().incarnation != space.incarnation {
             return Err(another_is_at_it(name));
         }
         if !is_marked(&*opened)? {
@@ -393,7 +393,7 @@ impl Registry {
         let Some(open) = self.graphs.read().get(name).cloned() else {
             return Ok(());
         };
-        if open.graph.space().leadership() != Leadership::Held {
+        if open.graph.space().lease().leadership != Leadership::Held {
             return Ok(());
         }
         for (generation, space) in self.listed(name)?.unmarked {

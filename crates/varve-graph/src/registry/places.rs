@@ -86,7 +86,7 @@ impl Registry {
             return self.system_place();
         }
         if let Some(open) = self.graphs.read().get(name) {
-            return match open.graph.space().leadership() {
+            return match open.graph.space().lease().leadership {
                 Leadership::Held => GraphLocation::Here(Arc::clone(&open.graph)),
                 Leadership::Suspended => GraphLocation::Suspended,
                 Leadership::Lost => GraphLocation::Nobody,
@@ -286,7 +286,7 @@ impl Registry {
         let opened = self.open_oldest(name, &generations, &mut doomed);
         let place = match opened {
             Ok(Some(open)) => {
-                let term = open.graph.space().term();
+                let term = open.graph.space().lease().term;
                 let mut followed = self.followed.write();
                 self.graphs.write().insert(name.to_owned(), open);
                 followed.remove(name);
@@ -318,7 +318,7 @@ impl Registry {
 
     /// Lets a graph go that another server has taken.
     fn let_go_if_lost(&self, name: &str) {
-        let is_lost = |open: &Open| open.graph.space().leadership() == Leadership::Lost;
+        let is_lost = |open: &Open| open.graph.space().lease().leadership == Leadership::Lost;
         if !self.graphs.read().get(name).is_some_and(is_lost) {
             return;
         }

@@ -6,7 +6,7 @@
 //! or the graph is open here in an older space without one.
 
 use varve_encoding::tables::{COUNTER, META, TABLES};
-use varve_kv::{Batch, Durability, Flow, KvError, Row, Space, SpaceId, TableId};
+use varve_kv::{Batch, Durability, Flow, KvError, ReaderExt, Row, Space, SpaceId, TableId};
 
 use super::{Change, Registry, parse_space_name};
 use crate::error::GraphError;
@@ -42,11 +42,9 @@ impl Registry {
                 // Whoever opens the graph next decides.
                 return false;
             }
-            let removed = match space.incarnation.is_empty() {
-                // It was not opened, and nobody else makes any.
-                true => self.engine.drop_space(&space.name),
-                false => self.engine.drop_this(space),
-            };
+            // Without one it was not opened, and nobody else makes any.
+            let incarnation = Some(&*space.incarnation).filter(|it| !it.is_empty());
+            let removed = self.engine.drop_space(&space.name, incarnation);
             let Err(error) = removed else {
                 self.marked.lock().remove(space);
                 return false;
@@ -104,7 +102,7 @@ impl Registry {
     ) -> Result<(), GraphError> {
         self.reap(doomed);
         for space in self.spaces_of(name)?.into_iter().rev() {
-            self.engine.drop_space(&space.name)?;
+            self.engine.drop_space(&space.name, None)?;
             self.marked.lock().remove(&space);
             doomed.retain(|doomed| doomed.space.name != space.name);
         }
@@ -220,6 +218,7 @@ mod tests {
     use std::sync::Arc;
 
     use varve_encoding::tables::TABLES;
+    use varve_kv::EngineExt;
     use varve_model::time::SystemClock;
     use varve_testkit::SharedMemory;
 
@@ -263,7 +262,7 @@ mod tests {
         shared.refuse_removals("a", false);
         tend(&a);
         put(&a.create("g").unwrap());
-        assert_eq!(shared.server("c").spaces().unwrap(), ["g"]);
+        assert_eq!(shared.server("c").space_names().unwrap(), ["g"]);
         (shared, a, b)
     }
 
@@ -302,7 +301,7 @@ mod tests {
         a.drop_graph("g").unwrap();
         let opened = b.open_oldest("g", &stored["g"], &mut Vec::new());
         assert!(opened.is_err());
-        assert!(shared.server("c").spaces().unwrap().is_empty());
+        assert!(shared.server("c").space_names().unwrap().is_empty());
     }
 
     #[test]

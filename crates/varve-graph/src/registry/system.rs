@@ -88,7 +88,7 @@ impl Registry {
             SystemPlace::Unknown => GraphLocation::Unknown,
             SystemPlace::Nobody => GraphLocation::Nobody,
             SystemPlace::Led(leader) => GraphLocation::There(leader.clone()),
-            SystemPlace::Open(graph) => match graph.space().leadership() {
+            SystemPlace::Open(graph) => match graph.space().lease().leadership {
                 Leadership::Held => GraphLocation::Here(Arc::clone(graph)),
                 Leadership::Suspended => GraphLocation::Suspended,
                 Leadership::Lost => GraphLocation::Nobody,
@@ -153,7 +153,7 @@ impl Registry {
         };
         let graph = Graph::open(SYSTEM_GRAPH, space, &options)?;
         if self.is_shared() {
-            let term = graph.space().term();
+            let term = graph.space().lease().term;
             self.changed(SYSTEM_GRAPH, Change::Leads { term });
         }
         Ok(SystemPlace::Open(graph))
@@ -169,7 +169,7 @@ impl Registry {
 
     fn has_system(&self) -> Result<bool, GraphError> {
         let spaces = self.engine.spaces()?;
-        Ok(spaces.iter().any(|space| space == SYSTEM_GRAPH))
+        Ok(spaces.iter().any(|space| space.name == SYSTEM_GRAPH))
     }
 
     /// The names of all graphs and of the system graph, if there is one.

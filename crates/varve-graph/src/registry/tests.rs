@@ -2,7 +2,7 @@
 
 use super::*;
 use varve_encoding::tables::{META, TABLES};
-use varve_kv::{Batch, Durability, MemoryEngine};
+use varve_kv::{Batch, Durability, EngineExt, MemoryEngine, ReaderExt};
 use varve_model::time::SystemClock;
 use varve_testkit::faulty::{Fault, Faults, FaultyEngine};
 
@@ -49,12 +49,12 @@ fn clearing_leaves_old_readers_alone_and_new_ones_see_nothing() {
     put(&old);
     let new = registry.clear("g").unwrap();
     assert!(holds_data(&old) && !holds_data(&new));
-    assert_eq!(engine.spaces().unwrap(), ["_1_g", "g"]);
+    assert_eq!(engine.space_names().unwrap(), ["_1_g", "g"]);
     put(&new);
     drop((old, new));
     registry.clear("g").unwrap();
     assert_eq!(
-        engine.spaces().unwrap(),
+        engine.space_names().unwrap(),
         ["_2_g"],
         "what nobody uses is removed"
     );
@@ -84,7 +84,7 @@ fn a_clear_that_did_not_come_to_its_mark_did_nothing() {
     drop(engine.open("_1_g", TABLES, true).unwrap());
     let registry = open(&engine);
     assert!(holds_data(&registry.get("g").unwrap()));
-    assert_eq!(engine.spaces().unwrap(), ["g"]);
+    assert_eq!(engine.space_names().unwrap(), ["g"]);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_dropped_graph_stays_dropped_while_it_is_still_used_and_after_a_restart() {
     let registry = open(&engine);
     assert_eq!(registry.names(), ["g"]);
     assert!(holds_data(&registry.get("g").unwrap()));
-    assert_eq!(engine.spaces().unwrap(), ["_1_g"]);
+    assert_eq!(engine.space_names().unwrap(), ["_1_g"]);
 }
 
 fn faulty() -> (Arc<dyn Engine>, Arc<Faults>, GraphOptions) {
@@ -213,7 +213,7 @@ fn a_dropped_space_that_cannot_be_removed_stops_no_graph() {
     );
     faults.heal();
     registry.retry_removals();
-    assert_eq!(engine.spaces().unwrap(), ["_1_g"]);
+    assert_eq!(engine.space_names().unwrap(), ["_1_g"]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_damaged_dropped_space_hides_no_graph() {
     assert!(registry.unopened().is_empty());
     faults.heal();
     registry.retry_removals();
-    assert_eq!(engine.spaces().unwrap(), ["_1_g"]);
+    assert_eq!(engine.space_names().unwrap(), ["_1_g"]);
 }
 
 fn put_into(engine: &dyn Engine, space: &str) {
@@ -264,7 +264,7 @@ fn a_graph_that_cannot_be_opened_can_be_dropped() {
     assert!(registry.create("bad").is_err());
     registry.drop_graph("bad").unwrap();
     assert_eq!(registry.names(), ["full", "good"]);
-    assert_eq!(engine.spaces().unwrap(), ["full", "good"]);
+    assert_eq!(engine.space_names().unwrap(), ["full", "good"]);
     faults.heal();
     put(&registry.create("bad").unwrap());
 }

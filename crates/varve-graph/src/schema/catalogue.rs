@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use varve_kv::{Batch, ClusteringRange, Durability, ScanRequest, Space, TableId, fail_point};
+use varve_kv::{
+    Batch, ClusteringRange, Durability, ReaderExt, ScanRequest, Space, TableId, fail_point,
+};
 use varve_model::{Clock, EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 
 use super::draft::{Draft, LAST_ID, LastIds};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use varve_kv::{Batch, Durability, Space};
+use varve_kv::{Batch, Durability, ReaderExt, Space};
 use varve_model::schema::{EdgeLabelType, Frequency, IdStrategy, Retention, SchemaStatus};
 use varve_model::value::DataType;
 use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabel, VertexLabelId};

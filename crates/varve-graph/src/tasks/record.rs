@@ -1,6 +1,6 @@
 //! Task records: keys, and the [`Datum`] maps they hold.
 
-use varve_kv::{Batch, ClusteringRange, Reader, TableId};
+use varve_kv::{Batch, ClusteringRange, Reader, ReaderExt, TableId};
 use varve_model::Datum;
 
 use super::{Subject, Task, TaskId, TaskStatus, TaskType};

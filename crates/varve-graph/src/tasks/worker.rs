@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as MonotonicInstant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use varve_kv::{Batch, Durability, Space};
+use varve_kv::{Batch, Durability, ReaderExt, Space};
 use varve_model::Clock;
 
 use super::record::{self, INPUT, LAST_ID, OPEN, PARTITION, RECORD, RESULT};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use varve_encoding::index::{KIND_DERIVED, element_key, ordered_len, values_len};
 use varve_encoding::key;
 use varve_encoding::tables::{EVENT_INDEX, INDEX};
-use varve_kv::TableId;
+use varve_kv::{ReaderExt, TableId};
 use varve_model::schema::IndexType;
 use varve_model::{Element, ElementId, IndexLabel, IndexLabelId};
 

@@ -13,7 +13,7 @@ use varve_encoding::index::{IndexId, plain_partition};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, VERTEX};
-use varve_kv::{Batch, Flow, Reader, TableId};
+use varve_kv::{Batch, Flow, Reader, ReaderExt, TableId};
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Direction, EdgeLabelId, Element, ElementId, Instant};
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::Reader;
+use varve_kv::{Reader, ReaderExt};
 use varve_model::ElementId;
 
 use super::emit::{Current, EmitContext, Emitter, sides};

@@ -1,8 +1,6 @@
 //! Unique values: no two elements hold the same at one instant, from now on.
 
-use std::sync::Arc;
-
-use varve_kv::{Flow, Reader};
+use varve_kv::{Flow, Reader, state_of};
 use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period};
 
 use super::emit::{sides, unique_entries};
@@ -84,7 +82,7 @@ impl WorkingSet<'_> {
         let written = written.filter(|it| !matches!(it.outcome, Outcome::Untouched));
         let written = written.map(|it| self.span(it.period));
         // The holder is not latched: without one state its rows could move between two looks.
-        let state = Arc::clone(self.graph.space()).snapshot();
+        let state = state_of(self.graph.space());
         let mut instants = changes_of(&*state, holder, period)?;
         let end = written.map(|written| written.to);
         instants.extend(end.filter(|end| period.covers(*end)));

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_encoding::row::RowKind;
-use varve_kv::{ClusteringRange, Reader, fail_point};
+use varve_kv::{ClusteringRange, Reader, ReaderExt, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };

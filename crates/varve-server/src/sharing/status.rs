@@ -26,7 +26,7 @@ fn cluster(context: &RequestContext) -> HandlerResult {
     for name in graphs.names().into_iter().chain(users) {
         let place = graphs.place(&name);
         let (state, term) = match &place {
-            GraphLocation::Here(graph) => ("leader", Some(graph.space().term())),
+            GraphLocation::Here(graph) => ("leader", Some(graph.space().lease().term)),
             GraphLocation::Suspended => ("suspended", None),
             GraphLocation::There(leader) => ("follower", Some(leader.term)),
             GraphLocation::Nobody if graphs.why_unopened(&name).is_some() => ("failed", None),

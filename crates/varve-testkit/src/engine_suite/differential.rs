@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, Isolation, PartitionRange, Reader, Snapshot,
-    Space, TableId,
+    Batch, ClusteringRange, Durability, Engine, Flow, PartitionRange, Reader, ReaderExt, Space,
+    TableId, has_snapshots, state_of,
 };
 
 use super::tables::{COLD, NAMED, POINTS, SINGLE, TABLES, all_rows, cold, named, point, rows};
@@ -50,7 +50,7 @@ struct Run<'a> {
     name: String,
     space: Option<Arc<dyn Space>>,
     model: Model,
-    snapshots: Vec<(Arc<dyn Snapshot>, Model)>,
+    snapshots: Vec<(Arc<dyn Reader>, Model)>,
 }
 
 impl Run<'_> {
@@ -69,7 +69,7 @@ impl Run<'_> {
                 return;
             }
             3..6 => {
-                let snapshot = space.clone().snapshot();
+                let snapshot = state_of(&space);
                 self.snapshots.push((snapshot, self.model.clone()));
                 if self.snapshots.len() > 4 {
                     let at = self.random.below(self.snapshots.len());
@@ -79,7 +79,7 @@ impl Run<'_> {
             6..24 => self.write(&*space),
             _ => {
                 check(&mut self.random, &*space, &self.model);
-                let states = self.engine.capabilities().isolation == Isolation::Snapshot;
+                let states = has_snapshots(&space);
                 for (snapshot, then) in &self.snapshots {
                     let model = if states { then } else { &self.model };
                     check(&mut self.random, &**snapshot, model);
@@ -177,7 +177,7 @@ fn check<R: Reader + ?Sized>(random: &mut Random, reader: &R, model: &Model) {
         got.as_ref(),
         model.get(&(table, one.clone(), clustering.clone()))
     );
-    let known_absent = reader.known_absent(table, &one, &clustering);
+    let known_absent = reader.is_known_absent(table, &one, &clustering);
     assert!(!known_absent || got.is_none());
     for reverse in [false, true] {
         let mut got = rows(reader, table, &one, &range, reverse);

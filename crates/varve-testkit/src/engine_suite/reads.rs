@@ -1,6 +1,6 @@
 //! Reads of single rows.
 
-use varve_kv::{Batch, Durability, Engine, Reader, Space};
+use varve_kv::{Batch, Durability, Engine, Reader, ReaderExt, Space, state_of};
 
 use super::tables::{COLD, NAMED, POINTS, SINGLE, cold, named, open, point, put};
 
@@ -88,7 +88,7 @@ pub fn long_keys_come_back(engine: &dyn Engine) {
 pub fn get_with_hands_out_the_value_once(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"c", b"value");
-    let snapshot = space.clone().snapshot();
+    let snapshot = state_of(&space);
     let readers: [&dyn Reader; 2] = [&*space, &*snapshot];
     for reader in readers {
         let mut seen = Vec::new();
@@ -126,7 +126,7 @@ pub fn get_each_hands_out_each_value_once(engine: &dyn Engine) {
         assert_eq!(found, space.multi_get(POINTS, &asked).unwrap());
     };
     check(&*space);
-    check(&*space.clone().snapshot());
+    check(&*state_of(&space));
     space.compact().unwrap();
     put(&*space, POINTS, &point(0), b"c", b"newer");
     let mut batch = Batch::new();
@@ -152,7 +152,7 @@ pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
         }
     };
     check(space.multi_get(POINTS, &asked).unwrap());
-    check(space.clone().snapshot().multi_get(POINTS, &asked).unwrap());
+    check(state_of(&space).multi_get(POINTS, &asked).unwrap());
     assert!(space.multi_get(POINTS, &[]).unwrap().is_empty());
 }
 
@@ -173,13 +173,13 @@ pub fn a_row_that_is_there_is_never_known_to_be_absent(engine: &dyn Engine) {
     space.write(&batch, Durability::Sync).unwrap();
     let check = |space: &dyn Space| {
         for n in 0..2_000 {
-            assert!(!space.known_absent(POINTS, &point(n), b""));
-            assert!(!space.known_absent(NAMED, &named(b"many"), &n.to_be_bytes()));
-            assert!(!space.known_absent(COLD, &cold(b"c"), &n.to_be_bytes()));
+            assert!(!space.is_known_absent(POINTS, &point(n), b""));
+            assert!(!space.is_known_absent(NAMED, &named(b"many"), &n.to_be_bytes()));
+            assert!(!space.is_known_absent(COLD, &cold(b"c"), &n.to_be_bytes()));
         }
         // What is known has to be so.
         for n in 2_000..8_000 {
-            space.known_absent(POINTS, &point(n), b"");
+            space.is_known_absent(POINTS, &point(n), b"");
             assert_eq!(space.get(POINTS, &point(n), b"").unwrap(), None);
         }
     };
@@ -190,6 +190,6 @@ pub fn a_row_that_is_there_is_never_known_to_be_absent(engine: &dyn Engine) {
     let space = open(engine);
     check(&*space);
     put(&*space, POINTS, &point(9_000), b"", b"v");
-    assert!(!space.known_absent(POINTS, &point(9_000), b""));
+    assert!(!space.is_known_absent(POINTS, &point(9_000), b""));
     check(&*space);
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, PartitionRange, ScanRequest, Space,
+    Batch, ClusteringRange, Durability, Engine, Flow, PartitionRange, ReaderExt, ScanRequest,
+    Space, state_of,
 };
 
 use crate::random::Random;
@@ -251,11 +252,8 @@ pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
         Flow::Continue(())
     };
     space.scan_many(POINTS, &ranges, &mut visit).unwrap();
-    space
-        .clone()
-        .snapshot()
-        .scan_many(POINTS, &ranges, &mut visit)
-        .unwrap();
+    let snapshot = state_of(&space);
+    snapshot.scan_many(POINTS, &ranges, &mut visit).unwrap();
     assert_eq!(got, [expected.clone(), expected].concat());
 }
 
@@ -408,7 +406,7 @@ pub fn scan_table_repeats_its_order(engine: &dyn Engine) {
     let first = all_rows(&*space, POINTS, None);
     put(&*space, NAMED, &named(b"other"), b"c", b"another table");
     assert_eq!(all_rows(&*space, POINTS, None), first);
-    assert_eq!(all_rows(&*space.clone().snapshot(), POINTS, None), first);
+    assert_eq!(all_rows(&*state_of(&space), POINTS, None), first);
 }
 
 /// "`after` resumes right after it."

@@ -1,38 +1,35 @@
-//! Snapshots. What an engine without [`Isolation::Snapshot`] has to keep instead is asked of it in
-//! the same places.
+//! Snapshots. What an engine without snapshots has to keep instead is asked of it in the same
+//! places.
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, Isolation};
+use std::sync::Arc;
+
+use varve_kv::{
+    Batch, ClusteringRange, Durability, Engine, ReaderExt, Space, has_snapshots, state_of,
+};
 
 use super::tables::{NAMED, POINTS, TABLES, all_rows, delete, named, open, point, put, rows};
 
-fn has_states(engine: &dyn Engine) -> bool {
-    engine.capabilities().isolation == Isolation::Snapshot
-}
-
-/// "A snapshot reads the newest state with each call", where there are no snapshots.
-fn later_writes_show(engine: &dyn Engine) {
-    let space = open(engine);
-    assert_eq!(space.isolation(), engine.capabilities().isolation);
-    put(&*space, NAMED, &named(b"p"), b"c", b"old");
-    let snapshot = space.clone().snapshot();
-    put(&*space, NAMED, &named(b"p"), b"c", b"new");
+/// "The space itself must be read then."
+fn later_writes_show(space: &Arc<dyn Space>) {
+    put(&**space, NAMED, &named(b"p"), b"c", b"old");
+    let snapshot = state_of(space);
+    put(&**space, NAMED, &named(b"p"), b"c", b"new");
     let got = snapshot.get(NAMED, &named(b"p"), b"c").unwrap();
     assert_eq!(got.as_deref(), Some(&b"new"[..]));
-    delete(&*space, NAMED, &named(b"p"), b"c");
+    delete(&**space, NAMED, &named(b"p"), b"c");
     assert!(all_rows(&*snapshot, NAMED, None).is_empty());
 }
 
-/// "One committed state of a space; later writes do not show in it."
+/// "One committed state; later writes do not show in it."
 pub fn later_writes_do_not_show_in_a_snapshot(engine: &dyn Engine) {
-    if !has_states(engine) {
-        return later_writes_show(engine);
-    }
     let space = open(engine);
-    assert_eq!(space.isolation(), Isolation::Snapshot);
+    if !has_snapshots(&space) {
+        return later_writes_show(&space);
+    }
     for n in 0..5u8 {
         put(&*space, NAMED, &named(b"p"), &[n], b"old");
     }
-    let snapshot = space.clone().snapshot();
+    let snapshot = state_of(&space);
     let before = all_rows(&*snapshot, NAMED, None);
     put(&*space, NAMED, &named(b"p"), &[0], b"new");
     put(&*space, NAMED, &named(b"p"), &[9], b"new");
@@ -66,7 +63,7 @@ pub fn a_snapshot_outlives_compaction(engine: &dyn Engine) {
     for n in 0..500u64 {
         put(&*space, POINTS, &point(n), b"", b"old");
     }
-    let snapshot = space.clone().snapshot();
+    let snapshot = state_of(&space);
     for n in 0..500u64 {
         if n % 2 == 0 {
             put(&*space, POINTS, &point(n), b"", b"new");
@@ -75,7 +72,7 @@ pub fn a_snapshot_outlives_compaction(engine: &dyn Engine) {
         }
     }
     space.compact().unwrap();
-    let (rows, value) = match has_states(engine) {
+    let (rows, value) = match has_snapshots(&space) {
         true => (500, b"old"),
         false => (250, b"new"),
     };
@@ -89,10 +86,10 @@ pub fn a_snapshot_outlives_compaction(engine: &dyn Engine) {
 pub fn a_snapshot_keeps_its_space_open(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"", b"v");
-    let snapshot = space.clone().snapshot();
+    let snapshot = state_of(&space);
     drop(space);
     assert!(engine.open("suite", TABLES, false).is_err());
-    assert!(engine.drop_space("suite").is_err());
+    assert!(engine.drop_space("suite", None).is_err());
     let got = snapshot.get(POINTS, &point(1), b"").unwrap();
     assert_eq!(got.as_deref(), Some(&b"v"[..]));
     drop(snapshot);
@@ -107,14 +104,14 @@ pub fn snapshots_of_different_moments_differ(engine: &dyn Engine) {
     let mut snapshots = Vec::new();
     for n in 0..20u64 {
         put(&*space, POINTS, &point(1), b"", &point(n));
-        snapshots.push((n, space.clone().snapshot()));
+        snapshots.push((n, state_of(&space)));
     }
     snapshots.swap(0, 13);
     while let Some((_, dropped)) = snapshots.pop() {
         drop(dropped);
         for (n, snapshot) in &snapshots {
             let got = snapshot.get(POINTS, &point(1), b"").unwrap();
-            let state = if has_states(engine) { *n } else { 19 };
+            let state = if has_snapshots(&space) { *n } else { 19 };
             assert_eq!(got, Some(point(state)));
         }
     }

@@ -1,20 +1,20 @@
 //! Spaces: creation, opening, dropping.
 
-use varve_kv::{Engine, KvError, SPACE_NAME_BYTES_MAX, TableId, TableSpec};
+use varve_kv::{Engine, EngineExt, KvError, ReaderExt, SPACE_NAME_BYTES_MAX, TableId, TableSpec};
 
 use super::tables::{POINTS, TABLES, all_rows, open, point, put};
 
 /// "The names of the spaces that exist, ascending", open or not.
 pub fn spaces_are_listed_in_ascending_order(engine: &dyn Engine) {
-    assert!(engine.spaces().unwrap().is_empty());
+    assert!(engine.space_names().unwrap().is_empty());
     let open = engine.open("zebra", TABLES, true).unwrap();
     for name in ["apple", "Mango_2", "_", "a"] {
         drop(engine.open(name, TABLES, true).unwrap());
     }
-    let names = engine.spaces().unwrap();
+    let names = engine.space_names().unwrap();
     assert_eq!(names, ["Mango_2", "_", "a", "apple", "zebra"]);
     drop(open);
-    assert_eq!(engine.spaces().unwrap().len(), 5);
+    assert_eq!(engine.space_names().unwrap().len(), 5);
 }
 
 /// "[`KvError::InvalidName`] for a name that [`varve_kv::is_space_name`] does not allow", whatever
@@ -36,23 +36,23 @@ pub fn names_against_the_rule_are_refused(engine: &dyn Engine) {
         for create in [true, false] {
             assert!(invalid(engine.open(bad, TABLES, create).err()), "{bad}");
         }
-        assert!(invalid(engine.drop_space(bad).err()), "{bad}");
+        assert!(invalid(engine.drop_space(bad, None).err()), "{bad}");
     }
-    assert!(engine.spaces().unwrap().is_empty());
+    assert!(engine.space_names().unwrap().is_empty());
     let longest = "a".repeat(SPACE_NAME_BYTES_MAX);
     drop(engine.open(&longest, TABLES, true).unwrap());
-    assert_eq!(engine.spaces().unwrap(), [longest]);
+    assert_eq!(engine.space_names().unwrap(), [longest]);
 }
 
 /// "... creating it if it does not exist and `create` is set."
 pub fn a_missing_space_opens_only_with_create(engine: &dyn Engine) {
     let missing = engine.open("nowhere", TABLES, false);
     assert!(matches!(missing.err(), Some(KvError::Unavailable { .. })));
-    assert!(engine.spaces().unwrap().is_empty());
+    assert!(engine.space_names().unwrap().is_empty());
     drop(engine.open("nowhere", TABLES, true).unwrap());
     drop(engine.open("nowhere", TABLES, false).unwrap());
     drop(engine.open("nowhere", TABLES, true).unwrap());
-    assert_eq!(engine.spaces().unwrap(), ["nowhere"]);
+    assert_eq!(engine.space_names().unwrap(), ["nowhere"]);
 }
 
 /// "Opening a space that is open already fails."
@@ -130,7 +130,7 @@ pub fn spaces_do_not_share_rows(engine: &dyn Engine) {
     assert_eq!(got.as_deref(), Some(&b"one"[..]));
     assert_eq!(all_rows(&*one, POINTS, None).len(), 1);
     drop(two);
-    engine.drop_space("two").unwrap();
+    engine.drop_space("two", None).unwrap();
     assert_eq!(all_rows(&*one, POINTS, None).len(), 1);
 }
 
@@ -139,8 +139,8 @@ pub fn dropping_removes_the_rows(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"", b"v");
     drop(space);
-    engine.drop_space("suite").unwrap();
-    assert!(engine.spaces().unwrap().is_empty());
+    engine.drop_space("suite", None).unwrap();
+    assert!(engine.space_names().unwrap().is_empty());
     assert!(engine.open("suite", TABLES, false).is_err());
     assert!(all_rows(&*open(engine), POINTS, None).is_empty());
 }
@@ -149,16 +149,16 @@ pub fn dropping_removes_the_rows(engine: &dyn Engine) {
 pub fn dropping_an_open_space_fails(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"", b"v");
-    assert!(engine.drop_space("suite").is_err());
+    assert!(engine.drop_space("suite", None).is_err());
     let got = space.get(POINTS, &point(1), b"").unwrap();
     assert_eq!(got.as_deref(), Some(&b"v"[..]));
-    assert_eq!(engine.spaces().unwrap(), ["suite"]);
+    assert_eq!(engine.space_names().unwrap(), ["suite"]);
 }
 
 /// "A missing space is no error."
 pub fn dropping_a_missing_space_is_no_error(engine: &dyn Engine) {
-    engine.drop_space("nowhere").unwrap();
+    engine.drop_space("nowhere", None).unwrap();
     drop(open(engine));
-    engine.drop_space("suite").unwrap();
-    engine.drop_space("suite").unwrap();
+    engine.drop_space("suite", None).unwrap();
+    engine.drop_space("suite", None).unwrap();
 }

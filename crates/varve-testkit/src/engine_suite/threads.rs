@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, Isolation};
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, ReaderExt, has_snapshots, state_of};
 
 use super::tables::{COLD, NAMED, POINTS, all_rows, cold, keys, named, open, point, put, rows};
 
@@ -94,10 +94,10 @@ pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
 /// "Applies a batch atomically": no snapshot sees a part of one. Without snapshots, all of it is
 /// there once it is written.
 pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
-    let states = engine.capabilities().isolation == Isolation::Snapshot;
     const WRITERS: u64 = 4;
     const BATCHES: u64 = 200;
     let space = open(engine);
+    let states = has_snapshots(&space);
     let rows: Vec<_> = (0..8u64)
         .flat_map(|n| {
             [
@@ -132,7 +132,7 @@ pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
                 let mut looks = 0;
                 while writing.load(Ordering::Acquire) > 0 || looks == 0 {
                     looks += 1;
-                    let snapshot = space.clone().snapshot();
+                    let snapshot = state_of(space);
                     let (table, partition, clustering) = &rows[0];
                     let first = snapshot.get(*table, partition, clustering).unwrap();
                     for (table, partition, clustering) in rows {

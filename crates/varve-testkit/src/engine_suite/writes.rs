@@ -1,6 +1,6 @@
 //! Batches.
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine};
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, ReaderExt};
 
 use super::tables::{
     COLD, NAMED, POINTS, SINGLE, all_rows, cold, keys, named, open, point, put, rows,

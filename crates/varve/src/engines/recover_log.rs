@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use varve_encoding::tables::TABLES;
 use varve_graph::registry::graph_of_space;
-use varve_kv::Engine as _;
+use varve_kv::EngineExt as _;
 use varve_kv_rocksdb::{LogRecovery, RocksEngine};
 
 use super::stored::rocksdb_options;
@@ -19,7 +19,7 @@ pub(crate) fn recover_log(arguments: &RecoverLogArguments) -> Result<ExitCode, C
     logging::start_for_command(&config.log);
     let engine = RocksEngine::open_existing(&rocksdb_options(&config))?;
     let (mut is_known, mut failed) = (false, 0_usize);
-    for space in engine.spaces()? {
+    for space in engine.space_names()? {
         let graph = graph_of_space(&space).unwrap_or(&space);
         if arguments.graph.as_deref().is_some_and(|only| only != graph) {
             continue;

@@ -56,11 +56,11 @@ pub(crate) struct KeepAlive;
 impl Drop for KeepAlive {
     fn drop(&mut self) {
         let until = Instant::now() + CLOSED_WITHIN;
-        let mut removed = cluster().drop_space("g");
+        let mut removed = cluster().drop_space("g", None);
         // It is open for as long as a page of its keys is being read.
         while matches!(removed, Err(KvError::InUse { .. })) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
-            removed = cluster().drop_space("g");
+            removed = cluster().drop_space("g", None);
         }
         // A case that failed says more than that its graph is still open.
         assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");

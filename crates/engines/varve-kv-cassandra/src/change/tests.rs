@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
-use varve_kv::Engine;
+use varve_kv::{Engine, EngineExt};
 use varve_testkit::engine_suite::tables::TABLES;
 
 use super::*;
@@ -56,8 +56,11 @@ fn with_attempt(name: &str, test: impl FnOnce(&Begun)) {
         attempt: attempt.expect("a node"),
     };
     test(&begun);
-    for space in begun.engine.spaces().expect("a node") {
-        begun.engine.drop_space(&space).expect("it is not open");
+    for space in begun.engine.space_names().expect("a node") {
+        begun
+            .engine
+            .drop_space(&space, None)
+            .expect("it is not open");
     }
     begun.engine.remove_list().expect("nothing is left behind");
 }
@@ -89,12 +92,12 @@ fn an_attempt_that_was_overtaken_takes_no_lease() {
         config.consistency = Consistency::LocalQuorum;
         runtime.block_on(change(config)).expect("it is taken back");
         let space = begun.engine.open("s", TABLES, false).expect("a space");
-        let term = space.term();
+        let term = space.lease().term;
         drop(space);
         let ended = runtime.block_on(attempt.end_terms());
         assert_eq!(ended, Err(overtaken()));
         let space = begun.engine.open("s", TABLES, false).expect("a space");
-        assert_eq!(space.term(), term + 2, "it has taken the lease");
+        assert_eq!(space.lease().term, term + 2, "it has taken the lease");
         drop(space);
     });
 }

@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use varve_kv::{Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec};
+use varve_kv::{Engine, EngineExt, EngineLayer, KvError};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 
 static ENGINES: AtomicU32 = AtomicU32::new(0);
@@ -99,54 +99,17 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if self.first && !std::thread::panicking() {
-            for space in self.engine.spaces().unwrap() {
-                self.engine.drop_space(&space).unwrap();
+            for space in self.engine.space_names().unwrap() {
+                self.engine.drop_space(&space, None).unwrap();
             }
             self.engine.remove_list().unwrap();
         }
     }
 }
 
-impl Engine for Scratch {
-    fn name(&self) -> &'static str {
-        self.engine.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.engine.capabilities()
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.engine.spaces()
-    }
-
-    fn open(
-        &self,
-        name: &str,
-        tables: &'static [TableSpec],
-        create: bool,
-    ) -> Result<Arc<dyn Space>, KvError> {
-        self.engine.open(name, tables, create)
-    }
-
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.engine.drop_space(name)
-    }
-
-    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
-        self.engine.space_ids()
-    }
-
-    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
-        self.engine.leader(space)
-    }
-
-    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
-        self.engine.clear_begun(is_meant)
-    }
-
-    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
-        self.engine.drop_this(space)
+impl EngineLayer for Scratch {
+    fn engine(&self) -> &dyn Engine {
+        &self.engine
     }
 }
 

@@ -1,10 +1,11 @@
 //! What the filter of keys promises: it never hides a row that is there, through writes, flushes
 //! and restarts.
 
-use std::path::Path;
-
 use varve_kv::table::always;
-use varve_kv::{Batch, Durability, Engine, MemoryEngine, Reader, Space};
+use varve_kv::{
+    Batch, Durability, Engine, MemoryEngine, Reader, ReaderExt, ReaderLayer, Space, SpaceLayer,
+    state_of,
+};
 
 use super::*;
 use crate::{FrontMemoryEngine, FrontOptions};
@@ -47,60 +48,29 @@ fn empty(limit: usize) -> Presence {
 /// A base without rows.
 struct Nothing(Arc<dyn Space>);
 
-impl Reader for Nothing {
-    fn get(&self, _: TableId, _: &[u8], _: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
-        Ok(None)
-    }
+impl ReaderLayer for Nothing {
+    type Below<'a> = dyn Space;
 
-    fn scan(
-        &self,
-        _: varve_kv::ScanRequest<'_>,
-        _: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn scan_table(
-        &self,
-        _: TableId,
-        _: Option<(&[u8], &[u8])>,
-        _: &mut dyn FnMut(varve_kv::Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        Ok(())
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.0)
     }
 }
 
-impl Space for Nothing {
-    fn write(&self, _: &Batch, _: Durability) -> Result<(), KvError> {
-        Ok(())
+impl SpaceLayer for Nothing {
+    fn space(&self) -> &dyn Space {
+        &*self.0
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn varve_kv::Snapshot> {
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
         Arc::clone(&self.0).snapshot()
-    }
-
-    fn checkpoint(&self, _: &Path) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    fn statistics(&self) -> Vec<varve_kv::Statistic> {
-        Vec::new()
     }
 }
 
 impl Base for Nothing {
+    fn state(self: Arc<Self>) -> Arc<dyn Reader> {
+        state_of(&self.0)
+    }
+
     fn ingest(&self, _: &[crate::SortedTable<'_>]) -> Result<(), KvError> {
         Ok(())
     }
@@ -119,7 +89,7 @@ fn add(presence: &Presence, numbers: std::ops::Range<u64>) {
 }
 
 fn lacks(presence: &Presence, n: u64) -> bool {
-    presence.lacks_now(ROWS, &partition(n), b"")
+    presence.lacks_each(&[(ROWS, &partition(n), b"")], None) == [true]
 }
 
 #[test]
@@ -222,21 +192,27 @@ fn a_space_knows_what_it_lacks_from_its_first_row_on() {
     let dir = tempfile::tempdir().unwrap();
     let engine = FrontMemoryEngine::new(dir.path(), options());
     let space = open(&engine);
-    assert!(space.known_absent(ROWS, &partition(1), b""));
+    assert!(space.is_known_absent(ROWS, &partition(1), b""));
     for n in 0..2_000 {
-        assert!(!space.known_absent(OTHERS, &partition(n), b""), "not kept");
+        assert!(
+            !space.is_known_absent(OTHERS, &partition(n), b""),
+            "not kept"
+        );
         put(&*space, ROWS, n, b"");
         put(&*space, SOME, n, b"a");
         put(&*space, SOME, n, b"b");
-        assert!(!space.known_absent(ROWS, &partition(n), b""));
-        assert!(!space.known_absent(SOME, &partition(n), b"a"));
-        assert!(!space.known_absent(SOME, &partition(n), b"b"), "not kept");
+        assert!(!space.is_known_absent(ROWS, &partition(n), b""));
+        assert!(!space.is_known_absent(SOME, &partition(n), b"a"));
+        assert!(
+            !space.is_known_absent(SOME, &partition(n), b"b"),
+            "not kept"
+        );
     }
     assert!(
-        !space.known_absent(SOME, &partition(2_001), b"b"),
+        !space.is_known_absent(SOME, &partition(2_001), b"b"),
         "not kept"
     );
-    let absent = (2_000..12_000).filter(|n| space.known_absent(ROWS, &partition(*n), b""));
+    let absent = (2_000..12_000).filter(|n| space.is_known_absent(ROWS, &partition(*n), b""));
     assert!(absent.count() > 9_800);
 }
 
@@ -248,12 +224,12 @@ fn deletes_take_nothing_away() {
     let engine = FrontMemoryEngine::new(dir.path(), options());
     let space = open(&engine);
     put(&*space, ROWS, 1, b"");
-    let before = Arc::clone(&space).snapshot();
+    let before = state_of(&space);
     let mut batch = Batch::new();
     batch.delete(ROWS, &partition(1), b"");
     space.write(&batch, Durability::Buffered).unwrap();
-    assert!(!space.known_absent(ROWS, &partition(1), b""));
-    assert!(!before.known_absent(ROWS, &partition(1), b""));
+    assert!(!space.is_known_absent(ROWS, &partition(1), b""));
+    assert!(!before.is_known_absent(ROWS, &partition(1), b""));
     assert_eq!(space.get(ROWS, &partition(1), b"").unwrap(), None);
     assert!(before.get(ROWS, &partition(1), b"").unwrap().is_some());
 }
@@ -277,7 +253,7 @@ fn an_opened_space_learns_what_its_files_hold() {
     let mut next = 1 << 21;
     // It must happen; how soon is not promised.
     while !whole(&*space) {
-        let knew = space.known_absent(ROWS, &partition(next), b"");
+        let knew = space.is_known_absent(ROWS, &partition(next), b"");
         // It may have learnt the rest since it was asked.
         assert!(!knew || whole(&*space), "it cannot know yet");
         assert_eq!(space.get(ROWS, &partition(next), b"").unwrap(), None);
@@ -285,11 +261,11 @@ fn an_opened_space_learns_what_its_files_hold() {
         next += 1;
     }
     for n in (0..25_000).chain([1 << 20]).chain(1 << 21..next) {
-        assert!(!space.known_absent(ROWS, &partition(n), b""));
+        assert!(!space.is_known_absent(ROWS, &partition(n), b""));
         assert!(space.get(ROWS, &partition(n), b"").unwrap().is_some());
     }
-    assert!((0..25_000).all(|n| !space.known_absent(SOME, &partition(n), b"a")));
-    let absent = (next..next + 10_000).filter(|n| space.known_absent(ROWS, &partition(*n), b""));
+    assert!((0..25_000).all(|n| !space.is_known_absent(SOME, &partition(n), b"a")));
+    let absent = (next..next + 10_000).filter(|n| space.is_known_absent(ROWS, &partition(*n), b""));
     assert!(absent.count() > 9_800);
 }
 
@@ -305,20 +281,20 @@ fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
     }
     drop(space);
     let space = open(&engine);
-    let before = Arc::clone(&space).snapshot();
+    let before = state_of(&space);
     let mut batch = Batch::new();
     for n in 0..50 {
         batch.delete(ROWS, &partition(n), b"");
     }
     space.write(&batch, Durability::Buffered).unwrap();
     space.compact().unwrap();
-    let between = Arc::clone(&space).snapshot();
+    let between = state_of(&space);
     // It must happen; how soon is not promised.
     while !whole(&*space) {
         assert_eq!(space.get(ROWS, &partition(1 << 30), b"").unwrap(), None);
     }
     for n in 0..50 {
-        assert!(!before.known_absent(ROWS, &partition(n), b""));
+        assert!(!before.is_known_absent(ROWS, &partition(n), b""));
         assert!(before.get(ROWS, &partition(n), b"").unwrap().is_some());
         let many = before.multi_get(ROWS, &[(&partition(n), b"")]).unwrap();
         assert!(many[0].is_some());
@@ -326,15 +302,15 @@ fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
         assert_eq!(space.get(ROWS, &partition(n), b"").unwrap(), None);
     }
     assert!(
-        space.known_absent(ROWS, &partition(0), b""),
+        space.is_known_absent(ROWS, &partition(0), b""),
         "it never met it"
     );
     // A view of the next files may use it.
     put(&*space, ROWS, 1_000, b"");
     space.compact().unwrap();
-    let after = Arc::clone(&space).snapshot();
-    assert!(after.known_absent(ROWS, &partition(0), b""));
-    assert!(!after.known_absent(ROWS, &partition(60), b""));
+    let after = state_of(&space);
+    assert!(after.is_known_absent(ROWS, &partition(0), b""));
+    assert!(!after.is_known_absent(ROWS, &partition(60), b""));
 }
 
 #[test]
@@ -357,7 +333,9 @@ fn many_rows_are_asked_for_as_one_is() {
         .map(|(key, table)| (table, &key[..], &b""[..]))
         .collect();
     let lacking = presence.lacks_each(&rows, None);
-    let singly = rows.iter().map(|(t, p, c)| presence.lacks_now(*t, p, c));
+    let singly = rows
+        .iter()
+        .map(|(t, p, c)| presence.lacks_each(&[(*t, p, c)], None) == [true]);
     assert!(lacking.iter().copied().eq(singly));
     assert!((200..=250).contains(&lacking.iter().filter(|lacks| **lacks).count()));
     assert_eq!(presence.lacks_each(&rows, Some(0)), lacking);
@@ -391,6 +369,6 @@ fn an_opened_space_knows_what_its_log_held() {
         FrontOptions::default(),
     ));
     assert!(whole(&*crashed), "its files hold nothing");
-    assert!(!crashed.known_absent(ROWS, &partition(1), b""));
-    assert!(crashed.known_absent(ROWS, &partition(2), b""));
+    assert!(!crashed.is_known_absent(ROWS, &partition(1), b""));
+    assert!(crashed.is_known_absent(ROWS, &partition(2), b""));
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use varve_kv::{Batch, Durability, Engine, Reader, Snapshot, TableSpec};
+use varve_kv::{Batch, Durability, Engine, Reader, ReaderExt, TableSpec, state_of};
 
 use super::*;
 use crate::table::partition_hash;
@@ -172,7 +172,7 @@ fn rows_never_go_back_while_tables_are_flushed() {
         for reader in 0..2_u8 {
             let (space, acknowledged, done) = (&space, &acknowledged, &done);
             scope.spawn(move || {
-                let mut kept: Option<(Arc<dyn Snapshot>, Vec<u64>)> = None;
+                let mut kept: Option<(Arc<dyn Reader>, Vec<u64>)> = None;
                 while !done.load(Ordering::Relaxed) {
                     for key in 0..KEYS {
                         let least = acknowledged[usize::from(key)].load(Ordering::Acquire);
@@ -188,7 +188,7 @@ fn rows_never_go_back_while_tables_are_flushed() {
                             (0..KEYS).map(|key| number(&**snapshot, key)).collect();
                         assert_eq!(*numbers, again, "reader {reader}");
                     }
-                    let snapshot = Arc::clone(space).snapshot();
+                    let snapshot = state_of(space);
                     let numbers = (0..KEYS).map(|key| number(&*snapshot, key)).collect();
                     kept = Some((snapshot, numbers));
                 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use varve_kv::{Batch, ClusteringRange, Durability, Flow, ScanRequest, Space};
+use varve_kv::{Batch, ClusteringRange, Durability, Flow, ReaderExt, ScanRequest, Space};
 use varve_testkit::engine_suite::tables::{NAMED, delete, point, put, rows};
 use varve_testkit::{Counted, Random, Reads};
 

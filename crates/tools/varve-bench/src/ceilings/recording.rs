@@ -1,14 +1,12 @@
 //! An engine that keeps every batch written through it, so that the same bytes can be written again
 //! elsewhere.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use varve_kv::memory::MemoryEngine;
 use varve_kv::{
-    Batch, Durability, Engine, Flow, KvError, Reader, Row, ScanRequest, Snapshot, Space, Statistic,
-    TableId, TableSpec,
+    Batch, Durability, Engine, EngineLayer, KvError, MemoryEngine, Reader, ReaderLayer, Space,
+    SpaceLayer, TableSpec,
 };
 
 /// The batches written, in order.
@@ -31,13 +29,9 @@ impl RecordingEngine {
     }
 }
 
-impl Engine for RecordingEngine {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.inner.spaces()
+impl EngineLayer for RecordingEngine {
+    fn engine(&self) -> &dyn Engine {
+        &self.inner
     }
 
     fn open(
@@ -52,10 +46,6 @@ impl Engine for RecordingEngine {
             batches: Arc::clone(&self.batches),
         }))
     }
-
-    fn drop_space(&self, name: &str) -> Result<(), KvError> {
-        self.inner.drop_space(name)
-    }
 }
 
 struct RecordingSpace {
@@ -63,74 +53,26 @@ struct RecordingSpace {
     batches: Batches,
 }
 
-impl Reader for RecordingSpace {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.inner.get(table, partition, clustering)
-    }
+impl ReaderLayer for RecordingSpace {
+    type Below<'a> = dyn Space;
 
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.inner.known_absent(table, partition, clustering)
-    }
-
-    fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
-        self.inner.known_absent_each(rows)
-    }
-
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        self.inner.scan(request, visit)
-    }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        self.inner.scan_table(table, after, visit)
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.inner)
     }
 }
 
-impl Space for RecordingSpace {
+impl SpaceLayer for RecordingSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
+    }
+
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        Arc::clone(&self.inner).snapshot()
+    }
+
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         self.inner.write(batch, durability)?;
         self.batches.lock().push(batch.clone());
         Ok(())
-    }
-
-    fn write_may_wait(&self) -> bool {
-        self.inner.write_may_wait()
-    }
-
-    fn sync(&self) -> Result<(), KvError> {
-        self.inner.sync()
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::clone(&self.inner).snapshot()
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.inner.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.inner.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.inner.verify_checksums()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.inner.statistics()
     }
 }

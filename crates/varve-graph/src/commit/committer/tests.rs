@@ -1,12 +1,9 @@
 //! Who writes what: a thread that prepared a commit writes its own and little besides.
 
-use std::path::Path;
 use std::thread;
 
 use varve_encoding::tables::{META, TABLES};
-use varve_kv::{
-    Engine, Flow, MemoryEngine, Reader, Row, ScanRequest, Snapshot, Statistic, TableId,
-};
+use varve_kv::{Engine, MemoryEngine, Reader, ReaderLayer, SpaceLayer};
 use varve_model::time::SystemClock;
 
 use super::super::latch::Latches;
@@ -39,35 +36,19 @@ impl Gated {
     }
 }
 
-impl Reader for Gated {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.space.get(table, partition, clustering)
-    }
+impl ReaderLayer for Gated {
+    type Below<'a> = dyn Space;
 
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        self.space.scan(request, visit)
-    }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        self.space.scan_table(table, after, visit)
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.space)
     }
 }
 
-impl Space for Gated {
+impl SpaceLayer for Gated {
+    fn space(&self) -> &dyn Space {
+        &*self.space
+    }
+
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         let name = thread::current().name().unwrap_or_default().to_owned();
         let mut open = self.open.lock();
@@ -82,28 +63,8 @@ impl Space for Gated {
         false
     }
 
-    fn sync(&self) -> Result<(), KvError> {
-        self.space.sync()
-    }
-
-    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
         Arc::clone(&self.space).snapshot()
-    }
-
-    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
-        self.space.checkpoint(dir)
-    }
-
-    fn compact(&self) -> Result<(), KvError> {
-        self.space.compact()
-    }
-
-    fn verify_checksums(&self) -> Result<(), KvError> {
-        self.space.verify_checksums()
-    }
-
-    fn statistics(&self) -> Vec<Statistic> {
-        self.space.statistics()
     }
 }
 

@@ -7,8 +7,8 @@ use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, TABLES, VERTEX};
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, MemoryEngine, Reader, ScanRequest, Space,
-    TableId,
+    Batch, ClusteringRange, Durability, Engine, Flow, MemoryEngine, Reader, ReaderExt, ScanRequest,
+    Space, TableId,
 };
 use varve_model::schema::{
     AggregateType, EdgeLabelType, Frequency, IdStrategy, IndexBase, IndexType, Retention,

@@ -2,7 +2,7 @@
 //! does.
 
 use varve_encoding::tables::META;
-use varve_kv::{Batch, Durability, KvError};
+use varve_kv::{Batch, Durability, EngineExt, KvError, ReaderExt};
 use varve_model::time::SystemClock;
 use varve_testkit::SharedMemory;
 
@@ -43,7 +43,7 @@ fn holds_at_last(shared: &Arc<SharedMemory>, servers: &[&Registry]) {
     let last = server(shared, "last");
     assert!(holds_data(&last), "what was acknowledged is lost");
     tend(&last);
-    assert_eq!(shared.server("last").spaces().unwrap().len(), 1);
+    assert_eq!(shared.server("last").space_names().unwrap().len(), 1);
 }
 
 /// A graph that has been dropped, and whose space is not removed yet.
@@ -53,7 +53,7 @@ fn leave_marked(shared: &Arc<SharedMemory>, by: &Registry, addresses: &[&str]) {
     }
     by.create("g").unwrap();
     by.drop_graph("g").unwrap();
-    assert_eq!(shared.server("x").spaces().unwrap(), ["g"]);
+    assert_eq!(shared.server("x").space_names().unwrap(), ["g"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_space_below_the_graph_of_another_is_given_up() {
         put(&of_b.create("g").unwrap());
         between.refuse_removals("b", false);
         tend(&of_b);
-        assert_eq!(between.server("x").spaces().unwrap(), ["_1_g"]);
+        assert_eq!(between.server("x").space_names().unwrap(), ["_1_g"]);
     });
     let refused = a.create("g").err().expect("another server was faster");
     assert_eq!(refused.kind, ErrorKind::Existed);
@@ -137,7 +137,7 @@ fn a_clear_whose_graph_was_taken_meanwhile_leaves_no_space_below_that_of_another
         tend(&of_b);
         of_b.clear("g").unwrap();
         put(&of_b.clear("g").unwrap());
-        assert_eq!(between.server("x").spaces().unwrap(), ["_2_g"]);
+        assert_eq!(between.server("x").space_names().unwrap(), ["_2_g"]);
     });
     assert!(a.clear("g").is_err(), "the graph is led by another server");
     assert!(holds_data(&b));
@@ -154,7 +154,7 @@ fn with_an_empty_space_below() -> (Arc<SharedMemory>, Arc<Registry>) {
     shared.refuse_removals("a", false);
     tend(&a);
     drop(shared.server("gone").open("g", TABLES, true).unwrap());
-    assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g", "g"]);
+    assert_eq!(shared.server("x").space_names().unwrap(), ["_1_g", "g"]);
     (shared, a)
 }
 
@@ -169,11 +169,11 @@ fn what_was_left_below_a_graph_is_not_led_by_others_and_is_removed_by_its_leader
         b.place("g")
     );
     let left = shared.server("x").open("g", TABLES, false).unwrap();
-    assert_eq!(left.term(), 2, "nobody but its maker has had it open");
+    assert_eq!(left.lease().term, 2, "nobody but its maker has had it open");
     drop(left);
     tend(&a);
     tend(&a);
-    assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g"]);
+    assert_eq!(shared.server("x").space_names().unwrap(), ["_1_g"]);
     tend(&b);
     assert!(
         matches!(b.place("g"), GraphLocation::There(_)),
@@ -200,7 +200,7 @@ fn of_two_spaces_with_content_none_is_removed() {
     let why = b.why_unopened("g");
     assert!(why.is_some_and(|why| why.contains("two spaces")));
     assert_eq!(told_by_tending(&b).len(), 1);
-    assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g", "g"]);
+    assert_eq!(shared.server("x").space_names().unwrap(), ["_1_g", "g"]);
 }
 
 #[test]
@@ -439,7 +439,7 @@ fn what_is_being_made_while_a_server_closes_is_not_made_behind_it() {
     assert!(refused.message.contains("the server stops"), "{refused}");
     assert!(a.create("h").is_err());
     assert!(a.open_names().is_empty());
-    assert!(shared.server("x").spaces().unwrap().is_empty());
+    assert!(shared.server("x").space_names().unwrap().is_empty());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{ClusteringRange, Flow, ScanRequest};
+use varve_kv::{ClusteringRange, Flow, ScanRequest, state_of};
 use varve_model::{Direction, EdgeId, ElementId, TemporalScope, VertexId};
 
 use super::super::emit::{Current, sides};
@@ -251,7 +251,7 @@ impl Transaction<'_> {
             }
             overlay.contents.insert(changed.id.clone(), content);
         }
-        let snapshot = Arc::clone(self.graph.space()).snapshot();
+        let snapshot = state_of(self.graph.space());
         let source = Source {
             reader: &*snapshot,
             point: Point {

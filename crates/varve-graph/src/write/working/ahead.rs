@@ -1,6 +1,7 @@
 //! What is looked up for all mutations of a request at once, before the first is applied.
 
 use varve_encoding::tables::{EDGE, VERTEX};
+use varve_kv::ReaderExt;
 
 use super::WorkingSet;
 use crate::error::GraphError;
@@ -25,7 +26,7 @@ impl WorkingSet<'_> {
             .filter(|(_, mutation)| may_be_absent(mutation))
             .map(|(number, _)| self.keys.of(number).first())
             .collect();
-        let mut answers = self.reader.known_absent_each(&asked).into_iter();
+        let mut answers = self.reader.known_absent(&asked).into_iter();
         let absent = |mutation| may_be_absent(mutation) && answers.next() == Some(true);
         self.absent = mutations.iter().map(absent).collect();
         let checked = |mutation: &Mutation| match mutation {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use varve_encoding::key;
 use varve_encoding::tables::EDGE;
-use varve_kv::ClusteringRange;
+use varve_kv::{ClusteringRange, ReaderExt};
 use varve_model::{EdgeId, ElementId, VertexId};
 
 use super::{Outcome, WorkingSet};

@@ -1,6 +1,7 @@
 //! The ends of a request's edges: whether they are there, and with which labels.
 
 use std::borrow::Cow;
+use varve_kv::ReaderExt;
 
 use varve_encoding::key;
 use varve_encoding::row;
@@ -34,16 +35,14 @@ impl WorkingSet<'_> {
         }
         unknown.sort_unstable();
         unknown.dedup();
-        // Those that this request makes.
-        let is_new = |end: &[u8]| {
-            self.reader
-                .known_absent(VERTEX, end, key::VERTEX_CLUSTERING)
-        };
-        unknown.retain(|end| !is_new(end));
-        let rows: Vec<(&[u8], &[u8])> = unknown
-            .iter()
-            .map(|partition| (*partition, key::VERTEX_CLUSTERING))
+        let places = unknown.iter();
+        let places: Vec<_> = places
+            .map(|end| (VERTEX, *end, key::VERTEX_CLUSTERING))
             .collect();
+        // Those that this request makes.
+        let new = self.reader.known_absent(&places);
+        let rows = places.iter().zip(new).filter(|(_, is_new)| !is_new);
+        let rows: Vec<(&[u8], &[u8])> = rows.map(|(row, _)| (row.1, row.2)).collect();
         if rows.is_empty() {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use varve_encoding::row;
-use varve_kv::{Flow, Reader};
+use varve_kv::{Flow, Reader, ReaderExt};
 use varve_model::{CommitVersion, ElementId, Instant, Period};
 
 use super::{Outcome, WorkingSet, content_of, decode_element};
