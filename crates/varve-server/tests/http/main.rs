@@ -56,5 +56,6 @@ mod tls;
 mod traversers;
 mod traversers_of_bodies;
 mod traversers_of_shapes;
+mod traversers_of_times;
 mod updates;
 mod visibility;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use varve_traversal::algorithms::UNREACHED;
 use varve_traversal::{Node, Projection};
 
-use crate::world::Graph;
+use super::world::Graph;
 
 /// How many different numbers there are.
 pub(crate) fn classes(of: &[Node]) -> usize {

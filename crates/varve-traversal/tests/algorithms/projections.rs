@@ -9,7 +9,7 @@ use varve_traversal::algorithms::{count_edges, count_vertices};
 use varve_traversal::{Node, Projection, ProjectionAsk, TraversalError};
 use varve_view::{CancelToken, GraphView, Meter, MeterLimits, ViewError};
 
-use crate::world::{WEIGHT, each_graph};
+use super::world::{WEIGHT, each_graph};
 
 fn vertex(id: i64, label: u32) -> Vertex {
     Vertex {

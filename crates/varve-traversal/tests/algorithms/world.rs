@@ -1,4 +1,6 @@
-//! Random graphs with parallel edges, self-loops, weights and vertices without edges.
+//! A graph as a list of edges, and the projections of it.
+
+use std::rc::Rc;
 
 use varve_model::{
     Direction, Edge, EdgeId, EdgeLabelId, Properties, PropertyKeyId, Value, Vertex, VertexId,
@@ -7,10 +9,10 @@ use varve_model::{
 use varve_testkit::Random;
 use varve_testkit::model::ModelView;
 use varve_traversal::{Node, Projection, ProjectionAsk};
-use varve_view::Meter;
+use varve_view::{GraphView, Meter};
 
-/// Random graphs of one test; `VARVE_TRAVERSAL_GRAPHS` asks for more.
-const GRAPHS: usize = 2_000;
+use super::making;
+
 /// The property that holds an edge's weight.
 pub(crate) const WEIGHT: PropertyKeyId = PropertyKeyId(1);
 
@@ -19,24 +21,34 @@ pub(crate) const WEIGHT: PropertyKeyId = PropertyKeyId(1);
 pub(crate) struct Graph {
     pub(crate) vertices: usize,
     pub(crate) edges: Vec<(Node, Node, f64)>,
+    /// Where the graph was read; `None` = it is a list only.
+    pub(crate) stored: Option<Stored>,
+}
+
+/// A view, and the part of it that is the graph.
+#[derive(Clone)]
+pub(crate) struct Stored {
+    pub(crate) view: Rc<dyn GraphView>,
+    pub(crate) labels: Vec<EdgeLabelId>,
+    pub(crate) vertex_labels: Vec<VertexLabelId>,
+    pub(crate) weight: Option<PropertyKeyId>,
+}
+
+impl std::fmt::Debug for Stored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let asked = (&self.labels, &self.vertex_labels, self.weight);
+        f.debug_tuple("Stored").field(&asked).finish()
+    }
 }
 
 impl Graph {
-    fn new(random: &mut Random) -> Self {
-        let vertices = 2 + random.below(8);
-        let is_weighted = random.below(2) == 0;
-        let edge = |random: &mut Random| {
-            let weight = match is_weighted {
-                true => random.below(7) as f64 / 2.0,
-                false => 1.0,
-            };
-            let ends = [0, 1].map(|_| random.below(vertices) as Node);
-            (ends[0], ends[1], weight)
-        };
-        let count = random.below(3 * vertices);
-        let mut edges: Vec<_> = (0..count).map(|_| edge(random)).collect();
-        edges.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
-        Self { vertices, edges }
+    /// A graph with these edges.
+    pub(crate) fn of(vertices: usize, edges: Vec<(Node, Node, f64)>) -> Self {
+        Self {
+            vertices,
+            edges,
+            stored: None,
+        }
     }
 
     /// The graph as a view shows it.
@@ -64,35 +76,41 @@ impl Graph {
 
     /// Copies with both directions, OUT only and IN only.
     pub(crate) fn projections(&self) -> [Projection; 3] {
-        let view = self.view_or_none();
-        [None, Some(Direction::Out), Some(Direction::In)].map(|direction| match &view {
-            Some(view) => {
+        let stored = self.stored.clone().or_else(|| self.small());
+        [None, Some(Direction::Out), Some(Direction::In)].map(|direction| match &stored {
+            Some(stored) => {
                 let ask = ProjectionAsk {
                     direction,
-                    weight: Some(WEIGHT),
-                    ..ProjectionAsk::default()
+                    labels: &stored.labels,
+                    vertex_labels: &stored.vertex_labels,
+                    weight: stored.weight,
                 };
-                Projection::new(view, &ask, &Meter::unlimited()).expect("a projection")
+                Projection::new(&*stored.view, &ask, &Meter::unlimited()).expect("a projection")
             }
             None => Projection::of_edges(self.vertices, &self.edges),
         })
     }
 
-    /// The view of a small graph; the model looks at all of it for each question.
-    fn view_or_none(&self) -> Option<ModelView> {
-        (self.vertices <= 50).then(|| self.view())
+    /// A small graph as a view; the model looks at all of it for each question.
+    fn small(&self) -> Option<Stored> {
+        (self.vertices <= 50).then(|| Stored {
+            view: Rc::new(self.view()),
+            labels: Vec::new(),
+            vertex_labels: Vec::new(),
+            weight: Some(WEIGHT),
+        })
     }
 }
 
 /// Runs a test on many graphs; a failure says the number of its graph.
 pub(crate) fn each_graph(test: impl Fn(&Graph, &mut Random)) {
     let asked = std::env::var("VARVE_TRAVERSAL_GRAPHS");
-    let graphs = asked.map_or(GRAPHS, |text| {
+    let graphs = asked.map_or(making::GRAPHS, |text| {
         text.parse().expect("VARVE_TRAVERSAL_GRAPHS: a number")
     });
     for number in 0..graphs {
-        let mut random = Random::new(number as u64);
-        let graph = Graph::new(&mut random);
+        let mut random = Random::new(number);
+        let graph = making::graph(number, &mut random);
         let shown = Shown(&graph, number);
         test(&graph, &mut random);
         std::mem::forget(shown);
@@ -100,7 +118,7 @@ pub(crate) fn each_graph(test: impl Fn(&Graph, &mut Random)) {
 }
 
 /// Says which graph it was when a test panics.
-struct Shown<'a>(&'a Graph, usize);
+struct Shown<'a>(&'a Graph, u64);
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {

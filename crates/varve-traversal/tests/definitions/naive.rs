@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use varve_model::{Condition, Direction, Edge, Properties, Vertex};
 use varve_traversal::Step;
 
-use crate::world::{KEY, World, id, place};
+use super::world::{KEY, World, id, place};
 
 fn satisfies(conditions: &[Condition], properties: &Properties) -> bool {
     let none = |_: &str, _: &str| false;
@@ -14,18 +14,20 @@ fn satisfies(conditions: &[Condition], properties: &Properties) -> bool {
         .all(|condition| condition.holds(properties, &none))
 }
 
-fn vertex(world: &World, at: usize) -> &Vertex {
+/// The vertex, unless there are only edges that lead to it.
+fn vertex(world: &World, at: usize) -> Option<&Vertex> {
     let mut all = world.view.all_vertices().iter();
-    all.find(|vertex| vertex.id == id(at)).expect("it exists")
+    all.find(|vertex| vertex.id == id(at))
 }
 
 fn may_stand(world: &World, step: &Step, at: usize) -> bool {
-    let vertex = vertex(world, at);
-    step.vertices.is_empty()
-        || step.vertices.iter().any(|filter| {
+    let passes = |vertex: &Vertex| {
+        step.vertices.iter().any(|filter| {
             filter.label.is_none_or(|label| label == vertex.label)
                 && satisfies(&filter.conditions, &vertex.properties)
         })
+    };
+    step.vertices.is_empty() || vertex(world, at).is_some_and(passes)
 }
 
 /// The edges of a vertex in the step's direction and labels, in storage order.
@@ -89,7 +91,7 @@ pub(crate) fn next(world: &World, step: &Step, at: usize) -> Vec<usize> {
 
 /// The distance of each vertex from the source; `None` = not reached.
 pub(crate) fn distances(world: &World, step: &Step, source: usize) -> Vec<Option<usize>> {
-    let count = world.view.all_vertices().len();
+    let count = world.places();
     let mut distances = vec![None; count];
     distances[source] = Some(0);
     // Relaxed until nothing changes.
@@ -143,7 +145,7 @@ fn weighted(world: &World, step: &Step, at: usize) -> Vec<(usize, i64)> {
 
 /// The least weight of a path to each vertex, by Bellman and Ford; of a step without degree bounds.
 pub(crate) fn least_weights(world: &World, step: &Step, source: usize) -> Vec<Option<i64>> {
-    let count = world.view.all_vertices().len();
+    let count = world.places();
     let mut least = vec![None; count];
     least[source] = Some(0);
     for _ in 0..count {

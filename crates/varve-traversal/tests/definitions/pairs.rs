@@ -7,8 +7,9 @@ use varve_traversal::similarity::{jaccard, jaccard_of_near};
 use varve_traversal::{Capacity, Search, TraversalError};
 use varve_view::Meter;
 
-use crate::world::{World, id};
-use crate::{naive, on_graphs, places};
+use super::graphs::{ids, on_graphs, places};
+use super::naive;
+use super::world::{World, id};
 
 fn some(world: &World, random: &mut Random) -> Vec<usize> {
     (0..1 + random.below(3))
@@ -28,7 +29,7 @@ fn paths_of_each_pair() {
             limit: u64::MAX,
             nearest: random.below(2) == 0,
         };
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let mut numbers = |places: &[usize]| -> Vec<u32> {
             let each = places.iter();
             each.map(|place| search.number(&id(*place)).expect("a number"))
@@ -60,7 +61,7 @@ fn a_shortest_path_for_each_pair() {
             capacity: Capacity::NONE,
             all: false,
         };
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let numbers: Vec<u32> = vertices
             .iter()
             .map(|place| search.number(&id(*place)).expect("a number"))
@@ -86,7 +87,7 @@ fn likeness_to_every_near_vertex() {
         let meter = Meter::unlimited();
         let step = world.step(random, true);
         let source = world.vertex(random);
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let start = search.number(&id(source)).expect("a number");
         let all = jaccard_of_near(&mut search, start, &step, usize::MAX, Capacity::NONE);
         let all = all.expect("an answer");
@@ -99,7 +100,7 @@ fn likeness_to_every_near_vertex() {
         let mut near: Vec<usize> = (0..distances.len())
             .filter(|vertex| matches!(distances[*vertex], Some(1 | 2)))
             .collect();
-        let mut got = crate::ids(&search, all.iter().map(|(near, _)| *near));
+        let mut got = ids(&search, all.iter().map(|(near, _)| *near));
         got.sort_unstable();
         assert_eq!(got, near);
         let top = 1 + random.below(3);

@@ -10,8 +10,9 @@ use varve_traversal::ranks::{
 use varve_traversal::{Capacity, Search, Step, TraversalError};
 use varve_view::Meter;
 
-use crate::world::{KEY, World, id};
-use crate::{naive, on_graphs};
+use super::graphs::{distinct, ids, on_graphs};
+use super::naive;
+use super::world::{KEY, World, id};
 
 fn neighbours(world: &World, step: &Step, at: usize) -> BTreeSet<usize> {
     let next = naive::next(world, step, at).into_iter();
@@ -23,7 +24,7 @@ fn vertices_that_share_neighbours() {
     on_graphs(|world, random| {
         let meter = Meter::unlimited();
         let step = world.step(random, true);
-        let sources: Vec<usize> = (0..world.view.all_vertices().len()).collect();
+        let sources: Vec<usize> = world.present().to_vec();
         let ask = Fusiform {
             neighbours_min: 1 + random.below(3) as u64,
             alpha: [0.3, 0.5, 1.0][random.below(3)],
@@ -33,7 +34,7 @@ fn vertices_that_share_neighbours() {
             capacity: Capacity::NONE,
             limit: u64::MAX,
         };
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let starts: Vec<u32> = sources
             .iter()
             .map(|place| search.number(&id(*place)).expect("a number"))
@@ -75,15 +76,15 @@ fn vertices_that_share_neighbours() {
                 return;
             }
             let (got_source, similar) = answered.next().expect("a source");
-            assert_eq!(crate::ids(&search, [*got_source]), [*source]);
+            assert_eq!(ids(&search, [*got_source]), [*source]);
             let most = ask.top.map_or(usize::MAX, |top| top as usize);
             assert_eq!(similar.len(), shared.len().min(most));
             assert!(similar.is_sorted_by(|a, b| a.score >= b.score));
             let mut best: Vec<f64> = shared.values().map(score).collect();
             best.sort_by(|a, b| b.total_cmp(a));
             for (similar, best) in similar.iter().zip(best) {
-                let place = crate::ids(&search, [similar.vertex])[0];
-                let of = crate::distinct(&crate::ids(&search, similar.shared.iter().copied()));
+                let place = ids(&search, [similar.vertex])[0];
+                let of = distinct(&ids(&search, similar.shared.iter().copied()));
                 assert_eq!(of, shared[&place]);
                 assert_eq!((similar.score, best), (score(&of), score(&of)));
             }
@@ -111,7 +112,7 @@ fn vertices_that_share_neighbours() {
 fn assert_ranks(search: &Search<'_>, got: &Ranks, wanted: &BTreeMap<usize, f64>) {
     assert_eq!(got.len(), wanted.len(), "{got:?} {wanted:?}");
     for (vertex, rank) in got {
-        let wanted = wanted[&crate::ids(search, [*vertex])[0]];
+        let wanted = wanted[&ids(search, [*vertex])[0]];
         assert!((rank - wanted).abs() < 1e-9, "{rank} {wanted}");
     }
 }
@@ -169,7 +170,7 @@ fn ranks_of_the_vertices_of_each_step() {
             layers.push(layer);
             paths = longer;
         }
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let start = search.number(&id(source)).expect("a number");
         let top = |top: usize| -> Vec<RankStep> {
             let step = |step: &Step| RankStep {
@@ -205,7 +206,7 @@ fn ranks_after_some_rounds() {
         let meter = Meter::unlimited();
         let step = world.step(random, true);
         let source = world.vertex(random);
-        let count = world.view.all_vertices().len();
+        let count = world.places();
         let mut ask = PersonalRank {
             direction: [Direction::Out, Direction::In][random.below(2)],
             alpha: [0.3, 0.85, 1.0][random.below(3)],
@@ -256,7 +257,7 @@ fn ranks_after_some_rounds() {
             far.filter_map(|(vertex, rank)| rank.map(|rank| (vertex, rank)))
                 .collect()
         };
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let start = search.number(&id(source)).expect("a number");
         if ask.with_label == WithLabel::Both {
             // In these graphs a vertex may be on both sides.

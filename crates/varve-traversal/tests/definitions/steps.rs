@@ -9,11 +9,12 @@ use varve_traversal::customized::{
     Crossroads, Customized, Sorting, WeighedStep, customized_crosspoints, customized_paths,
 };
 use varve_traversal::template::{RepeatedStep, Template, template_paths};
-use varve_traversal::{Capacity, Search, Step, Stepped, TraversalError, edges_of_steps};
+use varve_traversal::{Capacity, Search, Step, Stepped, edges_of_steps};
 use varve_view::Meter;
 
-use crate::world::{KEY, World, id};
-use crate::{naive, on_graphs, places};
+use super::graphs::{assert_whole, distinct, ids, on_graphs, places};
+use super::naive;
+use super::world::{KEY, World, id};
 
 fn some(world: &World, random: &mut Random) -> Vec<usize> {
     let mut some: Vec<usize> = (0..1 + random.below(3))
@@ -27,19 +28,6 @@ fn numbers(search: &mut Search<'_>, places: &[usize]) -> Vec<u32> {
     let each = places.iter();
     each.map(|place| search.number(&id(*place)).expect("a number"))
         .collect()
-}
-
-/// A capacity that gives the whole answer or an error with this text.
-fn assert_whole<T: PartialEq + std::fmt::Debug>(
-    answer: Result<T, TraversalError>,
-    whole: &T,
-    text: &str,
-) {
-    match answer {
-        Ok(answer) => assert_eq!(&answer, whole),
-        Err(TraversalError::Capacity(message)) => assert_eq!(message, text),
-        Err(other) => panic!("{other}"),
-    }
 }
 
 /// Each edge shown is one of the step that was walked there, and each hop has one.
@@ -107,7 +95,7 @@ fn customized_paths_with_their_weights() {
             Sorting::Ascending => wanted.sort_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b))),
             Sorting::Descending => wanted.sort_by(|(_, a), (_, b)| sum(b).total_cmp(&sum(a))),
         }
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let starts = numbers(&mut search, &sources);
         let ask = |limit, capacity| Customized {
             sorting,
@@ -183,7 +171,7 @@ fn paths_that_fit_a_template() {
             all_of_template(world, &steps, with_ring, &[*source], &mut wanted);
         }
         wanted.retain(|walk| walk.len() > 1 && targets.contains(&walk[walk.len() - 1]));
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let starts = numbers(
             &mut search,
             &BTreeSet::from_iter(sources).into_iter().collect::<Vec<_>>(),
@@ -261,7 +249,7 @@ fn crosspoints_of_several_sources() {
         for source in &sources {
             common = common.intersection(&ends(*source)).copied().collect();
         }
-        let mut search = Search::new(&world.view, &meter);
+        let mut search = Search::new(world.shown(), &meter);
         let starts = numbers(&mut search, &sources);
         let mut ask = Crossroads {
             capacity: Capacity::NONE,
@@ -269,8 +257,8 @@ fn crosspoints_of_several_sources() {
             with_paths: true,
         };
         let all = customized_crosspoints(&mut search, &starts, &patterns, &ask).expect("answer");
-        let got = crate::ids(&search, all.crosspoints.iter().copied());
-        assert_eq!(crate::distinct(&got), common);
+        let got = ids(&search, all.crosspoints.iter().copied());
+        assert_eq!(distinct(&got), common);
         let paths: Vec<Vec<usize>> = all
             .paths
             .iter()
@@ -356,7 +344,7 @@ fn counts_of_the_last_steps_edges() {
                 contains_traversed,
                 remembered_max,
             };
-            let mut search = Search::new(&world.view, &meter);
+            let mut search = Search::new(world.shown(), &meter);
             let start = search.number(&id(source)).expect("a number");
             let got = count(&mut search, start, &steps, &ask).expect("a count");
             let traversed = if contains_traversed {

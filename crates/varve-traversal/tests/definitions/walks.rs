@@ -7,8 +7,9 @@ use varve_traversal::rings::{Rings, rays, rings};
 use varve_traversal::{Capacity, Search, Step, TraversalError};
 use varve_view::Meter;
 
-use crate::world::{World, id};
-use crate::{naive, on_graphs, places};
+use super::graphs::{on_graphs, places};
+use super::naive;
+use super::world::{World, id};
 
 /// A ring written the same whichever way round it goes; `place` is where it closes.
 fn either_way(walk: &[usize], place: usize) -> Vec<usize> {
@@ -136,7 +137,7 @@ fn rings_and_rays() {
             };
             let wanted = all_rings(world, &step, source, depth, source_in_ring);
             check(&wanted, few, either_way_of, |limit, capacity| {
-                let mut search = Search::new(&world.view, &meter);
+                let mut search = Search::new(world.shown(), &meter);
                 let start = search.number(&id(source))?;
                 let found = rings(&mut search, start, &step, &ask(limit, capacity))?;
                 Ok(found.iter().map(|path| places(&search, path)).collect())
@@ -150,7 +151,7 @@ fn rings_and_rays() {
                 capacity,
                 limit,
             };
-            let mut search = Search::new(&world.view, &meter);
+            let mut search = Search::new(world.shown(), &meter);
             let start = search.number(&id(source))?;
             let found = rays(&mut search, start, &step, &ask)?;
             Ok(found.iter().map(|path| places(&search, path)).collect())
@@ -187,7 +188,7 @@ fn crosspoints_of_two_vertices() {
                 capacity,
                 limit,
             };
-            let mut search = Search::new(&world.view, &meter);
+            let mut search = Search::new(world.shown(), &meter);
             let ends = [search.number(&id(source))?, search.number(&id(target))?];
             let found = crosspoints(&mut search, ends[0], ends[1], &step, &ask)?;
             let middle = |edges: usize| edges.div_ceil(2);

@@ -1,21 +1,28 @@
-//! Random graphs with parallel edges, self-loops and several labels; random steps over them.
+//! A graph that traversers search, and random steps over it.
+
+use std::rc::Rc;
 
 use varve_model::{
-    Condition, Direction, Edge, EdgeId, EdgeLabelId, Predicate, Properties, PropertyKeyId, Value,
-    Vertex, VertexId, VertexLabelId,
+    Condition, Direction, EdgeLabelId, Predicate, PropertyKeyId, Value, VertexId, VertexLabelId,
 };
 use varve_testkit::Random;
 use varve_testkit::model::ModelView;
 use varve_traversal::{EdgeFilter, Step, VertexFilter};
+use varve_view::GraphView;
 
 /// A property that vertices and edges have: a whole number below [`VALUES`].
 pub(crate) const KEY: PropertyKeyId = PropertyKeyId(1);
-const VALUES: usize = 4;
-const EDGE_LABELS: u32 = 3;
-const VERTEX_LABELS: u32 = 2;
+pub(crate) const VALUES: usize = 4;
+pub(crate) const EDGE_LABELS: u32 = 3;
+pub(crate) const VERTEX_LABELS: u32 = 2;
 
 pub(crate) struct World {
+    /// By this the answers are judged.
     pub(crate) view: ModelView,
+    /// What searches read; `None` = the same.
+    shown: Option<Rc<dyn GraphView>>,
+    present: Vec<usize>,
+    places: usize,
 }
 
 impl std::fmt::Debug for World {
@@ -45,47 +52,40 @@ pub(crate) fn place(id: &VertexId) -> usize {
     }
 }
 
-fn value(random: &mut Random) -> Properties {
-    let value = Value::Int(random.below(VALUES) as i32);
-    [(KEY, value)].into_iter().collect()
-}
-
 impl World {
-    pub(crate) fn new(random: &mut Random) -> Self {
-        let count = 2 + random.below(8);
-        let vertices: Vec<Vertex> = (0..count)
-            .map(|place| Vertex {
-                id: id(place),
-                label: VertexLabelId(1 + random.below(VERTEX_LABELS as usize) as u32),
-                properties: value(random),
-            })
-            .collect();
-        let mut edges: Vec<Edge> = Vec::new();
-        for _ in 0..random.below(3 * count) {
-            let label = EdgeLabelId(1 + random.below(EDGE_LABELS as usize) as u32);
-            let ends = [random.below(count), random.below(count)];
-            let edge = Edge {
-                id: EdgeId {
-                    source: id(ends[0]),
-                    parent: label,
-                    label,
-                    sort_values: random.below(2).to_string().into(),
-                    target: id(ends[1]),
-                },
-                source_label: vertices[ends[0]].label,
-                target_label: vertices[ends[1]].label,
-                properties: value(random),
-            };
-            if edges.iter().all(|other| other.id != edge.id) {
-                edges.push(edge);
-            }
+    /// What `view` says, as `shown` shows it; the view itself without.
+    pub(crate) fn of(view: ModelView, shown: Option<Rc<dyn GraphView>>) -> Self {
+        let vertices = view.all_vertices().iter();
+        let mut present: Vec<usize> = vertices.map(|vertex| place(&vertex.id)).collect();
+        present.sort_unstable();
+        let edges = view.all_edges().iter();
+        let ends = edges.flat_map(|edge| [place(&edge.id.source), place(&edge.id.target)]);
+        let last = ends.chain(present.iter().copied()).max();
+        Self {
+            view,
+            shown,
+            present,
+            places: last.map_or(0, |last| last + 1),
         }
-        let view = ModelView::of(vertices, edges);
-        Self { view }
+    }
+
+    /// What searches read.
+    pub(crate) fn shown(&self) -> &dyn GraphView {
+        self.shown.as_deref().unwrap_or(&self.view)
+    }
+
+    /// The vertices that exist.
+    pub(crate) fn present(&self) -> &[usize] {
+        &self.present
+    }
+
+    /// One more than the greatest number of a vertex, also of one that only edges name.
+    pub(crate) fn places(&self) -> usize {
+        self.places
     }
 
     pub(crate) fn vertex(&self, random: &mut Random) -> usize {
-        random.below(self.view.all_vertices().len())
+        *random.pick(&self.present)
     }
 
     /// A step; with bounds of the degree if `bounded`. These do not look the same from both ends of
