@@ -18,8 +18,11 @@
 //! - the instant at which a row stops deciding is waited for.
 
 mod elements;
+mod events;
 mod indexes;
 mod records;
+mod rows;
+mod sides;
 mod unreadable;
 mod walk;
 
@@ -27,6 +30,9 @@ use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, TABLES, V
 use varve_kv::{KvError, Reader, TableId};
 use varve_model::{CommitVersion, Instant, VertexId};
 
+use self::events::Eventful;
+use self::rows::{RowOf, Rows};
+use self::sides::Sides;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::index::Deriver;
@@ -87,8 +93,6 @@ pub fn verify(
     walk::walk(&view, graph.published(), threads.max(1), proceed)
 }
 
-type RowOf = (Vec<u8>, Vec<u8>, Vec<u8>);
-
 struct Check<'a> {
     reader: &'a dyn Reader,
     schema: &'a Schema,
@@ -96,14 +100,17 @@ struct Check<'a> {
     now: Instant,
     published: CommitVersion,
     report: VerifyReport,
+    sides: Sides,
     /// Partition of unique values being walked, and one that holds them now.
     claimed: Option<(Vec<u8>, varve_model::ElementId)>,
     /// Side of the element whose events are being walked.
     walked: Option<(Vec<u8>, Vec<u8>)>,
     /// Source of the edges being walked, and whether it exists now.
     source: Option<(VertexId, bool)>,
-    /// Partition of the rows being walked, and whether it has any event.
-    eventful: Option<(Vec<u8>, bool)>,
+    /// Which partitions of the rows being walked have events.
+    eventful: Eventful,
+    /// The index entry that was found last: edges of one source share that of their label.
+    entry: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl<'a> Check<'a> {
@@ -115,10 +122,12 @@ impl<'a> Check<'a> {
             now: view.valid(),
             published,
             report: VerifyReport::default(),
+            sides: Sides::default(),
             claimed: None,
             walked: None,
             source: None,
-            eventful: None,
+            eventful: Eventful::default(),
+            entry: None,
         }
     }
 
@@ -130,23 +139,39 @@ impl<'a> Check<'a> {
     }
 
     /// Checks rows of one table that follow each other.
-    fn rows(&mut self, table: TableId, rows: &[RowOf]) -> Result<(), GraphError> {
-        (self.claimed, self.walked) = (None, None);
-        (self.source, self.eventful) = (None, None);
-        for (partition, clustering, value) in rows {
-            let outcome = match table {
-                VERTEX => self.vertex_row(partition, clustering, value),
-                EDGE => self.edge_row(partition, clustering, value),
-                EVENT => self.event_row(partition, clustering, value),
-                PENDING => self.pending_row(clustering),
-                INDEX | EVENT_INDEX => self.index_row(table, partition, clustering),
+    fn rows(&mut self, table: TableId, rows: &Rows) -> Result<(), GraphError> {
+        (self.claimed, self.walked, self.source, self.entry) = (None, None, None, None);
+        self.eventful = match table {
+            VERTEX | EDGE => Eventful::of(self.reader, rows),
+            _ => Eventful::default(),
+        };
+        self.each(
+            table,
+            rows,
+            |check, (partition, clustering, value)| match table {
+                VERTEX => check.vertex_row(partition, clustering, value),
+                EDGE => check.edge_row(partition, clustering, value),
+                EVENT => check.event_row(partition, clustering, value),
+                PENDING => check.pending_row(clustering),
+                INDEX | EVENT_INDEX => check.index_row(table, partition, clustering),
                 _ => records::check(table, partition, clustering, value),
-            };
-            match outcome {
+            },
+        )
+    }
+
+    /// Calls `check` with each row; a row that is damaged is a problem.
+    fn each(
+        &mut self,
+        table: TableId,
+        rows: &Rows,
+        check: impl Fn(&mut Self, RowOf<'_>) -> Result<(), Wrong>,
+    ) -> Result<(), GraphError> {
+        for row in rows.iter() {
+            match check(self, row) {
                 Ok(()) => {}
                 Err(Wrong::Store(error)) => return Err(error),
                 Err(Wrong::Damage(told)) => {
-                    let place = place(table, partition, clustering);
+                    let place = place(table, row.0, row.1);
                     self.problem(|| format!("{place}: {told}"));
                 }
             }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use varve_encoding::row::Header;
-use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, TABLES, VERTEX};
+use varve_encoding::tables::{
+    CHANGE, COUNTER, EDGE, EVENT, EVENT_INDEX, INDEX, META, PENDING, SCHEMA, TABLES, TX, VERTEX,
+};
 use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
 use varve_graph::verify::{VerifyReport, verify};
 use varve_graph::write::{EndCheck, Mutation, WritePeriod, WriteRequest};
@@ -15,7 +17,7 @@ use varve_model::{
     Clock, Edge, EdgeId, EdgeLabelId, Instant, Properties, PropertyKeyId, Value, Vertex, VertexId,
     VertexLabelId,
 };
-use varve_testkit::ManualClock;
+use varve_testkit::{ManualClock, WatchedEngine};
 
 const START: Instant = Instant(1_700_000_000_000_000);
 const AGE: PropertyKeyId = PropertyKeyId(1);
@@ -59,28 +61,11 @@ fn edge(source: &str, target: &str) -> Mutation {
 /// Persons a (changed once, with a future state), b and a dangling edge's missing end; a knows b.
 fn graph() -> Arc<Graph> {
     let clock = Arc::new(ManualClock::new(START));
-    let space = MemoryEngine::new()
-        .open("g", TABLES, true)
-        .expect("a space");
-    let options = GraphOptions::new(Arc::clone(&clock) as Arc<dyn Clock>);
-    let graph = Graph::open("g", space, &options).expect("a graph");
-    let catalogue = graph.catalogue();
-    let age = NewPropertyKey {
-        data_type: DataType::Int,
-        ..NewPropertyKey::named("age")
-    };
-    catalogue.create_property_key(age).expect("a key");
-    let person = NewVertexLabel {
-        id_strategy: Some(IdStrategy::CustomizeString),
-        properties: vec!["age".into()],
-        ..NewVertexLabel::named("person")
-    };
-    catalogue.create_vertex_label(person).expect("a label");
-    let knows = NewEdgeLabel::between("knows", "person", "person");
-    catalogue.create_edge_label(knows).expect("a label");
+    let graph = with_labels(&MemoryEngine::new(), &clock);
     for (name, index_type) in [("byAge", IndexType::Range), ("unique", IndexType::Unique)] {
         let index = NewIndexLabel::on(name, BaseType::VertexLabel, "person", index_type, &["age"]);
-        catalogue
+        graph
+            .catalogue()
             .create_index_label(NewIndexLabel {
                 rebuild: false,
                 ..index
@@ -112,6 +97,28 @@ fn graph() -> Arc<Graph> {
     clock.step(1_000);
     write(vec![vertex("a", 3), edge("a", "b")], None);
     write(vec![vertex("a", 4)], Some(1_000_000));
+    graph
+}
+
+/// A graph of persons who know each other.
+fn with_labels(engine: &dyn Engine, clock: &Arc<ManualClock>) -> Arc<Graph> {
+    let space = engine.open("g", TABLES, true).expect("a space");
+    let options = GraphOptions::new(Arc::clone(clock) as Arc<dyn Clock>);
+    let graph = Graph::open("g", space, &options).expect("a graph");
+    let catalogue = graph.catalogue();
+    let age = NewPropertyKey {
+        data_type: DataType::Int,
+        ..NewPropertyKey::named("age")
+    };
+    catalogue.create_property_key(age).expect("a key");
+    let person = NewVertexLabel {
+        id_strategy: Some(IdStrategy::CustomizeString),
+        properties: vec!["age".into()],
+        ..NewVertexLabel::named("person")
+    };
+    catalogue.create_vertex_label(person).expect("a label");
+    let knows = NewEdgeLabel::between("knows", "person", "person");
+    catalogue.create_edge_label(knows).expect("a label");
     graph
 }
 
@@ -221,6 +228,50 @@ fn a_lost_or_changed_side_of_an_edge_is_found() {
     }
 }
 
+#[test]
+fn only_the_edges_whose_sides_differ_are_named() {
+    let graph = graph();
+    let mut batch = Batch::new();
+    let (partition, clustering, _) = &rows(&graph, EDGE)[0];
+    batch.delete(EDGE, partition, clustering);
+    graph
+        .space()
+        .write(&batch, Durability::Buffered)
+        .expect("written");
+    let report = verified(&graph);
+    let of_sides = |told: &&String| told.contains("the two sides");
+    let named: Vec<&String> = report.problems.iter().filter(of_sides).collect();
+    assert_eq!(named.len(), 1, "{:?}", report.problems);
+}
+
+#[test]
+fn a_sound_graph_is_read_in_order_with_few_looks_at_single_rows() {
+    const PERSONS: usize = 100;
+    const KNOWN: usize = 10;
+    let (engine, reads) = WatchedEngine::new(Arc::new(MemoryEngine::new()));
+    let graph = with_labels(&engine, &Arc::new(ManualClock::new(START)));
+    let person = |number: usize| format!("p{}", number % PERSONS);
+    let mut mutations: Vec<Mutation> = (0..PERSONS).map(|at| vertex(&person(at), 1)).collect();
+    for at in 0..PERSONS {
+        mutations.extend((1..=KNOWN).map(|step| edge(&person(at), &person(at + step))));
+    }
+    let request = WriteRequest {
+        mutations,
+        ..WriteRequest::default()
+    };
+    graph.write_now(&request).expect("written");
+    reads.forget();
+    let report = verified(&graph);
+    assert!(report.is_sound(), "{:?}", report.problems);
+    assert_eq!(report.edges, (PERSONS * KNOWN) as u64);
+    // Of a vertex its index entry, and as a source itself and its edges' common entry; of an edge
+    // its target.
+    let counted = reads.counted();
+    let most = 3 * PERSONS + PERSONS * KNOWN;
+    assert!(counted.gets <= most as u64, "{counted:?}");
+    assert_eq!(counted.scans, 0, "{counted:?}");
+}
+
 /// The row of vertex a with its head changed.
 fn with_head(graph: &Arc<Graph>, change: impl Fn(&mut Header)) -> Row {
     let (partition, clustering, value) = rows(graph, VERTEX).remove(0);
@@ -302,4 +353,21 @@ fn unique_values_held_twice_are_found() {
             batch.put(INDEX, &partition, &element, &[]);
         }
     });
+}
+
+#[test]
+fn damaged_records_of_the_small_tables_are_found() {
+    damaged("schema ", |graph, batch| {
+        let (partition, clustering, _) = &rows(graph, SCHEMA)[0];
+        batch.put(SCHEMA, partition, clustering, &[0xFF]);
+    });
+    let record = |wanted: &str, table, partition: &[u8], value: &[u8]| {
+        damaged(wanted, |_, batch| {
+            batch.put(table, partition, b"x", value);
+        });
+    };
+    record("meta 76 78: ", META, b"v", &[0xFF]);
+    record("tx 00000000 78: ", TX, &[0; 4], &[]);
+    record("counter 00 78: ", COUNTER, &[0], b"short");
+    record("change 00000000 78: ", CHANGE, &[0; 4], &[]);
 }

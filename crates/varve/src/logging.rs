@@ -1,6 +1,7 @@
 //! Log lines on standard error: time, level, where from, what; as text or as one JSON object a
 //! line.
 
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 
 use tracing::Level;
@@ -23,10 +24,11 @@ fn level(config: &LogConfig) -> Level {
 }
 
 fn start_at(config: &LogConfig, level: Level) {
+    let plain = declines_colour(std::env::var_os("NO_COLOR"));
     let lines = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal() && !declines_colour());
+        .with_ansi(std::io::stderr().is_terminal() && !plain);
     let started = match config.format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
@@ -37,6 +39,18 @@ fn start_at(config: &LogConfig, level: Level) {
 }
 
 /// Whether the user wants no colours, as <https://no-color.org> has it.
-fn declines_colour() -> bool {
-    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+fn declines_colour(no_color: Option<OsString>) -> bool {
+    no_color.is_some_and(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_color_says_no_to_colours_unless_it_is_empty() {
+        let declines = |value: &str| declines_colour(Some(value.into()));
+        assert!(declines("1") && declines("0") && !declines(""));
+        assert!(!declines_colour(None));
+    }
 }

@@ -122,10 +122,11 @@ impl RocksEngine {
             DirectoryContent::Foreign => return Err(foreign(name, &path)),
         };
         let events = Arc::new(Events::default());
-        let mut options = self.shared.space_options(Listener {
+        let listener = Listener {
             events: Arc::clone(&events),
             path: path.clone(),
-        });
+        };
+        let mut options = self.shared.space_options(name, listener);
         options.create_if_missing(is_new);
         if !is_new {
             manifest::check(name, &path)?;

@@ -63,8 +63,6 @@ const LOG_BYTES_MAX: u64 = 64 << 20;
 /// The log is written out in pieces of this size while it grows, so that a later sync has little to
 /// do.
 const SYNC_STEP_BYTES: u64 = MIB as u64;
-const INFO_LOG_BYTES: usize = MIB;
-const INFO_LOG_FILES: usize = 2;
 /// RocksDB keeps no fewer open than this whatever it is told.
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
@@ -204,8 +202,8 @@ impl Shared {
         (self.memtable_share / 3).min(self.tuning.memtable_bytes)
     }
 
-    /// Options of a space.
-    pub(crate) fn space_options(&self, listener: Listener) -> Options {
+    /// Options of a space of that name.
+    pub(crate) fn space_options(&self, space: &str, listener: Listener) -> Options {
         let mut options = Options::default();
         options.create_missing_column_families(true);
         options.set_paranoid_checks(true);
@@ -230,9 +228,7 @@ impl Shared {
         options.set_max_total_wal_size(LOG_BYTES_MAX.min(self.memtable_share as u64));
         options.set_wal_bytes_per_sync(SYNC_STEP_BYTES);
         options.set_bytes_per_sync(SYNC_STEP_BYTES);
-        options.set_log_level(LogLevel::Info);
-        options.set_max_log_file_size(INFO_LOG_BYTES);
-        options.set_keep_log_file_num(INFO_LOG_FILES);
+        log_to_ours(&mut options, space);
         options.set_stats_dump_period_sec(0);
         options.set_stats_persist_period_sec(0);
         options.add_event_listener(listener);
@@ -322,6 +318,20 @@ impl Shared {
         block.set_optimize_filters_for_memory(true);
         block
     }
+}
+
+/// Has RocksDB write its log into ours: errors always, the rest at level DEBUG. A log file for each
+/// space would cost an idle one 0.3 MiB of buffers.
+fn log_to_ours(options: &mut Options, space: &str) {
+    let least = match tracing::enabled!(tracing::Level::DEBUG) {
+        true => LogLevel::Info,
+        false => LogLevel::Error,
+    };
+    let space = space.to_owned();
+    options.set_callback_logger(least, move |level, line| match level {
+        LogLevel::Error | LogLevel::Fatal => tracing::warn!(space, "RocksDB: {}", line.trim_end()),
+        _ => tracing::debug!(space, "RocksDB: {}", line.trim_end()),
+    });
 }
 
 /// What removes files at a bounded rate, for all spaces.

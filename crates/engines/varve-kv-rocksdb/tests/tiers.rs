@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rust_rocksdb::{LogLevel, Options};
 use varve_kv::{Batch, ClusteringRange, Durability, Engine, ReaderExt, Space};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
@@ -214,17 +215,25 @@ fn insert(space: &dyn Space, numbers: Range<u64>) {
     }
 }
 
-/// The levels that RocksDB's log says merges have written to.
-fn levels_written(dir: &Path) -> Vec<u64> {
-    let log = std::fs::read_to_string(dir.join("s").join("LOG")).unwrap();
-    let ends = log
-        .lines()
-        .filter(|line| line.contains("\"compaction_finished\""));
-    let level = |line: &str| {
+/// The lines of RocksDB's log about merges that are done, of spaces that are opened with
+/// [`log_merges`].
+static MERGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn log_merges(options: &mut Options) {
+    options.set_callback_logger(LogLevel::Info, |_, line| {
+        if line.contains("\"compaction_finished\"") {
+            MERGES.lock().unwrap().push(line.to_owned());
+        }
+    });
+}
+
+/// The levels that merges have written to.
+fn levels_written() -> Vec<u64> {
+    let level = |line: &String| {
         let (_, after) = line.split_once("\"output_level\": ")?;
         after.split(',').next()?.parse().ok()
     };
-    ends.filter_map(level).collect()
+    MERGES.lock().unwrap().iter().filter_map(level).collect()
 }
 
 #[test]
@@ -235,17 +244,18 @@ fn what_is_merged_under_load_lies_below_level_0() {
         runs_loading: 80,
         runs_inserting: 80,
         quiet_after: Duration::from_secs(3_600),
+        alter_space: log_merges,
         ..Tuning::default()
     };
     let space = open(dir.path(), tiny(), tuning);
     let until = Instant::now() + Duration::from_secs(300);
     let mut next = 0;
-    while levels_written(dir.path()).is_empty() {
+    while levels_written().is_empty() {
         assert!(Instant::now() < until, "{} runs", runs(&*space));
         insert(&*space, next..next + 500);
         next += 500;
     }
-    let written = levels_written(dir.path());
+    let written = levels_written();
     assert!(written[0] > 0, "{written:?}");
     for n in 0..next {
         let stored = space.get(POINTS, &scattered(n), b"").unwrap();

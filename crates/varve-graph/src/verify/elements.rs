@@ -3,7 +3,7 @@
 use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, PENDING, VERTEX};
-use varve_kv::{ClusteringRange, Flow, ReaderExt, ScanRequest, TableId};
+use varve_kv::{Flow, TableId};
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Period, VertexId};
 
@@ -42,15 +42,7 @@ impl Check<'_> {
         value: &[u8],
     ) -> Result<(), Wrong> {
         let (edge, direction) = key::decode_edge(partition, clustering)?;
-        let other = direction.opposite();
-        let (owner, key) = (
-            key::vertex_id(edge.owner(other)),
-            key::edge_clustering(&edge, other),
-        );
-        let mirrored = self.reader.get(EDGE, &owner, &key)?;
-        if mirrored.as_deref() != Some(value) {
-            self.problem(|| format!("{edge}: the two sides' rows differ"));
-        }
+        self.sides.add_row(&edge, direction, None, value);
         if direction == Direction::In {
             return Ok(());
         }
@@ -200,31 +192,9 @@ impl Check<'_> {
         row.is_ok_and(|row| row.is_some()) || at <= self.now
     }
 
-    /// Whether any row of a partition has events; its rows come together.
-    fn has_events(&mut self, partition: &[u8]) -> Result<bool, Wrong> {
-        if let Some((known, has_events)) = &self.eventful
-            && known == partition
-        {
-            return Ok(*has_events);
-        }
-        let mut has_events = false;
-        let request = ScanRequest {
-            table: EVENT,
-            partition,
-            range: &ClusteringRange::all(),
-            reverse: false,
-        };
-        self.reader.scan(request, &mut |_, _| {
-            has_events = true;
-            Flow::Break(())
-        })?;
-        self.eventful = Some((partition.to_vec(), has_events));
-        Ok(has_events)
-    }
-
     fn events(&mut self, partition: &[u8], clustering: &[u8]) -> Result<Vec<Brief>, Wrong> {
         let mut events = Vec::new();
-        if !self.has_events(partition)? {
+        if !self.eventful.has(self.reader, partition)? {
             return Ok(events);
         }
         let newest = CommitVersion::MAX;
@@ -275,13 +245,7 @@ impl Check<'_> {
             (ElementId::Vertex(key::decode_vertex_id(partition)?), None)
         } else {
             let (edge, direction) = key::decode_edge(partition, current)?;
-            let other = direction.opposite();
-            let owner = key::vertex_id(edge.owner(other));
-            let key = key::event_clustering(&key::edge_clustering(&edge, other), version);
-            let row = self.reader.get(EVENT, &owner, &key)?;
-            if row.as_deref() != Some(value) {
-                self.problem(|| format!("{edge}: the two sides' events {version} differ"));
-            }
+            self.sides.add_row(&edge, direction, Some(version), value);
             (ElementId::Edge(edge), Some(direction))
         };
         if mirrored == Some(Direction::In) {

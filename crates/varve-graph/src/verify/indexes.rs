@@ -5,7 +5,7 @@ use std::sync::Arc;
 use varve_encoding::index::{KIND_DERIVED, element_key, ordered_len, values_len};
 use varve_encoding::key;
 use varve_encoding::tables::{EVENT_INDEX, INDEX};
-use varve_kv::{ReaderExt, TableId};
+use varve_kv::{KvError, TableId};
 use varve_model::schema::IndexType;
 use varve_model::{Element, ElementId, IndexLabel, IndexLabelId};
 
@@ -52,17 +52,23 @@ impl Check<'_> {
         content: &[u8],
     ) -> Result<(), Wrong> {
         for entry in self.entries(element) {
-            if self
-                .reader
-                .get(INDEX, &entry.partition, &entry.clustering)?
-                .is_none()
-            {
-                self.missing(&element.id(), &entry.partition);
+            let IndexEntry {
+                partition,
+                clustering,
+                ..
+            } = entry;
+            let known = self.entry.as_ref();
+            if known.is_some_and(|(one, other)| *one == partition && *other == clustering) {
+                continue;
+            }
+            match self.in_index(INDEX, &partition, &clustering)? {
+                true => self.entry = Some((partition, clustering)),
+                false => self.missing(&element.id(), &partition),
             }
         }
         let id = element.id();
         for (partition, clustering) in derived_entries(self.deriver, &id, content)?.iter() {
-            if self.reader.get(INDEX, partition, clustering)?.is_none() {
+            if !self.in_index(INDEX, partition, clustering)? {
                 self.missing(&id, partition);
             }
         }
@@ -91,8 +97,18 @@ impl Check<'_> {
     }
 
     fn in_either(&self, partition: &[u8], clustering: &[u8]) -> Result<bool, Wrong> {
-        let get = |table| self.reader.get(table, partition, clustering);
-        Ok(get(INDEX)?.is_some() || get(EVENT_INDEX)?.is_some())
+        Ok(self.in_index(INDEX, partition, clustering)?
+            || self.in_index(EVENT_INDEX, partition, clustering)?)
+    }
+
+    fn in_index(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<bool, KvError> {
+        self.reader
+            .get_with(table, partition, clustering, &mut |_| {})
     }
 
     fn missing(&mut self, id: &ElementId, partition: &[u8]) {

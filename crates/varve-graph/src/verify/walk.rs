@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use parking_lot::Mutex;
-use varve_encoding::tables::TABLES;
+use varve_encoding::tables::{EDGE, EVENT, TABLES};
 use varve_kv::{Flow, KvError, Reader, TableId};
 use varve_model::CommitVersion;
 
+use super::rows::Rows;
+use super::sides::Sides;
 use super::unreadable::gap;
-use super::{Check, PROBLEMS_TOLD_MAX, RowOf, VerifyReport, hex, is_damage, name_of};
+use super::{Check, PROBLEMS_TOLD_MAX, VerifyReport, hex, is_damage, name_of};
 use crate::error::GraphError;
 use crate::read::View;
 
@@ -18,11 +20,31 @@ use crate::read::View;
 /// what is compared between rows of a partition, as the holders of a unique value, is compared
 /// then.
 const STEP: usize = 4_000;
-/// Bytes of values that end a step early.
+/// Bytes of rows that end a step early.
 const STEP_BYTES: usize = 1 << 20;
 
 /// Rows of one table that follow each other.
-type Step = (TableId, Vec<RowOf>);
+type Step = (TableId, Rows);
+
+/// What a walk checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// Everything, and whether the sides of all edges together differ.
+    All,
+    /// Which edges' sides differ.
+    Sides,
+}
+
+impl Pass {
+    fn tables(self) -> Vec<TableId> {
+        match self {
+            Self::Sides => vec![EDGE, EVENT],
+            Self::All => (0..TABLES.len())
+                .map(|number| TableId(u8::try_from(number).expect("there are few tables")))
+                .collect(),
+        }
+    }
+}
 
 /// Walks all tables; `threads` threads check what is read.
 pub(super) fn walk(
@@ -31,6 +53,36 @@ pub(super) fn walk(
     threads: usize,
     proceed: &mut dyn FnMut(u64) -> bool,
 ) -> Result<VerifyReport, GraphError> {
+    let checks = || Check::new(view, published);
+    let first = pass(view, Pass::All, &checks, threads, proceed)?;
+    let mut report = first.report;
+    if first.whole && first.sides != Sides::default() {
+        let read = first.read;
+        let mut proceed = |rows: u64| proceed(read + rows);
+        let second = pass(view, Pass::Sides, &checks, threads, &mut proceed)?;
+        report.add(second.report);
+    }
+    report.problems.truncate(PROBLEMS_TOLD_MAX);
+    Ok(report)
+}
+
+/// What came of a pass.
+struct Passed {
+    report: VerifyReport,
+    sides: Sides,
+    /// Whether it came to its end.
+    whole: bool,
+    /// Rows that were read.
+    read: u64,
+}
+
+fn pass<'v>(
+    view: &'v View,
+    pass: Pass,
+    checks: &(dyn Fn() -> Check<'v> + Sync),
+    threads: usize,
+    proceed: &mut dyn FnMut(u64) -> bool,
+) -> Result<Passed, GraphError> {
     let (steps, to_check) = sync_channel(threads);
     let to_check = Arc::new(Mutex::new(to_check));
     let failed = AtomicBool::new(false);
@@ -39,44 +91,59 @@ pub(super) fn walk(
             .map(|_| {
                 let to_check = Arc::clone(&to_check);
                 let failed = &failed;
-                scope.spawn(move || check(Check::new(view, published), &to_check, failed))
+                scope.spawn(move || check(checks(), pass, &to_check, failed))
             })
             .collect();
         // Only those that check keep it: should all of them panic, nobody waits for them.
         drop(to_check);
         let mut reading = Reading {
             reader: view.reader(),
+            pass,
             steps,
             failed: &failed,
             read: 0,
             report: VerifyReport::default(),
         };
-        let read = reading.all(proceed);
-        let mut report = reading.report;
+        let whole = reading.all(proceed);
+        let (mut report, read) = (reading.report, reading.read);
         drop(reading.steps);
+        let mut sides = Sides::default();
         for checked in checking {
             match checked.join() {
-                Ok(part) => report.add(part?),
+                Ok(part) => {
+                    let (part, of_part) = part?;
+                    report.add(part);
+                    sides.add(of_part);
+                }
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        report.problems.truncate(PROBLEMS_TOLD_MAX);
-        read.map(|()| report)
+        Ok(Passed {
+            report,
+            sides,
+            whole: whole?,
+            read,
+        })
     })
 }
 
 /// Checks steps until none comes any more.
 fn check(
     mut check: Check<'_>,
+    pass: Pass,
     steps: &Mutex<Receiver<Step>>,
     failed: &AtomicBool,
-) -> Result<VerifyReport, GraphError> {
+) -> Result<(VerifyReport, Sides), GraphError> {
     loop {
         let step = steps.lock().recv();
         let Ok((table, rows)) = step else {
-            return Ok(check.report);
+            return Ok((check.report, check.sides));
         };
-        if let Err(error) = check.rows(table, &rows) {
+        let checked = match pass {
+            Pass::All => check.rows(table, &rows),
+            Pass::Sides => check.sides_of(table, &rows),
+        };
+        if let Err(error) = checked {
             failed.store(true, Ordering::Relaxed);
             return Err(error);
         }
@@ -86,6 +153,7 @@ fn check(
 /// The thread that reads.
 struct Reading<'a> {
     reader: &'a dyn Reader,
+    pass: Pass,
     steps: SyncSender<Step>,
     /// Whether a thread that checks has ended with an error.
     failed: &'a AtomicBool,
@@ -95,14 +163,14 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn all(&mut self, proceed: &mut dyn FnMut(u64) -> bool) -> Result<(), GraphError> {
-        for number in 0..TABLES.len() {
-            let table = TableId(u8::try_from(number).expect("there are few tables"));
+    /// Reads all tables of the pass; returns whether it came to their end.
+    fn all(&mut self, proceed: &mut dyn FnMut(u64) -> bool) -> Result<bool, GraphError> {
+        for table in self.pass.tables() {
             if !self.table(table, proceed)? {
-                break;
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Reads one table; returns whether to go on.
@@ -116,7 +184,7 @@ impl Reading<'_> {
             let (rows, outcome) = self.step(table, after.as_ref());
             let is_end = rows.is_empty() && outcome.is_ok();
             if let Some((partition, clustering, _)) = rows.last() {
-                after = Some((partition.clone(), clustering.clone()));
+                after = Some((partition.to_vec(), clustering.to_vec()));
             }
             self.read += rows.len() as u64;
             let sent = self.steps.send((table, rows)).is_ok();
@@ -140,18 +208,17 @@ impl Reading<'_> {
         &self,
         table: TableId,
         after: Option<&(Vec<u8>, Vec<u8>)>,
-    ) -> (Vec<RowOf>, Result<(), KvError>) {
-        let (mut rows, mut bytes): (Vec<RowOf>, usize) = (Vec::new(), 0);
+    ) -> (Rows, Result<(), KvError>) {
+        let mut rows = Rows::default();
         let after = after.map(|(partition, clustering)| (&partition[..], &clustering[..]));
         let outcome = self.reader.scan_table(table, after, &mut |row| {
-            let is_full = |times: usize| rows.len() >= times * STEP || bytes >= times * STEP_BYTES;
-            let goes_on = rows.last().is_none_or(|(last, _, _)| last == row.partition);
-            if is_full(2) || (is_full(1) && !goes_on) {
+            let is_full =
+                |times: usize| rows.len() >= times * STEP || rows.bytes() >= times * STEP_BYTES;
+            let goes_on = || rows.last().is_none_or(|(last, _, _)| last == row.partition);
+            if is_full(2) || (is_full(1) && !goes_on()) {
                 return Flow::Break(());
             }
-            bytes += row.value.len();
-            let (partition, clustering) = (row.partition.to_vec(), row.clustering.to_vec());
-            rows.push((partition, clustering, row.value.to_vec()));
+            rows.push(&row);
             Flow::Continue(())
         });
         (rows, outcome)
@@ -180,8 +247,10 @@ impl Reading<'_> {
             || "the end".to_owned(),
             |row| format!("before {}", shown(row)),
         );
-        self.report.problem_count += 1;
-        if self.report.problems.len() < PROBLEMS_TOLD_MAX {
+        if self.pass == Pass::All {
+            self.report.problem_count += 1;
+        }
+        if self.pass == Pass::All && self.report.problems.len() < PROBLEMS_TOLD_MAX {
             let name = name_of(table);
             let told = format!("{name}: cannot be read from {begin} to {end}: {error}");
             self.report.problems.push(told);

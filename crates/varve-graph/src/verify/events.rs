@@ -1,0 +1,126 @@
+//! Which elements have events besides their rows. Most have none, and a scan of each partition
+//! costs as much as reading several rows, so the events of a step's partitions are found by one.
+
+use std::collections::HashSet;
+
+use varve_encoding::tables::EVENT;
+use varve_kv::{ClusteringRange, Flow, KvError, Reader, ScanRequest};
+
+use super::rows::Rows;
+
+/// Events that are passed at most in search of partitions that have any.
+const EVENTS_MAX: usize = 8_000;
+
+/// Which partitions of some rows have events.
+#[derive(Debug, Default)]
+pub(super) struct Eventful {
+    /// All that have any; `None` where that takes too long to find out.
+    known: Option<HashSet<Vec<u8>>>,
+    /// The partition that was looked into last, and whether it has any.
+    last: Option<(Vec<u8>, bool)>,
+}
+
+impl Eventful {
+    /// Looks for the events of all partitions from the first row's to the last row's.
+    pub(super) fn of(reader: &dyn Reader, rows: &Rows) -> Self {
+        let (Some((first, ..)), Some((last, ..))) = (rows.first(), rows.last()) else {
+            return Self::default();
+        };
+        let end = reader.partition_order(EVENT, last);
+        let (mut known, mut passed) = (HashSet::new(), 0);
+        let mut newest: Vec<u8> = Vec::new();
+        let scanned = reader.scan_table(EVENT, Some((first, &[])), &mut |row| {
+            if row.partition != newest {
+                if reader.partition_order(EVENT, row.partition) > end {
+                    return Flow::Break(());
+                }
+                newest = row.partition.to_vec();
+                known.insert(newest.clone());
+            }
+            passed += 1;
+            match passed < EVENTS_MAX {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        });
+        // What cannot be read shows where the partition itself is looked into.
+        let is_whole = scanned.is_ok() && passed < EVENTS_MAX;
+        Self {
+            known: is_whole.then_some(known),
+            last: None,
+        }
+    }
+
+    /// Whether a partition has events; rows of one partition come together.
+    pub(super) fn has(&mut self, reader: &dyn Reader, partition: &[u8]) -> Result<bool, KvError> {
+        if let Some(known) = &self.known {
+            return Ok(known.contains(partition));
+        }
+        if let Some((last, has_events)) = &self.last
+            && last == partition
+        {
+            return Ok(*has_events);
+        }
+        let mut has_events = false;
+        let request = ScanRequest {
+            table: EVENT,
+            partition,
+            range: &ClusteringRange::all(),
+            reverse: false,
+        };
+        reader.scan(request, &mut |_, _| {
+            has_events = true;
+            Flow::Break(())
+        })?;
+        self.last = Some((partition.to_vec(), has_events));
+        Ok(has_events)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_encoding::key;
+    use varve_encoding::tables::TABLES;
+    use varve_kv::{Batch, Durability, Engine, MemoryEngine, Row};
+    use varve_model::VertexId;
+
+    use super::*;
+
+    #[test]
+    fn partitions_with_events_are_known_however_many_events_there_are() {
+        let space = MemoryEngine::new()
+            .open("g", TABLES, true)
+            .expect("a space");
+        let ids: Vec<Vec<u8>> = (0..4)
+            .map(|n| key::vertex_id(&VertexId::Number(n)))
+            .collect();
+        let mut rows = Rows::default();
+        for id in &ids[..3] {
+            rows.push(&Row {
+                partition: id,
+                clustering: key::VERTEX_CLUSTERING,
+                value: &[],
+            });
+        }
+        let add = |id: &[u8], events: usize| {
+            let mut batch = Batch::new();
+            for number in 0..events {
+                batch.put(EVENT, id, &number.to_be_bytes(), &[]);
+            }
+            space.write(&batch, Durability::Buffered).expect("written");
+        };
+        let of = |rows| {
+            let mut eventful = Eventful::of(&*space, rows);
+            let has = ids[..3].iter().map(|id| eventful.has(&*space, id));
+            let has: Vec<bool> = has.collect::<Result<_, _>>().expect("read");
+            (eventful.known.is_some(), has)
+        };
+        assert_eq!(of(&rows), (true, vec![false, false, false]));
+        add(&ids[1], 2);
+        add(&ids[3], EVENTS_MAX);
+        assert_eq!(of(&rows), (true, vec![false, true, false]));
+        add(&ids[0], EVENTS_MAX);
+        assert_eq!(of(&rows), (false, vec![true, true, false]));
+        assert!(Eventful::of(&*space, &Rows::default()).known.is_none());
+    }
+}
