@@ -33,7 +33,7 @@ source "$root/tests/start-server.sh"
 port=${url##*:}
 
 # The published columns of the only row of a Markdown table, separated by blanks and without the label.
-columns() { awk -F'|' '/^\|/ && ++line == 3 { for (i = 3; i <= 11; i++) { gsub(/[ ,%]/, "", $i); printf "%s ", $i } }'; }
+columns() { awk -F'|' '/^\|/ && ++line == 3 { for (i = 3; i <= 11; i++) { gsub(/[ ,%*]/, "", $i); printf "%s ", $i } }'; }
 
 # What the server has counted of the requests of a scenario: seconds, and how many.
 counted() {

@@ -4,7 +4,6 @@
 pub(crate) mod algorithms;
 pub(crate) mod bare;
 mod client;
-mod cpu;
 pub(crate) mod history;
 pub(crate) mod limits;
 mod quiet;

@@ -1,18 +1,19 @@
 //! The command line of `varve bench`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 
 use crate::api::result::ResultFile;
-#[cfg(feature = "rocksdb")]
-use crate::api::serve::VerifyStore;
 use crate::api::{self, ApiArguments, report, table};
 use crate::metadata::{self, MetadataArguments};
 use crate::owned::{self, Ending, Program};
+use crate::result::put;
+#[cfg(feature = "rocksdb")]
+use crate::serve::VerifyStore;
 use crate::wait::Wait;
 
 /// `varve bench`
@@ -169,16 +170,16 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
     owned::set_program(program);
     match &arguments.command {
         Command::Api { arguments, wait } => {
-            wait.for_server(&arguments.url)?;
+            wait.for_server(&arguments.common.url)?;
             return api::run(arguments);
         }
         Command::Gremlin { arguments, wait } => {
-            wait.for_server(&arguments.url)?;
+            wait.for_server(&arguments.common.url)?;
             return api::run(&arguments.as_ref().clone().of_gremlin());
         }
         Command::Metadata { arguments, wait } => {
             if arguments.from.is_empty() {
-                wait.for_server(&arguments.url)?;
+                wait.for_server(&arguments.common.url)?;
             }
             return metadata::run(arguments);
         }
@@ -187,7 +188,7 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
             files,
             output,
             markdown,
-        } => report::write(&read(files)?, output, markdown.as_deref())?,
+        } => report(files, output, markdown.as_deref())?,
         Command::Compare { files } => print!("{}", report::compare(&read(files)?)?),
         #[cfg(feature = "rocksdb")]
         Command::Limits { .. }
@@ -248,6 +249,25 @@ fn ceilings(command: &Command) -> Result<()> {
         _ => {}
     }
     Ok(())
+}
+
+/// Writes the page, and the tables if wanted, of files of one suite.
+fn report(files: &[PathBuf], page: &Path, tables: Option<&Path>) -> Result<()> {
+    let is_metadata = |path: &PathBuf| metadata::FORM.is_of(path);
+    let of_metadata = files.iter().map(is_metadata).collect::<Result<Vec<_>>>()?;
+    ensure!(
+        of_metadata.iter().all(|it| *it == of_metadata[0]),
+        "files of load tests and of the open-metadata suite: make a report of each"
+    );
+    let (html, markdown) = match of_metadata[0] {
+        true => metadata::report_of(files)?,
+        false => {
+            let files = read(files)?;
+            (report::html(&files), report::markdown(&files))
+        }
+    };
+    put(page, &html)?;
+    tables.map_or(Ok(()), |path| put(path, &markdown))
 }
 
 fn read(files: &[PathBuf]) -> Result<Vec<ResultFile>> {

@@ -2,15 +2,32 @@
 //! of any open-metadata repository, and Varve against its ceilings.
 //!
 //! [`api`] and [`metadata`] speak HTTP only, and build without any storage engine. The ceilings
-//! need ours and RocksDB: feature `rocksdb`.
+//! need ours and RocksDB: feature `rocksdb`. All of them use the other modules here: options, the
+//! server that is started and its process, HTTP, histograms, result files, progress and reports.
+//!
+//! [`api`] and [`metadata`] have no plan and no runner in common, since they differ in kind. A row
+//! of `api` is a load: threads send independent requests for many users, by a plan of time, and a
+//! tally counts what comes back. A profile of `metadata` is a sequence: one connection makes calls
+//! whose arguments come from earlier answers, and it ends with the last type, not with a time.
 
 pub mod api;
+mod arguments;
 #[cfg(feature = "rocksdb")]
 mod ceilings;
+mod client;
 mod command;
 mod endpoint;
+mod environment;
+mod histogram;
+mod http;
 pub mod metadata;
 mod owned;
+mod process;
+mod progress;
+mod random;
+mod report;
+mod result;
+mod serve;
 mod wait;
 
 pub use command::{BenchArguments, run};

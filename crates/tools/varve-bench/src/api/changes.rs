@@ -11,8 +11,8 @@
 
 use std::collections::HashMap;
 
-use super::choice::mix;
 use super::plan::Nanos;
+use crate::random::mix;
 
 /// Values that a vertex may have at most; of one with more, nothing is said but that it is there.
 const VALUES_MAX: usize = 4_096;

@@ -9,28 +9,12 @@ use hdrhistogram::Histogram;
 use super::changes::{Change, Changes};
 use super::plan::Nanos;
 use super::result::{Buckets, ErrorExample, Second};
+use crate::histogram::histogram;
 
-/// Significant digits of the histograms.
-const DIGITS: u8 = 3;
 /// The longest time that is told apart: ten minutes, in microseconds.
 const LONGEST_US: u64 = 600_000_000;
 /// Bytes of an error's answer that are kept.
 const EXAMPLE_BYTES: usize = 300;
-
-/// An empty histogram from 1 µs to ten minutes.
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_US, DIGITS).expect("the bounds and digits are valid")
-}
-
-/// The histogram's buckets that are not empty.
-pub(crate) fn buckets(histogram: &Histogram<u64>) -> Buckets {
-    Buckets(
-        histogram
-            .iter_recorded()
-            .map(|it| (it.value_iterated_to(), it.count_at_value()))
-            .collect(),
-    )
-}
 
 /// Elements that a request wrote and the server acknowledged: so many from a number on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,9 +69,9 @@ pub(crate) struct Tally {
 impl Default for Tally {
     fn default() -> Self {
         Self {
-            service: histogram(),
-            corrected: histogram(),
-            connect: histogram(),
+            service: histogram(LONGEST_US),
+            corrected: histogram(LONGEST_US),
+            connect: histogram(LONGEST_US),
             service_sum_us: 0.0,
             corrected_sum_us: 0.0,
             omitted: 0,
@@ -392,24 +376,18 @@ impl Part {
     pub(crate) fn second(&self) -> Second {
         let mut sorted = self.buckets.clone();
         sorted.sort_unstable();
-        let percentile = |percent: u64| {
-            let rank = (self.samples * percent).div_ceil(100).max(1);
-            let mut seen = 0;
-            for (bucket, count) in &sorted {
-                seen += u64::from(*count);
-                if seen >= rank {
-                    return coarse_value(*bucket).min(self.max_us);
-                }
-            }
-            0
-        };
+        let value = |bucket: u16| coarse_value(bucket).min(self.max_us);
+        let buckets = sorted
+            .iter()
+            .map(|(bucket, n)| (value(*bucket), u64::from(*n)));
+        let buckets = Buckets(buckets.collect());
         Second {
             at_s: self.at,
             samples: self.samples,
             errors: self.errors,
             average_us: self.sum_us as f64 / self.samples.max(1) as f64,
-            median_us: percentile(50),
-            line99_us: percentile(99),
+            median_us: buckets.percentile(50.0),
+            line99_us: buckets.percentile(99.0),
             max_us: self.max_us,
             users: self.users,
             ..Second::default()
@@ -478,7 +456,7 @@ mod tests {
         for us in 1..=1_000_u64 {
             tally.record_service(us * 1_000);
         }
-        let buckets = buckets(&tally.service);
+        let buckets = crate::histogram::buckets(&tally.service);
         assert_eq!(buckets.count(), 1_000);
         for (percent, value) in [
             (50.0, 500),
@@ -500,7 +478,7 @@ mod tests {
                 first: at,
                 count: 2,
             };
-            tally.record_acknowledged(request, super::super::choice::mix(at));
+            tally.record_acknowledged(request, crate::random::mix(at));
         }
         assert_eq!(tally.acknowledged.len(), 2_000);
         assert_eq!(tally.acknowledged_items, 20_000);

@@ -19,7 +19,7 @@ pub(crate) fn prepared(
     pid: Option<u32>,
 ) -> Result<(Target, Naming, bool)> {
     let mut target = Target::find(
-        (url, &arguments.trust),
+        (url, &arguments.common.trust),
         &arguments.graph,
         arguments.paths,
         pid,
@@ -29,7 +29,7 @@ pub(crate) fn prepared(
     let (prefix, is_used) = prefix::of_run(arguments, &mut target)?;
     let naming = Naming {
         prefix,
-        seed: arguments.seed,
+        seed: arguments.common.seed,
     };
     target.prepare(&naming).context("preparing the graph")?;
     if arguments.rows()?.iter().any(|row| row.scenario.is_social()) {
@@ -56,10 +56,10 @@ pub(crate) fn gremlin_server(
             row.scenario.name()
         );
     }
-    let target = Target::gremlin_server((url, &arguments.trust), &arguments.graph, pid)?;
+    let target = Target::gremlin_server((url, &arguments.common.trust), &arguments.graph, pid)?;
     let naming = Naming {
         prefix: arguments.run_prefix.unwrap_or_default(),
-        seed: arguments.seed,
+        seed: arguments.common.seed,
     };
     Ok((target, naming, true))
 }

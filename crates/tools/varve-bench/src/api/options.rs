@@ -6,15 +6,15 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use crate::endpoint::Trust;
+use crate::arguments::Common;
 
 use super::choice::Distribution;
 use super::preset::{self, Page, Planned, Preset};
 use super::result::{Load, Model};
 use super::scenario::{PUBLISHED, Scenario, Sizes};
-use super::serve::VerifyStore;
 use super::target::Paths;
 use super::threshold::{Threshold, parse_seconds};
+use crate::serve::VerifyStore;
 
 /// Users of a paced row when none are named: those of the published fixed test.
 const PACED_USERS: u32 = 1_000;
@@ -28,21 +28,12 @@ pub(crate) const BATCH_EDGES: u32 = 500;
 /// `varve bench api`
 #[derive(Debug, Clone, Args)]
 pub struct ApiArguments {
-    /// Address of the server
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
-    pub(crate) url: String,
     #[command(flatten)]
-    pub(crate) trust: Trust,
-    /// Start this binary as the server for the run, with an empty data folder
-    #[arg(long, value_name = "VARVE", conflicts_with = "url")]
-    pub(crate) serve: Option<PathBuf>,
+    pub(crate) common: Common,
     /// With --serve: when a write is acknowledged [default: none]; else what to call the server's
     /// durability
     #[arg(long, value_name = "MODE")]
     pub(crate) durability: Option<String>,
-    /// With --serve: set an option of the server; may be repeated
-    #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
-    pub(crate) serve_set: Vec<String>,
     /// With --serve: verify the store after the run (`varve verify`); a problem fails the run
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) verify_store: VerifyStore,
@@ -55,9 +46,6 @@ pub struct ApiArguments {
     /// What to call the server in tables and files [default: its own name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The server's process on this machine [default: who listens on the port]
-    #[arg(long, value_name = "PID")]
-    pub(crate) server_pid: Option<u32>,
 
     /// Scenarios, separated by commas [default: the nine published ones]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,…")]
@@ -131,9 +119,6 @@ pub struct ApiArguments {
     /// Mixed: share of writes
     #[arg(long, default_value_t = 0.1, value_name = "SHARE")]
     pub(crate) write_ratio: f64,
-    /// Seed of contents and choices
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(crate) seed: u64,
     /// Three characters that tell this run's elements from others' [default: by chance, none that
     /// the graph has]
     #[arg(long, value_name = "ABC", value_parser = parse_prefix)]
@@ -173,24 +158,12 @@ pub struct ApiArguments {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<Threshold>,
 
-    /// Write the results to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
     /// Write the table to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
     /// Write every sample to this file, in JMeter's form
     #[arg(long, value_name = "FILE")]
     pub(crate) jtl: Option<PathBuf>,
-    /// Title of the results
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
-    /// What to call this machine
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) machine: Option<String>,
-    /// No live line
-    #[arg(long)]
-    pub(crate) quiet: bool,
 }
 
 fn parse_prefix(text: &str) -> Result<[u8; 3], String> {
@@ -235,7 +208,7 @@ impl ApiArguments {
         if connections > SERVER_CONNECTIONS {
             settings.push(format!("server.max_connections={connections}"));
         }
-        settings.extend(self.serve_set.iter().cloned());
+        settings.extend(self.common.serve_set.iter().cloned());
         Ok(settings)
     }
 
@@ -274,7 +247,7 @@ impl ApiArguments {
     }
 
     pub(crate) fn threads(&self) -> u32 {
-        let default = super::environment::processors().div_ceil(2);
+        let default = crate::environment::processors().div_ceil(2);
         self.threads.unwrap_or(default).max(1)
     }
 

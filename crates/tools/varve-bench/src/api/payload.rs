@@ -6,8 +6,8 @@
 
 use serde_json::Value;
 
-use super::choice::mix;
 use super::social::{KNOWS_LABEL, PERSON_LABEL};
+use crate::random::mix;
 
 /// Digits of ids and texts: 32 that cannot be mistaken for one another.
 const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::choice::Random;
 use super::result::{Load, Model};
+use crate::random::Random;
 
 /// Nanoseconds since the row's start.
 pub(crate) type Nanos = u64;

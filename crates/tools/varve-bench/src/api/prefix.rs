@@ -4,10 +4,10 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use anyhow::{Result, bail};
 
-use super::choice::Random;
 use super::options::ApiArguments;
 use super::payload::PREFIX;
 use super::target::Target;
+use crate::random::Random;
 
 /// Prefixes that are tried when the graph has elements of runs that had those before.
 const TRIED: u32 = 20;

@@ -1,24 +1,16 @@
-//! The report of one or more result files: one HTML page that needs nothing else, and Markdown for
-//! documents.
-//!
-//! The page is static: tables and charts are HTML and SVG written here, so that it reads without
-//! its script, which only shows the figures under the pointer. All text that comes from files is
-//! escaped.
+//! The report of one or more result files: an HTML page, and Markdown for documents.
 
-mod chart;
 mod compare;
 mod overview;
-pub(crate) mod page;
+mod page;
 pub(crate) mod published;
 mod rows;
 mod tables;
-pub(crate) mod text;
-
-use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use super::result::{ResultFile, Row, Server};
+use crate::report::page::document;
 use compare::{Comparison, comparison};
 
 /// A measured row with the file and the server that it belongs to.
@@ -64,21 +56,6 @@ fn measured(files: &[ResultFile]) -> Vec<Shown<'_>> {
         .collect()
 }
 
-/// Writes the page, and the Markdown if asked for.
-///
-/// # Errors
-/// When a file cannot be written.
-pub fn write(files: &[ResultFile], page: &Path, document: Option<&Path>) -> Result<()> {
-    let put = |path: &Path, text: String| {
-        std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
-    };
-    put(page, html(files))?;
-    match document {
-        Some(path) => put(path, markdown(files)),
-        None => Ok(()),
-    }
-}
-
 /// The ratios between two servers of the files, or between two files of one server, as Markdown.
 ///
 /// # Errors
@@ -97,7 +74,7 @@ pub fn html(files: &[ResultFile]) -> String {
     let published = published::rows();
     let mut body = String::new();
     body.push_str(&page::heading(files));
-    body.push_str(&tables::summary(&shown, &published));
+    body.push_str(&tables::summary_section(&shown, &published));
     if let Ok(Some(found)) = comparison(files).map(|it| it.filter(Comparison::is_useful)) {
         body.push_str(&found.html());
     }
@@ -110,7 +87,7 @@ pub fn html(files: &[ResultFile]) -> String {
     body.push_str(&tables::published(&shown, &published));
     body.push_str(&page::environment(files));
     body.push_str(page::READING);
-    page::document(&page::title(files), &body)
+    document(&page::title(files), &body)
 }
 
 /// The same for documents: the tables without the charts.
@@ -123,7 +100,7 @@ pub fn markdown(files: &[ResultFile]) -> String {
         out.push('\n');
     }
     let published = published::rows();
-    out.push_str(&tables::markdown_summary(&measured(files), &published));
+    out.push_str(&tables::summary(&measured(files), &published).markdown());
     if let Ok(Some(found)) = comparison(files).map(|it| it.filter(Comparison::is_useful)) {
         out.push_str(&found.markdown());
     }

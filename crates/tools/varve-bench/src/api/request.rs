@@ -7,10 +7,11 @@ use std::sync::atomic::Ordering;
 
 use super::answer::{Check, Expect};
 use super::changes::Change;
-use super::choice::{Chooser, Distribution, Random};
+use super::choice::{Chooser, Distribution};
 use super::payload::{self, Naming, Template, VertexKind};
 use super::scenario::{Data, GraphAddress, Need, Scenario};
 use super::social;
+use crate::random::Random;
 use template::template;
 
 /// Other persons that are asked for beside each.

@@ -5,21 +5,21 @@
 //! not be known is absent. Readers accept absent fields, so that a newer tool reads older files;
 //! [`FORMAT`] grows when a field changes its meaning.
 
-mod buckets;
 mod ceiling;
-mod environment;
 mod load;
 mod row;
 mod server;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-pub use buckets::Buckets;
+use crate::result::Form;
+
+pub use crate::environment::Environment;
+pub use crate::result::Buckets;
 pub use ceiling::{Ceiling, CeilingRow, Measured};
-pub use environment::Environment;
 pub use load::{Load, Model};
 pub use row::{
     Columns, Connections, Corrected, Cpu, ErrorExample, Generator, Memory, More, Row, Second,
@@ -29,6 +29,14 @@ pub use server::Server;
 
 /// Version of the file's form.
 pub const FORMAT: u32 = 1;
+
+/// Files of the load tests.
+pub(crate) const FORM: Form = Form {
+    suite: "",
+    command: "varve bench api",
+    oldest: 1,
+    newest: FORMAT,
+};
 
 /// A whole result file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -80,29 +88,17 @@ impl ResultFile {
     /// Reads a result file.
     ///
     /// # Errors
-    /// When it cannot be read, is no result file, or was written by a newer tool.
+    /// When it cannot be read, is another file, or was written by a newer tool.
     pub fn read(path: &Path) -> Result<Self> {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
-        let file: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is not a result file", path.display()))?;
-        ensure!(
-            (1..=FORMAT).contains(&file.format),
-            "{}: form {} is not known to this tool, which knows 1 to {FORMAT}",
-            path.display(),
-            file.format
-        );
-        Ok(file)
+        FORM.read(path)
     }
 
-    /// Writes the file, readable by people: one row's fields a line, series and histograms compact.
+    /// Writes the file.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let text = serde_json::to_string_pretty(self).context("as JSON")?;
-        std::fs::write(path, compact_pairs(&text) + "\n")
-            .with_context(|| format!("writing {}", path.display()))
+        crate::result::write(self, path)
     }
 
     /// The server named so.
@@ -115,34 +111,6 @@ impl ResultFile {
     pub fn measured(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.skipped.is_none())
     }
-}
-
-/// Puts arrays and objects that hold only numbers on one line each; a histogram would fill
-/// thousands of lines.
-fn compact_pairs(pretty: &str) -> String {
-    let mut out = String::with_capacity(pretty.len());
-    let mut lines = pretty.lines().peekable();
-    while let Some(line) = lines.next() {
-        out.push_str(line);
-        let in_series = line.ends_with('[') && line.trim() == "[";
-        let in_second = line.trim() == "{"
-            && lines
-                .peek()
-                .is_some_and(|next| next.trim().starts_with("\"at_s\""));
-        if in_series || in_second {
-            for inner in lines.by_ref() {
-                let inner = inner.trim();
-                if !matches!(inner, "]" | "]," | "}" | "},") {
-                    out.push_str(inner);
-                    continue;
-                }
-                out.push_str(inner);
-                break;
-            }
-        }
-        out.push('\n');
-    }
-    out
 }
 
 #[cfg(test)]

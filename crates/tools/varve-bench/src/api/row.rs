@@ -11,14 +11,11 @@ use anyhow::{Context, Result, anyhow};
 
 use super::bound::Use;
 use super::changes::Changes;
-use super::choice::{Distribution, mix};
+use super::choice::Distribution;
 use super::connection::Route;
-use super::environment;
 use super::jtl;
-use super::measure::{Acknowledged, Part, Tally, buckets};
+use super::measure::{Acknowledged, Part, Tally};
 use super::plan::{Arrivals, Users};
-use super::process;
-use super::progress::Progress;
 use super::request::Requests;
 use super::result::{
     Buckets, Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row,
@@ -26,6 +23,11 @@ use super::result::{
 };
 use super::scenario::{Data, GraphAddress, Scenario};
 use super::worker::{self, ModelOfWorker, Work};
+use crate::environment;
+use crate::histogram::buckets;
+use crate::process;
+use crate::progress::Progress;
+use crate::random::mix;
 
 /// How often the server's process is looked at.
 const WATCH: Duration = Duration::from_millis(250);
@@ -180,7 +182,7 @@ impl RowPlan<'_> {
                     merged.merge(&part);
                     if *count == threads {
                         let cpu = watch.percent_since(1.0);
-                        self.progress.second(self.label, &merged.second(), cpu);
+                        self.show(&merged.second(), cpu);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
@@ -193,6 +195,26 @@ impl RowPlan<'_> {
         watch.look(start, self.server_pid);
         self.progress.end();
         seconds
+    }
+
+    /// A second is over. Only a person looks on: the row's end has its figures.
+    fn show(&self, second: &Second, server_cpu: Option<f64>) {
+        if self.progress != Progress::Terminal || second.at_s == u32::MAX {
+            return;
+        }
+        let cpu = server_cpu.map_or(String::new(), |percent| {
+            format!(", server {percent:.0} % CPU")
+        });
+        self.progress.show(&format!(
+            "{} {}s: {} users, {}/s, median {:.2} ms, 99 % {:.2} ms, {} errors{cpu}",
+            self.label,
+            second.at_s + 1,
+            second.users,
+            second.samples,
+            second.median_us as f64 / 1e3,
+            second.line99_us as f64 / 1e3,
+            second.errors,
+        ));
     }
 
     fn conclude(

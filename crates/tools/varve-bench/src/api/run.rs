@@ -8,29 +8,29 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::choice::{Distribution, mix};
+use super::choice::Distribution;
 use super::connection::{self, Route};
-use super::environment;
 use super::jtl;
 use super::limit_search::{self, Step};
 use super::opening;
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
 use super::payload::{Naming, VertexKind};
 use super::preset::Planned;
-use super::progress::Progress;
 use super::queries;
 use super::result::{FORMAT, LimitFound, Load, Model, ResultFile, Row, Server};
 use super::row::{Ran, RowPlan};
 use super::scenario::{Data, Need, Scenario};
-use super::serve::Served;
 use super::table;
 use super::target::Target;
 use super::threshold::Threshold;
 use super::verify;
+use crate::environment::{self, Environment};
 use crate::owned;
+use crate::progress::{self, Progress};
+use crate::random::mix;
+use crate::result::{EXIT_FAILED, put};
+use crate::serve::Served;
 
-/// Exit code when a condition of `--fail-on` held, or written data was not there.
-const FAILED: u8 = 3;
 /// Connections that load the data: few, since a HugeGraph server on two processors refuses more.
 const LOADERS: u32 = 2;
 /// Longest time that loading may take, in seconds.
@@ -76,7 +76,7 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     fn start(arguments: &'a ApiArguments) -> Result<Self> {
-        let served = match &arguments.serve {
+        let served = match &arguments.common.serve {
             Some(binary) => {
                 let durability = arguments.durability.as_deref().unwrap_or("none");
                 let settings = arguments.server_settings()?;
@@ -84,8 +84,13 @@ impl<'a> Session<'a> {
             }
             None => None,
         };
-        let url = served.as_ref().map_or(arguments.url.as_str(), |it| &it.url);
-        let pid = served.as_ref().map(Served::pid).or(arguments.server_pid);
+        let url = served
+            .as_ref()
+            .map_or(arguments.common.url.as_str(), |it| &it.url);
+        let pid = served
+            .as_ref()
+            .map(Served::pid)
+            .or(arguments.common.server_pid);
         let (mut target, naming, is_used) = match arguments.gremlin_server {
             true => opening::gremlin_server(arguments, url, pid)?,
             false => opening::prepared(arguments, url, pid)?,
@@ -229,7 +234,7 @@ impl<'a> Session<'a> {
 
     /// Tells something that a reader of the file should know, too.
     fn warn(&mut self, warning: String) {
-        eprintln!("warning: {warning}");
+        progress::warn(&warning);
         self.file.environment.warnings.push(warning);
     }
 
@@ -332,13 +337,13 @@ impl<'a> Session<'a> {
             route: Route::new(&self.target.endpoint, self.turn, connections),
             distribution: self.arguments.choice,
             threads: self.arguments.threads(),
-            seed: mix(self.arguments.seed ^ (u64::from(self.turn) << 40)),
+            seed: mix(self.arguments.common.seed ^ (u64::from(self.turn) << 40)),
             connect_timeout: self.arguments.connect_timeout(),
             timeout: self.arguments.timeout(),
             budget,
             read_back: self.arguments.verify,
             server_pid: self.target.server.pid,
-            progress: Progress::new(self.arguments.quiet),
+            progress: Progress::new(self.arguments.common.quiet),
             samples: self.samples.as_mut().filter(|_| keep_samples),
             load,
         }
@@ -437,14 +442,12 @@ impl<'a> Session<'a> {
 
     fn save(&mut self) -> Result<()> {
         owned::stand_still_if_ending();
-        self.file.environment.ended = environment::now();
-        self.file.environment.load_average_end = environment::load_average();
-        if let Some(path) = &self.arguments.json {
+        self.file.environment.end();
+        if let Some(path) = &self.arguments.common.json {
             self.file.write(path)?;
         }
         if let Some(path) = &self.arguments.markdown {
-            std::fs::write(path, table::markdown(&self.file))
-                .with_context(|| format!("writing {}", path.display()))?;
+            put(path, &table::markdown(&self.file))?;
         }
         Ok(())
     }
@@ -470,7 +473,7 @@ impl<'a> Session<'a> {
         }
         Ok(match self.failed.is_empty() {
             true => ExitCode::SUCCESS,
-            false => ExitCode::from(FAILED),
+            false => ExitCode::from(EXIT_FAILED),
         })
     }
 }
@@ -481,22 +484,26 @@ fn new_file(
     server: &Server,
     naming: &Naming,
 ) -> ResultFile {
-    let title = arguments.title.as_deref().unwrap_or("varve bench api");
-    let mut file = ResultFile {
+    let title = arguments
+        .common
+        .title
+        .as_deref()
+        .unwrap_or("varve bench api");
+    let data = match served {
+        Some(served) => environment::Data::Folder(served.folder().to_owned()),
+        None => environment::Data::Elsewhere,
+    };
+    let environment = arguments.common.environment(&data, arguments.threads());
+    ResultFile {
         format: FORMAT,
         title: title.to_owned(),
-        environment: environment::describe(&match served {
-            Some(served) => environment::Data::Folder(served.folder().to_owned()),
-            None => environment::Data::Elsewhere,
-        }),
+        environment: Environment {
+            run_prefix: String::from_utf8_lossy(&naming.prefix).into_owned(),
+            ..environment
+        },
         servers: vec![server.clone()],
         ..ResultFile::default()
-    };
-    file.environment.machine.clone_from(&arguments.machine);
-    file.environment.seed = arguments.seed;
-    file.environment.run_prefix = String::from_utf8_lossy(&naming.prefix).into_owned();
-    file.environment.generator_threads = arguments.threads();
-    file
+    }
 }
 
 /// Why a step of a search is not clean. A row that ended early, or that the generator bound, says

@@ -1,8 +1,8 @@
 //! The social graph that Gremlin queries and traversers are asked of: persons who know others, few
 //! of whom most know.
 
-use super::choice::mix;
 use super::payload::Naming;
+use crate::random::mix;
 
 /// Vertex label of the persons.
 pub(crate) const PERSON_LABEL: &str = "benchp";

@@ -1,61 +1,105 @@
-//! The Markdown table of a result: the published columns in their order, ours to the right.
+//! The table of rows: the published columns in their order, ours to the right.
 
 use std::fmt::Write as _;
 
-use super::result::{Load, Model, ResultFile, Row};
+use super::result::{CeilingRow, Load, Model, ResultFile, Row};
+use crate::report::table::{Cell, Table};
+use crate::report::text::{bytes, escape, ms, three, whole, whole_ms};
 
-/// The published columns.
-const PUBLISHED: &[&str] = &[
-    "Label",
-    "Samples",
-    "Average",
-    "Median",
-    "90% Line",
-    "Min",
-    "Max",
-    "Error %",
-    "Throughput",
-    "KB/sec",
+/// A column's head and its value in a row.
+type Figure = (&'static str, fn(&Row) -> Cell);
+
+/// The published columns, and ours after them.
+const FIGURES: &[Figure] = &[
+    ("Samples", |row| whole(row.columns.samples as f64).into()),
+    ("Average", |row| whole_ms(row.columns.average_us).into()),
+    ("Median", |row| {
+        whole_ms(row.columns.median_us as f64).into()
+    }),
+    ("90% Line", |row| {
+        whole_ms(row.columns.line90_us as f64).into()
+    }),
+    ("Min", |row| whole_ms(row.columns.min_us as f64).into()),
+    ("Max", |row| whole_ms(row.columns.max_us as f64).into()),
+    ("Error %", |row| {
+        let percent = row.columns.error_percent;
+        Cell::Marked(format!("{percent:.2}%"), percent == 0.0)
+    }),
+    ("Throughput", |row| {
+        format!("{:.1}", row.columns.throughput).into()
+    }),
+    ("KB/sec", |row| {
+        format!("{:.1}", row.columns.kb_per_s).into()
+    }),
+    ("|95% Line", |row| ms(row.more.line95_us as f64).into()),
+    ("99% Line", |row| ms(row.more.line99_us as f64).into()),
+    ("99.9% Line", |row| ms(row.more.line999_us as f64).into()),
+    ("elements/s", |row| whole(row.more.items_per_s).into()),
+    ("sent KB/sec", |row| {
+        format!("{:.1}", row.more.sent_kb_per_s).into()
+    }),
+    ("corrected 50/99/99.9%", |row| {
+        optional(row.corrected.as_ref(), |it| {
+            let all = [it.median_us, it.line99_us, it.line999_us];
+            all.map(|us| ms(us as f64)).join(" / ")
+        })
+    }),
+    ("server µs/request", |row| {
+        optional(row.cpu.server_us_per_request, three)
+    }),
+    ("server µs/element", |row| {
+        optional(row.cpu.server_us_per_item, three)
+    }),
+    ("generator µs/request", |row| {
+        three(row.cpu.generator_us_per_request).into()
+    }),
+    ("server memory", |row| {
+        optional(row.server_memory.as_ref(), |it| bytes(it.peak_bytes as f64))
+    }),
 ];
 
-/// The columns of ours.
-const OURS: &[&str] = &[
-    "95% Line",
-    "99% Line",
-    "99.9% Line",
-    "items/s",
-    "sent KB/sec",
-    "corrected 50/99/99.9%",
-    "server µs/request",
-    "server µs/item",
-    "generator µs/request",
-    "load",
-    "server",
-    "durability",
-    "remarks",
-];
+fn optional<V>(value: Option<V>, text: impl FnOnce(V) -> String) -> Cell {
+    value.map_or_else(|| "–".to_owned(), text).into()
+}
+
+/// A table of rows with these columns before the figures, and these after them.
+pub(crate) fn rows_between(before: &[&str], after: &[&str]) -> Table {
+    let figures = FIGURES.iter().map(|(head, _)| *head);
+    let before = before.iter().copied();
+    Table::new(before.chain(figures).chain(after.iter().copied()))
+}
+
+/// The figures of a row; of one that did not run there are none.
+pub(crate) fn figures(row: &Row) -> impl Iterator<Item = Cell> {
+    FIGURES.iter().map(|(_, figure)| match row.skipped {
+        Some(_) => "–".into(),
+        None => figure(row),
+    })
+}
 
 /// The table of all rows, with a line of units and the limits found.
 #[must_use]
 pub fn markdown(file: &ResultFile) -> String {
-    let mut out = String::new();
-    line(
-        &mut out,
-        PUBLISHED.iter().chain(OURS).map(ToString::to_string),
-    );
-    let numbers = 1..PUBLISHED.len() + 9;
-    line(
-        &mut out,
-        (0..PUBLISHED.len() + OURS.len()).map(|at| match numbers.contains(&at) {
-            true => "--:".to_owned(),
-            false => "---".to_owned(),
-        }),
-    );
+    let after = ["<load", "<server", "<durability", "<remarks"];
+    let mut table = rows_between(&["<Label"], &after);
     for row in &file.rows {
-        line(&mut out, cells(row).into_iter());
+        let durability = match row.skipped {
+            Some(_) => "",
+            None => row.durability.as_deref().unwrap_or("unknown"),
+        };
+        let mut cells: Vec<Cell> = vec![row.label.as_str().into()];
+        cells.extend(figures(row));
+        cells.extend([
+            load(&row.load).into(),
+            row.server.as_str().into(),
+            durability.into(),
+        ]);
+        cells.push(remarks(row));
+        table.row(cells);
     }
+    let mut out = table.markdown();
     out.push_str(
-        "\nTimes in ms; throughput in requests a second; corrected: from the planned send.\n",
+        "Times in ms; throughput in requests a second; corrected: from the planned send.\n",
     );
     for found in &file.limits {
         let last = found
@@ -70,128 +114,118 @@ pub fn markdown(file: &ResultFile) -> String {
     out
 }
 
-/// The table of ours against the ceilings of the same run; nothing when there is none.
-#[must_use]
-pub fn ceilings(file: &ResultFile) -> String {
-    const HEAD: &[&str] = &[
-        "scenario",
-        "durability",
-        "users",
-        "ours items/s",
-        "ours CPU µs/item",
-        "ceiling",
-        "its items/s",
-        "its CPU µs/item",
-        "ours ÷ ceiling, rate",
-        "ceiling ÷ ours, CPU",
-    ];
-    let mut out = String::new();
-    if file.ceilings.is_empty() {
-        return out;
-    }
-    line(&mut out, HEAD.iter().map(ToString::to_string));
-    line(&mut out, HEAD.iter().map(|_| "---".to_owned()));
-    for row in &file.ceilings {
-        for ceiling in &row.ceilings {
-            let cells = [
-                row.label.clone(),
-                row.durability.clone(),
-                row.users.to_string(),
-                format!("{:.0}", row.ours.items_per_s),
-                format!("{:.2}", row.ours.cpu_us_per_item),
+/// Ours against the ceilings of the same run.
+pub(crate) fn ceilings<'a>(rows: impl Iterator<Item = &'a CeilingRow>) -> Table {
+    let mut table = Table::new([
+        "<Scenario",
+        "<Durability",
+        "Users",
+        "Ours: elements/s",
+        "CPU µs/element",
+        "|<Ceiling",
+        "Its elements/s",
+        "Its CPU µs/element",
+        "Ours ÷ ceiling, rate",
+        "Ceiling ÷ ours, CPU",
+    ]);
+    for row in rows {
+        for (at, ceiling) in row.ceilings.iter().enumerate() {
+            // Ours stands once, before its ceilings.
+            let once = |text: String| if at == 0 { text } else { String::new() };
+            table.row([
+                once(row.label.clone()),
+                once(row.durability.clone()),
+                once(row.users.to_string()),
+                once(whole(row.ours.items_per_s)),
+                once(three(row.ours.cpu_us_per_item)),
                 ceiling.name.clone(),
-                format!("{:.0}", ceiling.measured.items_per_s),
-                format!("{:.2}", ceiling.measured.cpu_us_per_item),
-                format!("{:.2}", ceiling.ratio_rate),
-                format!("{:.2}", ceiling.ratio_cpu),
-            ];
-            line(&mut out, cells.into_iter());
+                whole(ceiling.measured.items_per_s),
+                three(ceiling.measured.cpu_us_per_item),
+                three(ceiling.ratio_rate),
+                three(ceiling.ratio_cpu),
+            ]);
         }
     }
-    out
+    table
 }
 
-/// A row's cells.
-fn cells(row: &Row) -> Vec<String> {
-    let mut cells = vec![row.label.clone()];
-    if let Some(reason) = &row.skipped {
-        cells.resize(PUBLISHED.len() + OURS.len() - 4, "–".to_owned());
-        cells.extend([load(&row.load), row.server.clone(), String::new()]);
-        cells.push(format!("skipped: {reason}"));
-        return cells;
-    }
-    let (columns, more) = (&row.columns, &row.more);
-    cells.push(columns.samples.to_string());
-    cells.push(whole_ms(columns.average_us));
-    for us in [
-        columns.median_us,
-        columns.line90_us,
-        columns.min_us,
-        columns.max_us,
-    ] {
-        cells.push(whole_ms(us as f64));
-    }
-    cells.push(format!("{:.2}%", columns.error_percent));
-    cells.push(format!("{:.1}", columns.throughput));
-    cells.push(format!("{:.1}", columns.kb_per_s));
-    for us in [more.line95_us, more.line99_us, more.line999_us] {
-        cells.push(ms(us));
-    }
-    cells.push(format!("{:.0}", more.items_per_s));
-    cells.push(format!("{:.1}", more.sent_kb_per_s));
-    cells.push(row.corrected.as_ref().map_or("–".to_owned(), |it| {
-        format!(
-            "{} / {} / {}",
-            ms(it.median_us),
-            ms(it.line99_us),
-            ms(it.line999_us)
-        )
-    }));
-    let optional = |us: Option<f64>| us.map_or("–".to_owned(), |us| format!("{us:.1}"));
-    cells.push(optional(row.cpu.server_us_per_request));
-    cells.push(optional(row.cpu.server_us_per_item));
-    cells.push(format!("{:.1}", row.cpu.generator_us_per_request));
-    cells.push(load(&row.load));
-    cells.push(row.server.clone());
-    cells.push(row.durability.clone().unwrap_or("unknown".to_owned()));
-    cells.push(remarks(row));
-    cells
+/// Something that a reader of a row must know.
+enum Remark {
+    Note(String),
+    /// What, and why: a page shows that when it is pointed at.
+    Flag(&'static str, String),
+    Bad(String),
 }
 
 /// What a reader of the row must know.
-fn remarks(row: &Row) -> String {
-    let mut remarks: Vec<String> = Vec::new();
+pub(crate) fn remarks(row: &Row) -> Cell {
+    let (mut html, mut text) = (Vec::new(), Vec::new());
+    for remark in noted(row) {
+        match remark {
+            Remark::Note(note) => {
+                html.push(escape(&note));
+                text.push(note);
+            }
+            Remark::Flag(what, why) => {
+                let title = escape(&why);
+                html.push(format!(
+                    "<span class=\"flag\" title=\"{title}\">{what}</span>"
+                ));
+                text.push(format!("{what}: {why}"));
+            }
+            Remark::Bad(what) => {
+                html.push(format!("<span class=\"bad\">{}</span>", escape(&what)));
+                text.push(what);
+            }
+        }
+    }
+    Cell::Html(html.join(", "), text.join("; "))
+}
+
+fn noted(row: &Row) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    if let Some(reason) = &row.skipped {
+        remarks.push(Remark::Note(format!("skipped: {reason}")));
+        return remarks;
+    }
     if !row.errors.is_empty() {
-        let kinds = row
-            .errors
-            .iter()
-            .map(|(kind, count)| format!("{kind} {count}"));
-        remarks.push(kinds.collect::<Vec<_>>().join(", "));
+        let kinds = row.errors.iter();
+        let kinds = kinds.map(|(kind, count)| format!("{kind} {count}"));
+        remarks.push(Remark::Note(kinds.collect::<Vec<_>>().join(", ")));
     }
     if let Some(why) = &row.ended_early {
-        remarks.push(format!("ended early: {why}"));
+        remarks.push(Remark::Flag("ended early", why.clone()));
     }
     if let Some(limit) = row.limit_us {
         let server = row.cpu.server_us_per_request;
         let ratio = server.map_or(String::new(), |us| format!(" ({:.2} of it)", us / limit));
-        remarks.push(format!("limit {limit:.0} µs of server CPU{ratio}"));
+        remarks.push(Remark::Note(format!(
+            "limit {limit:.0} µs of server CPU{ratio}"
+        )));
     }
     if row.generator.bound {
-        let reason = row.generator.bound_reason.as_deref().unwrap_or_default();
-        remarks.push(format!("generator-bound: {reason}"));
+        let reason = row.generator.bound_reason.clone().unwrap_or_default();
+        remarks.push(Remark::Flag("generator-bound", reason));
+    }
+    if row.repeat > 1 {
+        remarks.push(Remark::Note(format!("repeat {}", row.repeat)));
     }
     if row.generator.not_sent > 0 {
-        remarks.push(format!("not sent {}", row.generator.not_sent));
+        let count = whole(row.generator.not_sent as f64);
+        remarks.push(Remark::Note(format!("not sent {count}")));
     }
     match &row.verification {
-        Some(it) if !it.passed() => remarks.push(format!(
+        Some(it) if !it.passed() => remarks.push(Remark::Bad(format!(
             "verification failed: {} missing, {} wrong of {}",
             it.missing, it.wrong, it.checked
-        )),
-        Some(it) if it.checked > 0 => remarks.push(format!("{} read back", it.checked)),
+        ))),
+        Some(it) if it.checked > 0 => {
+            let count = whole(it.checked as f64);
+            remarks.push(Remark::Note(format!("{count} read back")));
+        }
         _ => {}
     }
-    remarks.join("; ")
+    remarks
 }
 
 /// A row in one line, for people who wait.
@@ -203,6 +237,7 @@ pub fn summary(row: &Row) -> String {
     }
     let columns = &row.columns;
     let remarks = remarks(row);
+    let remarks = remarks.text();
     let server = row
         .cpu
         .server_us_per_request
@@ -213,8 +248,8 @@ pub fn summary(row: &Row) -> String {
         columns.samples,
         columns.throughput,
         row.more.items_per_s,
-        ms(columns.median_us),
-        ms(row.more.line99_us),
+        ms(columns.median_us as f64),
+        ms(row.more.line99_us as f64),
         columns.error_percent,
         row.cpu.generator_us_per_request,
         if remarks.is_empty() { "" } else { "; " },
@@ -245,30 +280,6 @@ pub fn load(load: &Load) -> String {
 fn short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// As the published columns: whole milliseconds, cut off as JMeter's are.
-fn whole_ms(us: f64) -> String {
-    format!("{}", (us / 1_000.0) as u64)
-}
-
-/// Milliseconds with the digits that say something.
-fn ms(us: u64) -> String {
-    let ms = us as f64 / 1_000.0;
-    match us {
-        0..10_000 => format!("{ms:.2}"),
-        10_000..100_000 => format!("{ms:.1}"),
-        _ => format!("{ms:.0}"),
-    }
-}
-
-fn line(out: &mut String, cells: impl Iterator<Item = String>) {
-    for cell in cells {
-        out.push_str("| ");
-        out.push_str(&cell.replace('|', "\\|").replace('\n', " "));
-        out.push(' ');
-    }
-    out.push_str("|\n");
 }
 
 #[cfg(test)]
@@ -314,7 +325,7 @@ mod tests {
         assert_eq!(cells[0], cells[1]);
         assert_eq!(cells[0], cells[2]);
         assert!(text.contains(
-            "| vertex_by_id | 331000 | 1 | 1 | 2 | 0 | 172 | 0.00% | 920.7 | 178.1 | 0.00 | 12.3 |"
+            "| vertex_by_id | 331,000 | 1 | 1 | 2 | 0 | 172 | 0.00% | 920.7 | 178.1 | 0.00 | 12.3 |"
         ), "{text}");
     }
 

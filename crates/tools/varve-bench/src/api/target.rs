@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::payload::{
     self, EDGE_LABEL, FORGETFUL_LABEL, INDEXED_LABEL, Naming, PREFIX, VERTEX_LABEL, WIDE_LABEL,
 };
-use super::probe::Probe;
-use super::process;
 use super::result::Server;
 use super::scenario::{Feature, GraphAddress};
 use super::social;
+use crate::client::Probe;
 use crate::endpoint::{Endpoint, Trust};
+use crate::process;
 
 /// How a graph is addressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

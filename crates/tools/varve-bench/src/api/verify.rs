@@ -7,12 +7,12 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::changes::Changes;
-use super::choice::Random;
 use super::measure::Acknowledged;
 use super::payload::{ID, Naming, VertexKind};
 use super::result::Verification;
 use super::scenario::{Data, Need, Written};
 use super::target::Target;
+use crate::random::Random;
 
 /// Property names and values.
 type Properties = Vec<(String, Value)>;

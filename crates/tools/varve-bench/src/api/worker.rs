@@ -28,9 +28,9 @@ use super::connection::Route;
 use super::jtl;
 use super::measure::{Acknowledged, Failure, Part, Running, Tally};
 use super::plan::{Answered, Arrivals, Course, Life, Nanos, Users};
-use super::process;
 use super::request::Requests;
 use crate::endpoint::Stream;
+use crate::process;
 
 /// Bytes read at once; an answer that fits is not copied.
 const READ_BUFFER: usize = 256 * 1024;

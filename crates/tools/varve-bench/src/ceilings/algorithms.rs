@@ -21,10 +21,11 @@ use varve_traversal::algorithms::{PageRank, page_rank, weak};
 use varve_traversal::{Projection, ProjectionAsk};
 use varve_view::Meter;
 
-use super::cpu;
-use super::workload::{Random, vertex_id};
-use crate::api::environment;
+use super::workload::vertex_id;
+use crate::environment;
 use crate::owned::Folder;
+use crate::process;
+use crate::random::Random;
 
 /// Elements in one commit of the load.
 const BATCH: u64 = 2_500;
@@ -108,9 +109,9 @@ fn algorithms(copy: &Projection, meter: &Meter, edges: f64) -> Result<()> {
 
 /// What `work` makes, and the CPU time of this process meanwhile.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
-    let before = cpu::used_by(std::process::id())?;
+    let before = process::own_cpu_time();
     let made = work()?;
-    let spent = cpu::used_by(std::process::id())?.saturating_sub(before);
+    let spent = process::own_cpu_time().saturating_sub(before);
     Ok((made, spent))
 }
 
@@ -137,7 +138,7 @@ fn load(graph: &Arc<Graph>, vertices: u64, edges: u64) -> Result<()> {
 
 /// The edge of that number; its number keeps it apart from others between the same vertices.
 fn edge(at: u64, vertices: u64) -> Mutation {
-    let mut random = Random(at);
+    let mut random = Random::new(at);
     let mut end = || VertexId::text(&vertex_id(random.below(vertices)));
     let id = EdgeId {
         source: end(),

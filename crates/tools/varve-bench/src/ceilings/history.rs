@@ -16,10 +16,11 @@ use varve_model::{
     VertexLabelId,
 };
 
-use super::cpu;
-use super::workload::{Random, vertex_id};
-use crate::api::environment;
+use super::workload::vertex_id;
+use crate::environment;
 use crate::owned::Folder;
+use crate::process;
+use crate::random::Random;
 
 /// Edges of each vertex.
 const DEGREE: u64 = 10;
@@ -60,12 +61,12 @@ pub(crate) fn run(vertices: u64, versions: u32) -> Result<()> {
         for round in 0..ROUNDS {
             for (store, spent) in stores.iter().zip(&mut spent) {
                 read(store, 99)?;
-                let before = cpu::used_by(std::process::id())?;
+                let before = process::own_cpu_time();
                 let started = Instant::now();
                 while started.elapsed() < Duration::from_secs(1) {
                     spent.0 += read(store, round as u64)?;
                 }
-                spent.1 += cpu::used_by(std::process::id())?.saturating_sub(before);
+                spent.1 += process::own_cpu_time().saturating_sub(before);
             }
         }
         let rate = |(count, cpu): (u64, Duration)| count as f64 / cpu.as_secs_f64().max(1e-9);
@@ -118,8 +119,9 @@ impl Store {
             fresh: false,
         }];
         for edge in 0..DEGREE {
-            let target =
-                VertexId::text(&vertex_id(Random(at * DEGREE + edge).below(self.vertices)));
+            let target = VertexId::text(&vertex_id(
+                Random::new(at * DEGREE + edge).below(self.vertices),
+            ));
             let id = EdgeId {
                 source: source.clone(),
                 parent: EdgeLabelId(1),
@@ -143,7 +145,7 @@ impl Store {
     }
 
     fn read_vertices(&self, seed: u64) -> Result<u64> {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         for _ in 0..1_000 {
             let id = VertexId::text(&vertex_id(random.below(self.vertices)));
             let found = self
@@ -155,7 +157,7 @@ impl Store {
     }
 
     fn read_edges(&self, seed: u64) -> Result<u64> {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let view = self.graph.view(TemporalScope::NOW)?;
         let mut edges = 0;
         for _ in 0..200 {

@@ -28,15 +28,17 @@ use super::server;
 use crate::api::choice::Distribution;
 use crate::api::connection::Route;
 use crate::api::payload::Naming;
-use crate::api::progress::Progress;
 use crate::api::request::Requests;
 use crate::api::result::{Ceiling, CeilingRow, FORMAT, Load, Measured, Model, ResultFile, Row};
 use crate::api::row::RowPlan;
 use crate::api::scenario::{Data, GraphAddress};
-use crate::api::serve::{Served, VerifyStore};
+use crate::api::table;
 use crate::api::target::{Paths, Target};
-use crate::api::{environment, table};
 use crate::endpoint::{Endpoint, Trust};
+use crate::environment::{self, Environment};
+use crate::progress::Progress;
+use crate::result::put;
+use crate::serve::{Served, VerifyStore};
 
 /// Seed of contents and choices: every run sends the same.
 const SEED: u64 = 1;
@@ -77,12 +79,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut file = ResultFile {
         format: FORMAT,
         title: "varve bench limits".to_owned(),
-        environment: environment::describe(&environment::Data::temporary()),
+        environment: Environment::new(&environment::Data::temporary(), None, SEED, 1),
         ..ResultFile::default()
     };
     target.server.name = "varve".to_owned();
-    file.environment.seed = SEED;
-    file.environment.generator_threads = 1;
     file.servers.push(target.server.clone());
     let mut run = Run {
         target,
@@ -119,12 +119,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for server in &mut file.servers {
         server.notes.push(verified.to_string());
     }
-    file.environment.ended = environment::now();
-    file.environment.load_average_end = environment::load_average();
-    let text = format!("{}\n{}", table::ceilings(&file), table::markdown(&file));
+    file.environment.end();
+    let ceilings = table::ceilings(file.ceilings.iter()).markdown();
+    let text = format!("{ceilings}{}", table::markdown(&file));
     print!("{text}");
     if let Some(path) = &options.markdown {
-        std::fs::write(path, &text).with_context(|| format!("writing {}", path.display()))?;
+        put(path, &text)?;
     }
     if let Some(path) = &options.json {
         file.write(path)?;
@@ -410,7 +410,7 @@ impl Bare {
                 ..target.place.clone()
             },
             server,
-            probe: crate::api::probe::Probe::new(Endpoint::plain(bare.address, "bare")),
+            probe: crate::client::Probe::new(Endpoint::plain(bare.address, "bare")),
         };
         Ok(Self {
             target,

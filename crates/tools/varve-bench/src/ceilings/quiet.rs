@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::api::process;
+use crate::process;
 
 /// How long the processes are looked at before each decision.
 const WINDOW: Duration = Duration::from_millis(250);

@@ -11,8 +11,8 @@ use varve_kv::Engine;
 use varve_model::time::SystemClock;
 use varve_server::{AppState, RunningServer, ServerConfig};
 
-use crate::api::serve::listening;
 use crate::owned::{Ending, Process};
+use crate::serve::listening;
 
 /// The bare HTTP server as a process; ended when dropped.
 pub(crate) struct Bare {

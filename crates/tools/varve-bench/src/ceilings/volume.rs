@@ -7,11 +7,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use super::client::{closed_loop, once};
+use super::client::closed_loop;
 use super::workload;
 use super::workload::{BATCH_EDGES, BATCH_VERTICES, batch, edge, request, vertex, vertex_id};
-use crate::api::environment;
-use crate::api::serve::{Served, VerifyStore};
+use crate::client::Probe;
+use crate::endpoint::Endpoint;
+use crate::environment;
+use crate::serve::{Served, VerifyStore};
 
 /// Requests built before they are sent; bounds this tool's own memory.
 const ROUND: u64 = 500;
@@ -59,19 +61,20 @@ pub(crate) fn run(
         })
         .collect();
     let measured = closed_loop(server.address, 16, &reads, 200)?;
+    let at = |percent| measured.times.percentile(percent) as f64 / 1e3;
     println!(
         "queries: {} in {:.1} s, p50 {:.2} ms, p99 {:.2} ms; resident peak {} MiB",
-        measured.requests,
+        measured.times.count(),
         measured.elapsed.as_secs_f64(),
-        measured.p50.as_secs_f64() * 1e3,
-        measured.p99.as_secs_f64() * 1e3,
+        at(50.0),
+        at(99.0),
         peak_mib(server.pid)?
     );
     let started = Instant::now();
     served.kill_and_restart()?;
     let server = Server::of(&served)?;
     let first = reads.first().context("a read")?;
-    let (status, _) = once(server.address, first)?;
+    let status = probe(server.address).send(first)?.status;
     ensure!(status == 200, "the first read after a restart: {status}");
     println!(
         "killed and started again: first answer after {:.2} s",
@@ -132,29 +135,22 @@ fn load(
 }
 
 fn setup(address: SocketAddr) -> Result<()> {
+    let mut probe = probe(address);
     for (path, body) in workload::schema() {
-        let (status, answer) = once(address, &workload::request("POST", path, &body))?;
-        ensure!(
-            status < 300,
-            "{path}: {status} {}",
-            String::from_utf8_lossy(&answer)
-        );
+        let answer = probe.send(&workload::request("POST", path, &body))?;
+        let status = answer.status;
+        ensure!(status < 300, "{path}: {status} {}", answer.text());
     }
     Ok(())
 }
 
+fn probe(address: SocketAddr) -> Probe {
+    Probe::new(Endpoint::plain(address, "localhost"))
+}
+
 /// The most memory the process ever had resident.
 fn peak_mib(pid: u32) -> Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).context("reading /proc")?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .context("VmHWM")?;
-    let kib: u64 = line
-        .trim()
-        .trim_end_matches("kB")
-        .trim()
-        .parse()
-        .context("a number")?;
+    let kib = environment::field(&format!("/proc/{pid}/status"), "VmHWM").context("VmHWM")?;
+    let kib: u64 = kib.trim_end_matches(" kB").parse().context("a number")?;
     Ok(kib / 1024)
 }

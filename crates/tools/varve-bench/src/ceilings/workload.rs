@@ -4,23 +4,7 @@
 //! of JSON); an edge joins two random vertices and has two properties. Everything follows from a
 //! seed.
 
-/// A small generator (SplitMix64), so that every run sends the same.
-#[derive(Debug, Clone)]
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-}
+use crate::random::Random;
 
 /// Vertices per batch request.
 pub(crate) const BATCH_VERTICES: usize = 200;
@@ -58,11 +42,11 @@ pub(crate) fn schema() -> Vec<(&'static str, String)> {
 
 /// The id of vertex number `at`: 16 hexadecimal digits, in random order.
 pub(crate) fn vertex_id(at: u64) -> String {
-    format!("{:016x}", Random(at).next())
+    format!("{:016x}", Random::new(at).next())
 }
 
 pub(crate) fn vertex(at: u64) -> String {
-    let mut random = Random(at ^ 0xABCD);
+    let mut random = Random::new(at ^ 0xABCD);
     format!(
         r#"{{"label":"person","id":"{}","properties":{{"name":"n{:08}","city":"Beijing","lang":"java","age":{},"price":{},"weight":{}.5,"date":"2020-01-{:02}"}}}}"#,
         vertex_id(at),
@@ -76,7 +60,7 @@ pub(crate) fn vertex(at: u64) -> String {
 
 /// Edge number `at` between two of the first `vertices` vertices.
 pub(crate) fn edge(at: u64, vertices: u64) -> String {
-    let mut random = Random(at ^ 0x00ED_6E00);
+    let mut random = Random::new(at ^ 0x00ED_6E00);
     let (source, target) = (
         vertex_id(random.below(vertices)),
         vertex_id(random.below(vertices)),

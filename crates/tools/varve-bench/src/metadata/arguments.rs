@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::endpoint::Trust;
+use crate::arguments::Common;
 
 use super::profile::{Profile, ROWS};
 
@@ -24,20 +24,14 @@ const LONGEST_SECONDS: f64 = 366.0 * 86_400.0;
 /// `varve bench metadata`
 #[derive(Debug, Clone, Args)]
 pub struct MetadataArguments {
-    /// Address of the repository's platform; a path is kept
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
-    pub(crate) url: String,
     #[command(flatten)]
-    pub(crate) trust: Trust,
+    pub(crate) common: Common,
     /// Name of the server on the platform
     #[arg(long, default_value = "varve", value_name = "NAME")]
     pub(crate) server_name: String,
     /// User that acts
     #[arg(long, default_value = "bench", value_name = "NAME")]
     pub(crate) user: String,
-    /// Start this binary as the server, with an empty data folder for each volume
-    #[arg(long, value_name = "VARVE", conflicts_with = "url")]
-    pub(crate) serve: Option<PathBuf>,
     /// With --serve: when a write is acknowledged; else what to call the repository's durability
     #[arg(
         long,
@@ -48,12 +42,6 @@ pub struct MetadataArguments {
     /// With --serve: keep the server's data in this folder, each volume in one of its own
     #[arg(long, value_name = "FOLDER", requires = "serve")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// With --serve: set an option of the server; may be repeated
-    #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
-    pub(crate) serve_set: Vec<String>,
-    /// The repository's process on this machine [default: who listens on the port]
-    #[arg(long, value_name = "PID")]
-    pub(crate) server_pid: Option<u32>,
 
     /// Go on after the last profile that is over in the file of --json, with the repository as it
     /// was left
@@ -91,16 +79,10 @@ pub struct MetadataArguments {
     /// of the searches
     #[arg(long)]
     pub(crate) no_booking: bool,
-    /// Seed of values
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(crate) seed: u64,
 
     /// Run nothing: report on these files, which earlier runs wrote
     #[arg(long, value_delimiter = ',', value_name = "FILE,…", conflicts_with_all = ["serve", "evidence", "json"])]
     pub(crate) from: Vec<PathBuf>,
-    /// Write the results to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
     /// Write the time of every call into this folder, in the published form: a folder for each
     /// volume
     #[arg(long, value_name = "FOLDER")]
@@ -111,18 +93,9 @@ pub struct MetadataArguments {
     /// Write the tables as Markdown to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// What the run is for
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
     /// What to call the repository [default: varve]
     #[arg(long, default_value = "varve", value_name = "NAME")]
     pub(crate) name: String,
-    /// What to call this machine
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) machine: Option<String>,
-    /// No progress
-    #[arg(long)]
-    pub(crate) quiet: bool,
 }
 
 /// How much: instances of each type, and the page of the timed searches.

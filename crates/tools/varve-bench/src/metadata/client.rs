@@ -4,25 +4,21 @@
 //! The time of a call runs from the request as a value to the answer read and checked: writing and
 //! reading JSON are in it, as they are in the published figures.
 
-use std::borrow::Cow;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use varve_omrs::json::{Encode, JsonError, encode};
 
 use super::answer::{self, ANSWER_BYTES_MAX, Answer, Envelope};
 use super::checked::Checked;
-use crate::api::http::{Body, Head};
-use crate::endpoint::{Endpoint, Stream, Trust};
+use crate::client::{self, Connection};
+use crate::endpoint::{Endpoint, Trust};
 use crate::wait::origin;
 
 /// How long to wait for an answer. The published runs have calls of twenty seconds.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// What is read at once while the length of an answer is not known, and at least how much the
-/// buffer grows by.
-const PART_BYTES: usize = 256 * 1024;
 /// Bytes of a request and of an answer that a failure keeps.
 const KEPT_BYTES: usize = 4_000;
 /// The class of the exception that means: the repository does not do this.
@@ -64,47 +60,12 @@ pub(crate) enum FailureKind {
 /// The client.
 #[derive(Debug)]
 pub(crate) struct Client {
-    endpoint: Endpoint,
+    connection: Connection,
     headers: String,
     /// What every path begins with.
     base: String,
-    stream: Option<Stream>,
     sent: Vec<u8>,
-    received: Received,
     checked: Checked,
-}
-
-/// The bytes of an answer. The buffer keeps its size from call to call: memory is made ready only
-/// when an answer is longer than all before.
-#[derive(Debug, Default)]
-struct Received {
-    buffer: Vec<u8>,
-    filled: usize,
-}
-
-impl Received {
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.filled]
-    }
-
-    /// Reads what there is, up to `more` bytes. Says how many came; none: the connection is closed.
-    fn read(&mut self, stream: &mut Stream, more: usize) -> std::io::Result<usize> {
-        let end = self.filled + more;
-        if end > self.buffer.len() {
-            self.buffer
-                .resize(end.max(self.buffer.len() + PART_BYTES), 0);
-        }
-        loop {
-            match stream.read(&mut self.buffer[self.filled..end]) {
-                Ok(length) => {
-                    self.filled += length;
-                    return Ok(length);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
 }
 
 impl Client {
@@ -118,48 +79,22 @@ impl Client {
         let (server, user) = (escaped(server), escaped(user));
         Ok(Self {
             headers: endpoint.headers(),
-            endpoint,
+            connection: Connection::new(endpoint, TIMEOUT, ANSWER_BYTES_MAX),
             base: format!("{path}/servers/{server}/open-metadata/repository-services/users/{user}"),
-            stream: None,
             sent: Vec::new(),
-            received: Received::default(),
             checked: Checked::default(),
         })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.endpoint.address
+        self.connection.endpoint().address
     }
 
-    /// `GET`.
+    /// `GET`, or `POST` with a body or without.
     ///
     /// # Errors
     /// When the call fails, in whatever way.
-    pub(crate) fn get<A: Answer>(&mut self, path: &str) -> Result<Timed<A>, Failure> {
-        self.call("GET", path, None)
-    }
-
-    /// `POST` with a body.
-    ///
-    /// # Errors
-    /// When the call fails, in whatever way.
-    pub(crate) fn post<A: Answer>(
-        &mut self,
-        path: &str,
-        body: &dyn Encode,
-    ) -> Result<Timed<A>, Failure> {
-        self.call("POST", path, Some(body))
-    }
-
-    /// `POST` without a body.
-    ///
-    /// # Errors
-    /// When the call fails, in whatever way.
-    pub(crate) fn post_nothing<A: Answer>(&mut self, path: &str) -> Result<Timed<A>, Failure> {
-        self.call("POST", path, None)
-    }
-
-    fn call<A: Answer>(
+    pub(crate) fn call<A: Answer>(
         &mut self,
         method: &str,
         path: &str,
@@ -168,17 +103,7 @@ impl Client {
         let start = Instant::now();
         let body = body.map(encode);
         self.write_request(method, path, body.as_deref());
-        let result = self.exchange().and_then(|head| {
-            let content = content(&head, self.received.bytes())?;
-            let read = answer::read::<A>(&content, &mut self.checked);
-            let elapsed = start.elapsed();
-            Ok(Timed {
-                answer: judged(head.status, read, &content)?,
-                elapsed,
-                bytes: content.len() as u64,
-            })
-        });
-        result.map_err(|mut failure| {
+        self.exchange(start).map_err(|mut failure| {
             let body = body.as_deref().map(shown).unwrap_or_default();
             failure.request = format!("{method} {}{path} {body}", self.base);
             failure
@@ -201,61 +126,24 @@ impl Client {
         sent.extend_from_slice(body);
     }
 
-    /// Sends the request and receives its answer, whose head it gives. Nothing is sent twice.
-    fn exchange(&mut self) -> Result<Head, Failure> {
-        let mut stream = match self.stream.take() {
-            Some(stream) => stream,
-            None => self.endpoint.connect(TIMEOUT).map_err(|error| {
-                Failure::new(FailureKind::Gone, "no connection", &error.to_string())
-            })?,
-        };
-        let head = self.transfer(&mut stream).map_err(|error| {
-            Failure::new(FailureKind::Failed, "no answer", &format!("{error:#}"))
-        })?;
-        if !head.close {
-            self.stream = Some(stream);
-        }
-        Ok(head)
+    /// Sends the request that is written, and judges its answer.
+    fn exchange<A: Answer>(&mut self, start: Instant) -> Result<Timed<A>, Failure> {
+        let failed = |kind, what: &str, why: String| Failure::new(kind, what, &why);
+        let none =
+            |error: anyhow::Error| failed(FailureKind::Failed, "no answer", format!("{error:#}"));
+        self.connection
+            .open()
+            .map_err(|error| failed(FailureKind::Gone, "no connection", error.to_string()))?;
+        let (head, answer) = self.connection.exchange(&self.sent).map_err(none)?;
+        let content = client::body(&head, answer).map_err(none)?;
+        let read = answer::read::<A>(&content, &mut self.checked);
+        let elapsed = start.elapsed();
+        Ok(Timed {
+            answer: judged(head.status, read, &content)?,
+            elapsed,
+            bytes: content.len() as u64,
+        })
     }
-
-    /// Sends the request and receives the answer whole.
-    fn transfer(&mut self, stream: &mut Stream) -> Result<Head> {
-        stream.write_all(&self.sent)?;
-        self.received.filled = 0;
-        let mut head: Option<Head> = None;
-        loop {
-            // What is known to come is read as it comes, into its place.
-            let missing = head.map_or(PART_BYTES, |head| match head.body {
-                Body::Length(length) => head.length + length - self.received.filled,
-                Body::Chunked | Body::UntilClose => PART_BYTES,
-            });
-            let is_over = self.received.read(stream, missing)? == 0;
-            let received = self.received.bytes();
-            let not_http = |_| anyhow!("the answer is not HTTP/1.1");
-            if head.is_none() {
-                head = Head::parse(received).map_err(not_http)?;
-                if matches!(head, Some(Head { body: Body::Length(length), .. }) if length > ANSWER_BYTES_MAX)
-                {
-                    bail!("an answer of more than {ANSWER_BYTES_MAX} bytes");
-                }
-            }
-            if let Some(head) = head
-                && let Some(end) = head.whole(received, is_over).map_err(not_http)?
-            {
-                self.received.filled = end;
-                return Ok(head);
-            }
-            if is_over {
-                bail!("the connection was closed before the answer was whole");
-            }
-        }
-    }
-}
-
-/// The body of an answer. One of known length is not copied.
-fn content<'a>(head: &Head, received: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
-    let malformed = |_| Failure::new(FailureKind::Failed, "no answer", "the body is malformed");
-    head.body(received).map_err(malformed)
 }
 
 /// What an answer means.

@@ -15,11 +15,11 @@ use super::counts;
 use super::evidence::Evidence;
 use super::profile::Profile;
 use super::profiles::STAGES;
-use super::progress;
 use super::recorder::Recorder;
 use super::result::{Begun, Carried, Continuation, MetadataFile, RowResult, VolumeRun};
 use super::suite::{Runs, Suite};
-use crate::api::environment;
+use crate::environment;
+use crate::progress;
 
 /// One part of the run of a volume.
 pub(crate) struct Part {
@@ -77,7 +77,11 @@ impl Part {
         let carried =
             carried.with_context(|| format!("no profile of {name} is over: begin anew"))?;
         let same = (carried.types, carried.seed, run.booking)
-            == (arguments.types, arguments.seed, !arguments.no_booking);
+            == (
+                arguments.types,
+                arguments.common.seed,
+                !arguments.no_booking,
+            );
         ensure!(
             same,
             "the run began with --seed {}{}{}",
@@ -117,7 +121,11 @@ impl Part {
         }
         run.continued.push(Continuation {
             started: environment::now(),
-            url: arguments.serve.is_none().then(|| arguments.url.clone()),
+            url: arguments
+                .common
+                .serve
+                .is_none()
+                .then(|| arguments.common.url.clone()),
             again: begun.map(|profile| profile.name().to_owned()),
         });
         Ok(Self {
@@ -141,7 +149,7 @@ impl Part {
             at: None,
             carried: Carried {
                 types: arguments.types,
-                seed: arguments.seed,
+                seed: arguments.common.seed,
                 ..Carried::default()
             },
             began: Instant::now(),

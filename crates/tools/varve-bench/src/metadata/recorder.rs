@@ -8,13 +8,10 @@ use hdrhistogram::Histogram;
 
 use super::client::Failure;
 use super::evidence::Evidence;
-use super::median::{median_interval, median_of};
 use super::profile::{Profile, ROWS, Row};
 use super::result::{FailedCase, RowResult};
-use crate::api::measure::buckets;
+use crate::histogram::{buckets, histogram, median_interval, median_of};
 
-/// Significant digits of the histograms.
-const DIGITS: u8 = 3;
 /// The longest time that is told apart: half an hour, in nanoseconds.
 const LONGEST_NS: u64 = 1_800_000_000_000;
 /// Failed test cases of a profile that are kept in full; the others are counted.
@@ -46,10 +43,6 @@ struct RowTally {
     instances: u64,
     bytes: u64,
     not_supported: bool,
-}
-
-fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds and digits are valid")
 }
 
 impl Recorder {
@@ -107,8 +100,8 @@ impl Recorder {
         tally.instances += call.instances;
         tally.bytes += call.bytes;
         let ns = call.elapsed.as_nanos().min(u128::from(LONGEST_NS)) as u64;
-        let histogram = tally.histogram.get_or_insert_with(new_histogram);
-        histogram.saturating_record(ns.max(1));
+        let times = tally.histogram.get_or_insert_with(|| histogram(LONGEST_NS));
+        times.saturating_record(ns.max(1));
         if let Some(evidence) = &mut self.evidence {
             evidence.add(row, case, call.elapsed);
         }
@@ -156,13 +149,13 @@ impl Recorder {
 
 impl RowTally {
     fn again(row: &RowResult) -> Self {
-        let mut histogram = None;
+        let mut times = None;
         for (ns, count) in &row.histogram_ns.0 {
-            let histogram = histogram.get_or_insert_with(new_histogram);
-            histogram.saturating_record_n(*ns, *count);
+            let times = times.get_or_insert_with(|| histogram(LONGEST_NS));
+            times.saturating_record_n(*ns, *count);
         }
         Self {
-            histogram,
+            histogram: times,
             instances: row.instances,
             bytes: row.bytes,
             not_supported: row.not_supported,

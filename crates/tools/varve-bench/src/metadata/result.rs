@@ -7,19 +7,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::api::result::{Buckets, Environment};
+use crate::environment::Environment;
+use crate::result::{Buckets, Form};
 
-/// What the file says it is.
-const SUITE: &str = "egeria-performance";
+/// Files of the suite. Earlier builds gave their form no number.
+pub(crate) const FORM: Form = Form {
+    suite: "egeria-performance",
+    command: "varve bench metadata",
+    oldest: 0,
+    newest: 1,
+};
 
 /// A whole file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct MetadataFile {
-    /// [`SUITE`].
+    /// [`Form::newest`] of the tool that began it.
+    pub(crate) format: u32,
+    /// [`Form::suite`].
     pub(crate) suite: String,
     pub(crate) title: String,
     pub(crate) environment: Environment,
@@ -240,7 +248,8 @@ impl MetadataFile {
     /// An empty file.
     pub(crate) fn new(title: &str, environment: Environment, repository: Repository) -> Self {
         Self {
-            suite: SUITE.to_owned(),
+            format: FORM.newest,
+            suite: FORM.suite.to_owned(),
             title: title.to_owned(),
             environment,
             repository,
@@ -253,14 +262,7 @@ impl MetadataFile {
     /// # Errors
     /// When it cannot be read, or is something else.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("reading {shown}"))?;
-        let file: Self = serde_json::from_str(&text).with_context(|| format!("{shown}"))?;
-        ensure!(
-            file.suite == SUITE,
-            "{shown} is not a result of `varve bench metadata`"
-        );
-        Ok(file)
+        FORM.read(path)
     }
 
     /// Checks that no run is in the file at `path` that could go on and is not whole.
@@ -283,12 +285,6 @@ impl MetadataFile {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        let text = serde_json::to_string_pretty(self).context("the result as JSON")?;
-        // A file beside it, so that whoever reads while a run goes on finds a whole one.
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
-        std::fs::write(&beside, text + "\n")
-            .and_then(|()| std::fs::rename(&beside, path))
-            .with_context(|| format!("writing {}", path.display()))
+        crate::result::write(self, path)
     }
 }

@@ -1,6 +1,6 @@
 //! Running the suite: the volumes one after another, progress, and the results.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -11,15 +11,15 @@ use super::client::Client;
 use super::part::Part;
 use super::plan::Plan;
 use super::profile::Profile;
-use super::progress::{self, Watch};
 use super::report;
 use super::result::{MetadataFile, Repository, RowResult, VolumeRun};
 use super::suite::{Keeping, Runs, Settings, Suite};
-use crate::api::serve::{self, KeptData, Served};
-use crate::api::{environment, process};
-
-/// Exit code when test cases failed, or rows have not the calls that they must have.
-const EXIT_FAILED: u8 = 3;
+use super::watch::Watch;
+use crate::environment::Data;
+use crate::process;
+use crate::progress;
+use crate::result::{EXIT_FAILED, put};
+use crate::serve::{self, KeptData, Served};
 
 /// Runs the suite, or reports on files.
 ///
@@ -38,10 +38,7 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
             vec![file]
         }
         false => {
-            let paths = arguments.from.iter();
-            let files: Vec<_> = paths
-                .map(|it| MetadataFile::read(it))
-                .collect::<Result<_>>()?;
+            let files = read(&arguments.from)?;
             write(arguments, &files)?;
             files
         }
@@ -57,12 +54,25 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     })
 }
 
+fn read(files: &[PathBuf]) -> Result<Vec<MetadataFile>> {
+    files.iter().map(|path| MetadataFile::read(path)).collect()
+}
+
+/// The report of files: the page, and the tables as Markdown.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(crate) fn report_of(files: &[PathBuf]) -> Result<(String, String)> {
+    let files = read(files)?;
+    Ok((report::html(&files), report::markdown(&files)))
+}
+
 /// Runs the volumes. What was measured comes with the error of the volume that could not be, or not
 /// to its end.
 fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> {
     let until = arguments.minutes.map(|minutes| Instant::now() + minutes);
     let repository = repository(arguments)?;
-    let mut file = match (&arguments.json, arguments.go_on) {
+    let mut file = match (&arguments.common.json, arguments.go_on) {
         (Some(path), true) => {
             let file = MetadataFile::read(path)?;
             file.repository.goes_on_as(&repository)?;
@@ -76,7 +86,7 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
     };
     let mut volumes = arguments.volume.iter();
     volumes.try_for_each(|volume| Part::check(arguments, *volume, &file))?;
-    if arguments.serve.is_none() && arguments.volume.len() > 1 {
+    if arguments.common.serve.is_none() && arguments.volume.len() > 1 {
         progress::warn(
             "each volume after the first meets what those before it leave in the repository",
         );
@@ -95,35 +105,40 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
             Err(error) => return Err(error),
         };
     }
-    file.environment.ended = environment::now();
-    file.environment.load_average_end = environment::load_average();
+    file.environment.end();
     Ok((file, outcome))
 }
 
 fn new_file(arguments: &MetadataArguments, repository: Repository) -> MetadataFile {
-    let data = match (&arguments.data_dir, &arguments.serve) {
-        (Some(folder), _) => environment::Data::Folder(folder.clone()),
-        (None, Some(_)) => environment::Data::temporary(),
-        (None, None) => environment::Data::Elsewhere,
+    let data = match (&arguments.data_dir, &arguments.common.serve) {
+        (Some(folder), _) => Data::Folder(folder.clone()),
+        (None, Some(_)) => Data::temporary(),
+        (None, None) => Data::Elsewhere,
     };
-    let mut environment = environment::describe(&data);
-    environment.machine = arguments.machine.clone();
-    environment.seed = arguments.seed;
-    environment.generator_threads = 1;
-    let title = arguments.title.as_deref().unwrap_or("Open metadata suite");
+    let environment = arguments.common.environment(&data, 1);
+    let title = arguments
+        .common
+        .title
+        .as_deref()
+        .unwrap_or("Open metadata suite");
     MetadataFile::new(title, environment, repository)
 }
 
 /// The repository as far as the arguments say what it is.
 fn repository(arguments: &MetadataArguments) -> Result<Repository> {
-    let version = arguments.serve.as_deref().map(serve::version).transpose()?;
+    let version = arguments
+        .common
+        .serve
+        .as_deref()
+        .map(serve::version)
+        .transpose()?;
     Ok(Repository {
         name: arguments.name.clone(),
-        url: arguments.url.clone(),
+        url: arguments.common.url.clone(),
         server_name: arguments.server_name.clone(),
         user: arguments.user.clone(),
         durability: arguments.durability.clone(),
-        serve_set: arguments.serve_set.clone(),
+        serve_set: arguments.common.serve_set.clone(),
         version,
         ..Repository::default()
     })
@@ -146,23 +161,26 @@ fn measure_volume(
         return Ok(Ok(()));
     };
     let served = serve(arguments, volume, part.goes_on())?;
-    let url = served.as_ref().map_or(&arguments.url, |served| &served.url);
+    let url = served
+        .as_ref()
+        .map_or(&arguments.common.url, |served| &served.url);
     if let Some(served) = &served {
         file.repository.url.clone_from(&served.url);
     }
     let client = Client::new(
-        (url, &arguments.trust),
+        (url, &arguments.common.trust),
         &arguments.server_name,
         &arguments.user,
     )?;
     let pid = arguments
+        .common
         .server_pid
         .or_else(|| served.as_ref().map(Served::pid))
         .or_else(|| process::listener(client.address()));
     let settings = Settings {
         volume,
         user: arguments.user.clone(),
-        seed: arguments.seed,
+        seed: arguments.common.seed,
         booking: !arguments.no_booking,
         selection,
         few_types: arguments.types.is_some(),
@@ -170,7 +188,7 @@ fn measure_volume(
     let mut suite = Suite::new(client, part.recorder(arguments)?, plan, settings)
         .with_context(|| format!("{url}, server {}", arguments.server_name))?;
     part.begin(&mut suite, file, first)?;
-    if let (Some(path), true) = (&arguments.json, part.goes_on()) {
+    if let (Some(path), true) = (&arguments.common.json, part.goes_on()) {
         file.write(path)?;
     }
     let mut watch = Watch::new(arguments, volume, pid);
@@ -190,7 +208,7 @@ fn measure_volume(
 }
 
 fn write_json(arguments: &MetadataArguments, file: &MetadataFile) -> Result<()> {
-    let path = arguments.json.as_ref();
+    let path = arguments.common.json.as_ref();
     path.map_or(Ok(()), |path| file.write(path))
 }
 
@@ -205,7 +223,7 @@ fn warn_unless_kept(kept: Result<()>) {
 /// Starts a server of our own, if one is wanted; with the data of an earlier part if the run
 /// `goes_on`.
 fn serve(arguments: &MetadataArguments, volume: Volume, goes_on: bool) -> Result<Option<Served>> {
-    let Some(binary) = &arguments.serve else {
+    let Some(binary) = &arguments.common.serve else {
         return Ok(None);
     };
     let durability = arguments.durability.as_deref().unwrap_or("sync");
@@ -232,28 +250,25 @@ fn settings_of(arguments: &MetadataArguments) -> Vec<String> {
         "omrs.enabled=true".to_owned(),
         format!("omrs.server_names=[{name}]"),
     ];
-    settings.extend(arguments.serve_set.iter().cloned());
+    settings.extend(arguments.common.serve_set.iter().cloned());
     settings
 }
 
 /// Writes the results and the report: each of them, whether or not another one can be written.
 fn write(arguments: &MetadataArguments, files: &[MetadataFile]) -> Result<()> {
-    let to = |path: &Path, text: String| {
-        std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
-    };
     let tables = report::markdown(files);
     let tables = match &arguments.markdown {
-        Some(path) => to(path, tables),
+        Some(path) => put(path, &tables),
         None => {
             print!("{tables}");
             Ok(())
         }
     };
-    let json = match (&arguments.json, files) {
+    let json = match (&arguments.common.json, files) {
         (Some(path), [file]) => file.write(path),
         _ => Ok(()),
     };
     let page = arguments.report.as_ref();
-    let page = page.map_or(Ok(()), |path| to(path, report::html(files)));
+    let page = page.map_or(Ok(()), |path| put(path, &report::html(files)));
     json.and(page).and(tables)
 }

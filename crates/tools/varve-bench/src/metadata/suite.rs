@@ -14,12 +14,12 @@ use super::client::{Client, Failure, FailureKind, Timed};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
 use super::profiles::{Pass, STAGES, Stage, Types};
-use super::progress::{Used, Watch};
 use super::recorder::{Call, Recorder};
 use super::result::{Begun, Carried, ProfileRun};
 use super::values::{Values, now, uuid};
-use crate::api::choice::Random;
-use crate::api::process;
+use super::watch::{Used, Watch};
+use crate::process;
+use crate::random::Random;
 
 /// What the test cases share.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Suite {
         plan: &Plan,
         settings: Settings,
     ) -> Result<Self> {
-        let answer = client.get::<CollectionAnswer>("/metadata-collection-id");
+        let answer = client.call::<CollectionAnswer>("GET", "/metadata-collection-id", None);
         let home = match answer {
             Ok(timed) => timed.answer.id,
             Err(failure) => bail!(
@@ -401,8 +401,7 @@ impl Suite {
         path: &str,
         body: &dyn Encode,
     ) -> Result<A, Failure> {
-        let timed = self.client.post::<A>(path, body)?;
-        self.given(row, timed, path)
+        self.given(row, "POST", path, Some(body))
     }
 
     /// The same with `GET`.
@@ -410,8 +409,7 @@ impl Suite {
     /// # Errors
     /// When it fails or gives nothing.
     pub(crate) fn get<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
-        let timed = self.client.get::<A>(path)?;
-        self.given(row, timed, path)
+        self.given(row, "GET", path, None)
     }
 
     /// The same with `POST` without a body.
@@ -419,11 +417,17 @@ impl Suite {
     /// # Errors
     /// When it fails or gives nothing.
     pub(crate) fn post_nothing<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
-        let timed = self.client.post_nothing::<A>(path)?;
-        self.given(row, timed, path)
+        self.given(row, "POST", path, None)
     }
 
-    fn given<A: Answer>(&mut self, row: Row, timed: Timed<A>, path: &str) -> Result<A, Failure> {
+    fn given<A: Answer>(
+        &mut self,
+        row: Row,
+        method: &str,
+        path: &str,
+        body: Option<&dyn Encode>,
+    ) -> Result<A, Failure> {
+        let timed = self.client.call::<A>(method, path, body)?;
         if timed.answer.is_empty() {
             let mut failure = Failure::empty("the answer has no instance");
             failure.request = path.to_owned();
@@ -444,8 +448,7 @@ impl Suite {
         body: &dyn Encode,
         page: Option<u64>,
     ) -> Result<A, Failure> {
-        let timed = self.client.post::<A>(path, body)?;
-        within(&timed, path, page.unwrap_or(u64::MAX))?;
+        let timed = self.page::<A>(path, body, page.unwrap_or(u64::MAX))?;
         self.add(row, &timed);
         Ok(timed.answer)
     }
@@ -461,8 +464,7 @@ impl Suite {
         body: &dyn Encode,
         page: u64,
     ) -> Result<A, Failure> {
-        let timed = self.client.post::<A>(path, body)?;
-        within(&timed, path, page)?;
+        let timed = self.page::<A>(path, body, page)?;
         if !timed.answer.is_empty() {
             self.add(row, &timed);
         }
@@ -481,12 +483,28 @@ impl Suite {
         body: &dyn Encode,
         page: u64,
     ) -> Result<A, Failure> {
-        if self.booking {
-            return self.search(row, path, body, page);
+        match self.booking {
+            true => self.search(row, path, body, page),
+            false => Ok(self.page::<A>(path, body, page)?.answer),
         }
-        let timed = self.client.post::<A>(path, body)?;
-        within(&timed, path, page)?;
-        Ok(timed.answer)
+    }
+
+    /// An answer, which must be no longer than the page that was asked for.
+    fn page<A: Answer>(
+        &mut self,
+        path: &str,
+        body: &dyn Encode,
+        page: u64,
+    ) -> Result<Timed<A>, Failure> {
+        let timed = self.client.call::<A>("POST", path, Some(body))?;
+        let found = timed.answer.instances();
+        if found <= page {
+            return Ok(timed);
+        }
+        let told = format!("{found} instances where a page of {page} was asked for");
+        let mut failure = Failure::new(FailureKind::Failed, "page too long", &told);
+        failure.request = path.to_owned();
+        Err(failure)
     }
 
     fn add<A: Answer>(&mut self, row: Row, timed: &Timed<A>) {
@@ -498,16 +516,4 @@ impl Suite {
         let (profile, of) = &self.case;
         self.recorder.add(row, (*profile, &of.name), call);
     }
-}
-
-/// Checks that an answer is no longer than the page that was asked for.
-fn within<A: Answer>(timed: &Timed<A>, path: &str, page: u64) -> Result<(), Failure> {
-    let found = timed.answer.instances();
-    if found <= page {
-        return Ok(());
-    }
-    let told = format!("{found} instances where a page of {page} was asked for");
-    let mut failure = Failure::new(FailureKind::Failed, "page too long", &told);
-    failure.request = path.to_owned();
-    Err(failure)
 }

@@ -8,7 +8,7 @@ use varve_omrs::json::Millis;
 use varve_omrs::types::PrimitiveDefCategory as Category;
 
 use super::plan::Attribute;
-use crate::api::choice::Random;
+use crate::random::Random;
 
 /// Makes values. The same seed gives the same values, but for dates, which are the time they are
 /// made.

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, ensure};
 
-use super::tables::{Cell, Table};
-use super::text::{escape, markdown_line, three, whole};
 use super::{Shown, measured};
 use crate::api::result::{ResultFile, Row};
 use crate::api::table::load;
+use crate::report::page::section;
+use crate::report::table::{Cell, Table};
+use crate::report::text::{escape, three, whole};
 
 /// Two sides and their rows.
 #[derive(Debug, Clone)]
@@ -218,23 +219,18 @@ impl Comparison {
     fn spreads(&self) -> Table {
         let [a, b] = &self.sides;
         let ratio = format!("|{a} ÷ {b}");
-        let mut table = Table::new(&["Scenario", "<Load", "<Figure", a, b, &ratio]);
+        let heads = ["<Scenario", "<Load", "<Figure", a, b, &ratio];
+        let mut table = Table::new(heads);
         for pair in &self.rows {
             for (at, figure) in pair.figures.iter().enumerate() {
                 let number = number_of(figure);
-                let once = |text: &str| {
-                    if at == 0 {
-                        text.to_owned()
-                    } else {
-                        String::new()
-                    }
-                };
-                table.row(vec![
-                    Cell::Text(once(&pair.label)),
-                    Cell::Text(once(&pair.load)),
-                    Cell::Text(figure.name.to_owned()),
-                    Cell::Number(figure.sides[0].text(number)),
-                    Cell::Number(figure.sides[1].text(number)),
+                let once = |text: &str| Cell::from(if at == 0 { text } else { "" });
+                table.row([
+                    once(&pair.label),
+                    once(&pair.load),
+                    figure.name.into(),
+                    figure.sides[0].text(number).into(),
+                    figure.sides[1].text(number).into(),
                     figure.ratio_cell(),
                 ]);
             }
@@ -243,36 +239,9 @@ impl Comparison {
     }
 
     /// A line a row with the figures that matter most.
-    fn lines(&self) -> Vec<Vec<Cell>> {
-        let line = |pair: &Pair| {
-            let mut cells = vec![
-                Cell::Text(pair.label.clone()),
-                Cell::Text(pair.load.clone()),
-            ];
-            for (name, with_ratio) in COMPACT {
-                match pair.figures.iter().find(|it| it.name == name) {
-                    Some(figure) => {
-                        let number = number_of(figure);
-                        cells.extend(figure.sides.map(|it| Cell::Number(number(it.median))));
-                        if with_ratio {
-                            cells.push(figure.ratio_cell());
-                        }
-                    }
-                    None => {
-                        let missing = if with_ratio { 3 } else { 2 };
-                        cells.extend((0..missing).map(|_| Cell::Number("–".to_owned())));
-                    }
-                }
-            }
-            cells
-        };
-        self.rows.iter().map(line).collect()
-    }
-
-    /// Heads of [`Comparison::lines`], as [`Table::new`] takes them.
-    fn heads(&self) -> Vec<String> {
+    fn table(&self) -> Table {
         let [a, b] = &self.sides;
-        let mut heads = vec!["Scenario".to_owned(), "<Load".to_owned()];
+        let mut heads = vec!["<Scenario".to_owned(), "<Load".to_owned()];
         for (name, with_ratio) in COMPACT {
             heads.push(format!("|{name}, {a}"));
             heads.push(format!("{name}, {b}"));
@@ -280,7 +249,25 @@ impl Comparison {
                 heads.push(format!("{a} ÷ {b}"));
             }
         }
-        heads
+        let mut table = Table::new(heads);
+        for pair in &self.rows {
+            let mut cells: Vec<Cell> = vec![pair.label.as_str().into(), pair.load.as_str().into()];
+            for (name, with_ratio) in COMPACT {
+                match pair.figures.iter().find(|it| it.name == name) {
+                    Some(figure) => {
+                        let number = number_of(figure);
+                        cells.extend(figure.sides.map(|it| Cell::from(number(it.median))));
+                        cells.extend(with_ratio.then(|| figure.ratio_cell()));
+                    }
+                    None => {
+                        let missing = if with_ratio { 3 } else { 2 };
+                        cells.extend((0..missing).map(|_| Cell::from("–")));
+                    }
+                }
+            }
+            table.row(cells);
+        }
+        table
     }
 
     fn repeats(&self) -> usize {
@@ -294,24 +281,17 @@ impl Comparison {
 
     /// The section of the page.
     pub(crate) fn html(&self) -> String {
-        let heads = self.heads();
-        let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-        for cells in self.lines() {
-            table.row(cells);
-        }
-        let mut out = format!(
-            "<section id=\"comparison\"><h2>{} against {}</h2><p class=\"note\">{}</p>{}\
-             <details><summary>Every figure with its spread</summary>{}</details>",
-            escape(&self.sides[0]),
-            escape(&self.sides[1]),
-            escape(&self.note()),
-            table.html(),
-            self.spreads().html(),
+        let mut out = self.table().titled("", self.note()).html();
+        let spreads = self.spreads().html();
+        let _ = write!(
+            out,
+            "<details><summary>Every figure with its spread</summary>{spreads}</details>"
         );
         for it in &self.alone {
             let _ = write!(out, "<p class=\"note\">{}</p>", escape(it));
         }
-        out + "</section>\n"
+        let [a, b] = &self.sides;
+        section("comparison", &format!("{a} against {b}"), &out)
     }
 
     fn note(&self) -> String {
@@ -324,24 +304,7 @@ impl Comparison {
 
     /// The same for documents.
     pub(crate) fn markdown(&self) -> String {
-        let mut out = String::from("\n");
-        let heads = self.heads();
-        let rule = heads.iter().enumerate().map(|(at, _)| match at {
-            0 | 1 => "---".to_owned(),
-            _ => "--:".to_owned(),
-        });
-        let rule: Vec<String> = rule.collect();
-        let heads: Vec<String> = heads
-            .iter()
-            .map(|head| head.trim_start_matches(['<', '|']).to_owned())
-            .collect();
-        markdown_line(&mut out, &heads);
-        markdown_line(&mut out, &rule);
-        for cells in self.lines() {
-            let cells: Vec<String> = cells.into_iter().map(Cell::into_text).collect();
-            markdown_line(&mut out, &cells);
-        }
-        let _ = write!(out, "\n{}\n", self.note());
+        let mut out = format!("\n{}{}\n", self.table().markdown(), self.note());
         for it in &self.alone {
             let _ = writeln!(out, "\n{it}.");
         }
@@ -353,8 +316,8 @@ impl Figure {
     /// The ratio in the colour of better or worse; one within 2 % of 1 is neither.
     fn ratio_cell(&self) -> Cell {
         match self.ratio.median {
-            it if !it.is_finite() => Cell::Number("–".to_owned()),
-            it if (0.98..=1.02).contains(&it) => Cell::Number(self.ratio.text(three)),
+            it if !it.is_finite() => "–".into(),
+            it if (0.98..=1.02).contains(&it) => self.ratio.text(three).into(),
             it => Cell::Marked(self.ratio.text(three), (it > 1.0) == self.more),
         }
     }

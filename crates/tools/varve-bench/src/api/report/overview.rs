@@ -2,10 +2,10 @@
 //! as dots.
 
 use super::Shown;
-use super::chart::{Axis, Chart, Scale, Series, Shape};
 use super::published::Published;
-use super::text::escape;
 use crate::api::result::{Model, Row};
+use crate::report::chart::{Axis, Chart, Scale, Series, Shape};
+use crate::report::page::section;
 
 /// What a point's horizontal place says: users, or requests a second offered.
 fn concurrency(row: &Row) -> Option<f64> {
@@ -41,13 +41,13 @@ pub(super) fn charts(shown: &[Shown<'_>], published: &[Published]) -> String {
         out.push_str(&throughput(label, model, &rows, &theirs).html());
         out.push_str(&latency(label, model, &rows, &theirs).html());
     }
-    if out.is_empty() {
-        return out;
+    match out.is_empty() {
+        true => out,
+        false => {
+            let charts = format!("<div class=\"charts\">{out}</div>");
+            section("concurrency", "Against concurrency", &charts)
+        }
     }
-    format!(
-        "<section id=\"concurrency\"><h2>{}</h2><div class=\"charts\">{out}</div></section>\n",
-        escape("Against concurrency")
-    )
 }
 
 /// Different concurrencies among the rows.
@@ -63,14 +63,12 @@ fn steps(rows: &[&Shown<'_>]) -> usize {
 }
 
 fn axis_of(model: Model) -> Axis {
-    Axis {
-        label: match model {
-            Model::Paced => "users, paced",
-            Model::Closed => "users, back to back",
-            Model::Open => "requests a second offered",
-        },
-        scale: Scale::Linear,
-    }
+    let label = match model {
+        Model::Paced => "users, paced",
+        Model::Closed => "users, back to back",
+        Model::Open => "requests a second offered",
+    };
+    Axis::new(label, Scale::Linear)
 }
 
 /// One line a server: its points in order of concurrency, the mean of repeats.
@@ -112,15 +110,8 @@ fn throughput(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Publish
         })
         .collect();
     series.extend(dots(theirs, Published::throughput));
-    Chart {
-        title: format!("{label}: throughput"),
-        x: axis_of(model),
-        y: Axis {
-            label: "requests a second",
-            scale: Scale::Linear,
-        },
-        series,
-    }
+    let y = Axis::new("requests a second", Scale::Linear);
+    Chart::new(format!("{label}: throughput"), axis_of(model), y, series)
 }
 
 /// A line's name, its shape, and its value in a row.
@@ -153,15 +144,11 @@ fn latency(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Published]
             series.name += ", average";
         }
     }
-    Chart {
-        title: format!("{label}: service time"),
-        x: axis_of(model),
-        y: Axis {
-            label: "ms",
-            scale: Scale::Log,
-        },
-        series,
-    }
+    let (title, y) = (
+        format!("{label}: service time"),
+        Axis::new("ms", Scale::Log),
+    );
+    Chart::new(title, axis_of(model), y, series)
 }
 
 /// The same in every chart.

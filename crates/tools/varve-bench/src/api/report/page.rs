@@ -1,14 +1,10 @@
-//! The page around the report: head, style, script, heading, environment.
+//! What stands around the tables: heading, reading, environment.
 
 use std::fmt::Write as _;
 
-use super::text::{bytes, escape, three};
-use crate::api::result::{Environment, ResultFile, Server};
-
-/// The style, with colours for light and dark surroundings.
-const STYLE: &str = include_str!("page.css");
-/// Shows the figures under the pointer.
-const SCRIPT: &str = include_str!("page.js");
+use crate::api::result::{ResultFile, Server};
+use crate::report::page;
+use crate::report::text::escape;
 
 /// How the figures are to be read.
 pub(super) const READING: &str = r#"<section id="reading"><h2>How to read this</h2><dl>
@@ -25,17 +21,6 @@ pub(super) const READING: &str = r#"<section id="reading"><h2>How to read this</
 <dt>Generator-bound</dt><dd>Requests were sent late although the server left processors idle, or the load tool had no time left: the row says more about the tool.</dd>
 </dl></section>
 "#;
-
-/// The HTML document around `body`.
-pub(crate) fn document(title: &str, body: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-         <div id=\"tip\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-        escape(title)
-    )
-}
 
 /// The page's title.
 pub(super) fn title(files: &[ResultFile]) -> String {
@@ -55,16 +40,9 @@ pub(super) fn title(files: &[ResultFile]) -> String {
     }
 }
 
-/// Title, machine and contents.
+/// Title, machine, servers and warnings.
 pub(super) fn heading(files: &[ResultFile]) -> String {
-    let mut out = format!("<header><h1>{}</h1>", escape(&title(files)));
-    if let Some(file) = files.first() {
-        let _ = write!(
-            out,
-            "<p class=\"machine\">{}</p>",
-            escape(&machine(&file.environment))
-        );
-    }
+    let mut out = String::new();
     let servers: Vec<String> = distinct_servers(files)
         .iter()
         .map(|server| escape(&server_words(server)))
@@ -81,7 +59,8 @@ pub(super) fn heading(files: &[ResultFile]) -> String {
     for warning in warnings {
         let _ = write!(out, "<p class=\"warning\">{}</p>", escape(warning));
     }
-    out + "</header>\n"
+    let first = files.first().map(|file| &file.environment);
+    page::heading(&title(files), first, &out)
 }
 
 /// Title and machine in Markdown.
@@ -90,51 +69,14 @@ pub(super) fn markdown_heading(file: &ResultFile) -> String {
     let mut out = format!(
         "### {}\n\n{}. {} to {}.\n\n",
         title(std::slice::from_ref(file)),
-        machine(environment),
+        page::machine(environment),
         environment.started,
         environment.ended
     );
     if !environment.command_line.is_empty() {
-        let _ = write!(out, "`{}`\n\n", command(&environment.command_line));
+        let _ = write!(out, "`{}`\n\n", page::command(&environment.command_line));
     }
     out
-}
-
-/// The machine in a line.
-pub(crate) fn machine(environment: &Environment) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(environment.machine.clone());
-    if environment.cpu_count > 0 {
-        let model = match environment.cpu_model.as_str() {
-            "" => "processors",
-            model => model,
-        };
-        parts.push(format!("{} × {model}", environment.cpu_count));
-    }
-    if environment.memory_bytes > 0 {
-        parts.push(format!("{} memory", bytes(environment.memory_bytes as f64)));
-    }
-    for text in [&environment.disk, &environment.system, &environment.kernel] {
-        if !text.is_empty() {
-            parts.push(text.clone());
-        }
-    }
-    match parts.is_empty() {
-        true => "Machine unknown".to_owned(),
-        false => parts.join(", "),
-    }
-}
-
-/// A command line as a shell takes it.
-fn command(words: &[String]) -> String {
-    let quoted = words.iter().map(|word| {
-        let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=,+@%".contains(it);
-        match !word.is_empty() && word.chars().all(plain) {
-            true => word.clone(),
-            false => format!("'{}'", word.replace('\'', "'\\''")),
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }
 
 fn distinct_servers(files: &[ResultFile]) -> Vec<&Server> {
@@ -165,71 +107,18 @@ fn server_words(server: &Server) -> String {
 
 /// Everything known about machine, servers and commands, a block a file.
 pub(super) fn environment(files: &[ResultFile]) -> String {
-    let mut out = String::from("<section id=\"environment\"><h2>Environment</h2>\n");
+    let mut out = String::new();
     for file in files {
-        let environment = &file.environment;
         let _ = write!(
             out,
-            "<h3>{}</h3><dl>",
+            "<h3>{}</h3>",
             escape(&title(std::slice::from_ref(file)))
         );
-        for (name, value) in facts(environment) {
-            if !value.is_empty() {
-                let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
-            }
-        }
-        for server in &file.servers {
-            let _ = write!(
-                out,
-                "<dt>Server {}</dt><dd>{}</dd>",
-                escape(&server.name),
-                server_facts(server)
-            );
-        }
-        out.push_str("</dl>\n");
-        if !environment.command_line.is_empty() {
-            let _ = writeln!(
-                out,
-                "<pre>{}</pre>",
-                escape(&command(&environment.command_line))
-            );
-        }
+        let servers = file.servers.iter();
+        let servers = servers.map(|it| (format!("Server {}", it.name), server_facts(it)));
+        out.push_str(&page::environment(servers.collect(), &file.environment));
     }
-    out + "</section>\n"
-}
-
-fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
-    let tool = match &environment.tool_commit {
-        Some(commit) => format!("{} ({commit})", environment.tool_version),
-        None => environment.tool_version.clone(),
-    };
-    let loads = format!(
-        "{} at the start, {} at the end",
-        three(environment.load_average_start),
-        three(environment.load_average_end)
-    );
-    let limits = format!(
-        "{} open files, accept queue {}",
-        environment.open_files_max, environment.somaxconn
-    );
-    vec![
-        ("Machine", machine(environment)),
-        ("Load average", loads),
-        ("Limits", limits),
-        (
-            "Start to end",
-            format!("{} to {}", environment.started, environment.ended),
-        ),
-        ("Load tool", tool),
-        (
-            "Generator threads",
-            environment.generator_threads.to_string(),
-        ),
-        (
-            "Seed and prefix",
-            format!("{}, {}", environment.seed, environment.run_prefix),
-        ),
-    ]
+    page::section("environment", "Environment", &out)
 }
 
 fn server_facts(server: &Server) -> String {

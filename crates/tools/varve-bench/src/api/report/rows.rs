@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use super::Shown;
-use super::chart::{Axis, Chart, Scale, Series, Shape};
-use super::text::{escape, ms, three, whole};
 use crate::api::result::{Buckets, Model, Row, Second};
 use crate::api::table::load;
+use crate::report::chart::{Axis, Chart, Scale, Series, Shape};
+use crate::report::page::section;
+use crate::report::text::{escape, ms, three, whole};
 
 /// Points of a line over time; longer runs are drawn in steps of several seconds.
 const POINTS_MAX: usize = 240;
@@ -18,7 +19,7 @@ pub(super) fn details(shown: &[Shown<'_>]) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<section id=\"rows\"><h2>Row by row</h2>\n");
+    let mut out = String::new();
     for (at, it) in shown.iter().enumerate() {
         let row = it.row;
         let _ = write!(
@@ -42,7 +43,7 @@ pub(super) fn details(shown: &[Shown<'_>]) -> String {
         }
         out.push_str("</div></details>\n");
     }
-    out + "</section>\n"
+    section("rows", "Row by row", &out)
 }
 
 /// Sentences on the row: the plan, connections, verification.
@@ -100,8 +101,10 @@ fn charts(row: &Row) -> Vec<Chart> {
     ]
 }
 
-fn axis(label: &'static str, scale: Scale) -> Axis {
-    Axis { label, scale }
+/// A chart of what happened second by second.
+fn of_time(title: &str, y: &'static str, scale: Scale, series: Vec<Series>) -> Chart {
+    let x = Axis::new("seconds since the first sample", Scale::Linear);
+    Chart::new(title, x, Axis::new(y, scale), series)
 }
 
 fn line(name: &str, colour: usize, points: Vec<(f64, f64)>) -> Series {
@@ -119,12 +122,8 @@ fn percentiles(row: &Row) -> Chart {
     if let Some(corrected) = &row.corrected_histogram {
         series.push(line("from the planned send", 1, curve(corrected)));
     }
-    Chart {
-        title: "Percentiles".into(),
-        x: axis("percent of the requests at or under it", Scale::Nines),
-        y: axis("ms", Scale::Log),
-        series,
-    }
+    let x = Axis::new("percent of the requests at or under it", Scale::Nines);
+    Chart::new("Percentiles", x, Axis::new("ms", Scale::Log), series)
 }
 
 /// (percentile, ms) at the end of each bucket, thinned to what can be seen.
@@ -166,17 +165,13 @@ fn distribution(row: &Row) -> Chart {
             (middle, 100.0 * count as f64 / total)
         })
         .collect();
-    Chart {
-        title: "Distribution".into(),
-        x: axis("service time, ms", Scale::Log),
-        y: axis("percent of the requests", Scale::Linear),
-        series: vec![Series {
-            name: "requests".into(),
-            shape: Shape::Bars,
-            colour: 0,
-            points,
-        }],
-    }
+    let x = Axis::new("service time, ms", Scale::Log);
+    let y = Axis::new("percent of the requests", Scale::Linear);
+    let series = Series {
+        shape: Shape::Bars,
+        ..line("requests", 0, points)
+    };
+    Chart::new("Distribution", x, y, vec![series])
 }
 
 /// Points of a line over time: the value of each group of neighbouring seconds.
@@ -218,12 +213,8 @@ fn throughput_over_time(row: &Row) -> Chart {
             over_time(row, |seconds| mean(seconds, |it| Some(f64::from(it.users)))),
         )
     });
-    Chart {
-        title: "Throughput and errors over time".into(),
-        x: axis("seconds since the first sample", Scale::Linear),
-        y: axis("a second", Scale::Linear),
-        series,
-    }
+    let title = "Throughput and errors over time";
+    of_time(title, "a second", Scale::Linear, series)
 }
 
 fn response_over_time(row: &Row) -> Chart {
@@ -239,16 +230,12 @@ fn response_over_time(row: &Row) -> Chart {
             answered(it).then_some(it.median_us as f64 / 1_000.0)
         })
     });
-    Chart {
-        title: "Service time over time".into(),
-        x: axis("seconds since the first sample", Scale::Linear),
-        y: axis("ms", Scale::Log),
-        series: vec![
-            line("median", 0, median),
-            line("99 %", 1, highest(|it| it.line99_us)),
-            line("longest", 7, highest(|it| it.max_us)),
-        ],
-    }
+    let series = vec![
+        line("median", 0, median),
+        line("99 %", 1, highest(|it| it.line99_us)),
+        line("longest", 7, highest(|it| it.max_us)),
+    ];
+    of_time("Service time over time", "ms", Scale::Log, series)
 }
 
 fn processor_over_time(row: &Row) -> Chart {
@@ -264,32 +251,24 @@ fn processor_over_time(row: &Row) -> Chart {
             mean(seconds, |it| Some(it.generator_cpu_percent))
         }),
     ));
-    Chart {
-        title: "Processor time".into(),
-        x: axis("seconds since the first sample", Scale::Linear),
-        y: axis("percent of one processor", Scale::Linear),
-        series,
-    }
+    let y = "percent of one processor";
+    of_time("Processor time", y, Scale::Linear, series)
 }
 
 fn memory_over_time(row: &Row) -> Chart {
     let points = over_time(row, |seconds| {
-        mean(seconds, |it| it.server_rss_bytes.map(|it| it as f64))
+        mean(seconds, |it| {
+            it.server_rss_bytes.map(|it| it as f64 / f64::from(1 << 20))
+        })
     });
-    Chart {
-        title: "Memory of the server".into(),
-        x: axis("seconds since the first sample", Scale::Linear),
-        y: axis("MiB resident", Scale::Linear),
-        series: vec![line(
-            "resident",
-            0,
-            points
-                .into_iter()
-                .map(|(at, size)| (at, size / f64::from(1 << 20)))
-                .collect(),
-        )]
-        .into_iter()
-        .filter(|series| !series.points.is_empty())
-        .collect(),
-    }
+    let series = match points.is_empty() {
+        true => Vec::new(),
+        false => vec![line("resident", 0, points)],
+    };
+    of_time(
+        "Memory of the server",
+        "MiB resident",
+        Scale::Linear,
+        series,
+    )
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Buckets, Load};
+use super::Load;
+use crate::result::Buckets;
 
 /// A second of a row of which less is left out counts as whole.
 const WHOLE_SECOND: f64 = 0.95;

@@ -9,10 +9,10 @@ use rustix::event::epoll;
 use rustix::event::epoll::EventFlags;
 
 use super::super::answer::Verdict;
-use super::super::http::Head;
 use super::super::measure::Failure;
 use super::{Outcome, UserState, Worker};
 use crate::endpoint::Stream;
+use crate::http::Head;
 
 /// Buffers of a user that grew over this are given back.
 const KEPT_BUFFER: usize = 16 * 1024;

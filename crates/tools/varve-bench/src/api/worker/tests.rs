@@ -11,12 +11,12 @@ use std::sync::mpsc;
 use socket2::{Domain, Socket, Type};
 
 use super::super::choice::Distribution;
-use super::super::measure::buckets;
 use super::super::payload::Naming;
 use super::super::result::{Load, Model};
 use super::super::scenario::{Data, GraphAddress, Scenario, Sizes};
 use super::*;
 use crate::endpoint::Endpoint;
+use crate::histogram::buckets;
 
 /// Longer than any test takes, on however busy a machine: the hold of loads that end with their
 /// requests, and all time-outs.

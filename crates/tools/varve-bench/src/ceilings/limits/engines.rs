@@ -13,12 +13,12 @@ use varve_model::{Direction, EdgeId, VertexId};
 
 use super::scenarios::{Measure, sizes};
 use super::{Options, SEED, naming};
-use crate::api::choice::{Random, mix};
 use crate::api::payload::VertexKind;
-use crate::api::process;
 use crate::api::result::Measured;
 use crate::api::scenario::{GraphAddress, Scenario, Sizes};
 use crate::owned::Folder;
+use crate::process;
+use crate::random::{Random, mix};
 
 /// The two engines, each with a space of its own.
 pub(super) struct Engines {

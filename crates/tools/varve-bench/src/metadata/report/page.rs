@@ -6,8 +6,8 @@ use super::super::profile::Profile;
 use super::super::result::MetadataFile;
 use super::Shown;
 use super::{plot, table};
-use crate::api::report::page::{document, machine};
-use crate::api::report::text::{escape, whole};
+use crate::report::page;
+use crate::report::text::{escape, whole};
 
 const READING: &str = r#"<section id="reading"><h2>How to read this</h2><dl>
 <dt>Volume</dt><dd>Instances of each type, once as the repository's own and once as reference copies, and the page of the timed searches.</dd>
@@ -53,72 +53,47 @@ pub(super) fn words(of: Shown<'_>) -> String {
 
 pub(super) fn html(files: &[MetadataFile], runs: &[Shown<'_>]) -> String {
     let title = files.first().map_or("Open metadata suite", |it| &it.title);
-    let mut out = format!("<header><h1>{}</h1>", escape(title));
-    if let Some(file) = files.first() {
-        let machine = machine(&file.environment);
-        let _ = write!(out, "<p class=\"machine\">{}</p>", escape(&machine));
-    }
-    out.push_str("</header>\n");
+    let first = files.first().map(|file| &file.environment);
+    let mut out = page::heading(title, first, "");
     for run in runs {
+        let volume = &run.run.volume;
+        let mut content = format!("<p>{}</p>", escape(&words(*run)));
+        content += &table::published(*run).html();
+        content += &table::missed(*run).map_or_else(String::new, |table| table.html());
         let _ = writeln!(
-            out,
-            "<section><h2>{} {}</h2><p>{}</p>",
-            escape(&run.file.repository.name),
-            escape(&run.run.volume),
-            escape(&words(*run))
-        );
-        out += &table::published(*run).html();
-        out += &table::missed(*run).map_or_else(String::new, |table| table.html());
-        let _ = writeln!(
-            out,
+            content,
             "<details><summary>Profiles<span>times, CPU, memory</span></summary>{}</details>",
             table::profiles(*run).html()
         );
-        out += &table::failures(*run).map_or_else(String::new, |table| table.html());
-        out.push_str("</section>\n");
+        content += &table::failures(*run).map_or_else(String::new, |table| table.html());
+        let name = format!("{} {volume}", run.file.repository.name);
+        out += &page::section(&format!("volume-{volume}"), &name, &content);
     }
     if let Some(growth) = table::growth(runs) {
-        let _ = writeln!(
-            out,
-            "<section><h2>By volume</h2>{}</section>",
-            growth.html()
-        );
+        out += &page::section("growth", "By volume", &growth.html());
     }
-    out += "<section><h2>All medians</h2>";
-    out += &plot::html(runs);
-    out += "</section>\n";
+    let plot = plot::chart(runs);
+    if !plot.is_empty() {
+        out += &page::section("medians", "All medians", &plot.html());
+    }
     out += READING;
     out += &environment(files);
-    document(title, &out)
+    page::document(title, &out)
 }
 
 /// Profile 999: what the suite ran with, a block a file.
 fn environment(files: &[MetadataFile]) -> String {
-    let mut out = format!("<section><h2>{}</h2>", Profile::Environment.name());
+    let mut out = String::new();
     for file in files {
-        let (environment, repository) = (&file.environment, &file.repository);
+        let repository = &file.repository;
         let facts = [
-            ("Repository", repository.url.clone()),
-            ("Server name", repository.server_name.clone()),
-            ("User", repository.user.clone()),
-            (
-                "Metadata collection",
-                repository.metadata_collection_id.clone(),
-            ),
-            ("Machine", machine(environment)),
-            (
-                "Start to end",
-                format!("{} to {}", environment.started, environment.ended),
-            ),
-            ("Tool", environment.tool_version.clone()),
-            ("Seed", environment.seed.to_string()),
-            ("Command", environment.command_line.join(" ")),
+            ("Repository", &repository.url),
+            ("Server name", &repository.server_name),
+            ("User", &repository.user),
+            ("Metadata collection", &repository.metadata_collection_id),
         ];
-        out.push_str("<dl>");
-        for (name, value) in facts {
-            let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
-        }
-        out.push_str("</dl>\n");
+        let facts = facts.map(|(name, text)| (name.to_owned(), escape(text)));
+        out += &page::environment(facts.to_vec(), &file.environment);
     }
-    out + "</section>\n"
+    page::section("environment", Profile::Environment.name(), &out)
 }

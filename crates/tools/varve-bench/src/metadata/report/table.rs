@@ -1,114 +1,14 @@
-//! The tables, as cells that become HTML or Markdown.
-
-use std::fmt::Write as _;
+//! The tables.
 
 use super::super::profile::{PUBLISHED_ROWS, ROWS, RowInfo};
 use super::super::published::Peer;
 use super::super::result::{Limit, RowResult};
 use super::Shown;
-use crate::api::report::text::{bytes, escape, markdown_line, three, whole};
+use crate::report::table::{Cell, Table};
+use crate::report::text::{bytes, three, whole};
 
 /// The volume of which the published run's calls are known by row.
 const COUNTED_VOLUME: &str = "0005-02";
-
-/// A table.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Table {
-    pub(super) title: &'static str,
-    /// What stands above it.
-    pub(super) note: String,
-    pub(super) head: Vec<String>,
-    pub(super) lines: Vec<Vec<Cell>>,
-    /// Columns of text from the left.
-    pub(super) text_columns: usize,
-}
-
-/// A cell: its text, and whether that is bad.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) text: String,
-    pub(super) bad: bool,
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self { text, bad: false }
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        text.to_owned().into()
-    }
-}
-
-impl Cell {
-    fn judged(text: String, bad: bool) -> Self {
-        Self { text, bad }
-    }
-}
-
-impl Table {
-    pub(super) fn html(&self) -> String {
-        let mut out = format!("<h3>{}</h3>", escape(self.title));
-        if !self.note.is_empty() {
-            let _ = write!(out, "<p class=\"note\">{}</p>", escape(&self.note));
-        }
-        out.push_str("<div class=\"scroll\"><table><thead><tr>");
-        let class = |at: usize| {
-            if at < self.text_columns {
-                " class=\"text\""
-            } else {
-                ""
-            }
-        };
-        for (at, name) in self.head.iter().enumerate() {
-            let _ = write!(out, "<th{}>{}</th>", class(at), escape(name));
-        }
-        out.push_str("</tr></thead><tbody>\n");
-        for line in &self.lines {
-            out.push_str("<tr>");
-            for (at, cell) in line.iter().enumerate() {
-                let text = escape(&cell.text);
-                let _ = match cell.bad {
-                    true => write!(
-                        out,
-                        "<td{}><span class=\"bad\">{text}</span></td>",
-                        class(at)
-                    ),
-                    false => write!(out, "<td{}>{text}</td>", class(at)),
-                };
-            }
-            out.push_str("</tr>\n");
-        }
-        out + "</tbody></table></div>\n"
-    }
-
-    pub(super) fn markdown(&self) -> String {
-        let mut out = format!("**{}**", self.title);
-        if !self.note.is_empty() {
-            let _ = write!(out, ": {}", self.note);
-        }
-        out.push_str("\n\n");
-        markdown_line(&mut out, &self.head);
-        let rule = |at: usize| if at < self.text_columns { "---" } else { "--:" };
-        let rules: Vec<String> = (0..self.head.len()).map(|at| rule(at).to_owned()).collect();
-        markdown_line(&mut out, &rules);
-        for line in &self.lines {
-            let mark = |cell: &Cell| match cell.bad {
-                true => format!("**{}**", cell.text),
-                false => cell.text.clone(),
-            };
-            markdown_line(&mut out, &line.iter().map(mark).collect::<Vec<_>>());
-        }
-        out.push('\n');
-        out
-    }
-}
-
-fn strings(names: &[&str]) -> Vec<String> {
-    names.iter().map(ToString::to_string).collect()
-}
 
 /// Milliseconds of microseconds, with the digits that count.
 pub(super) fn ms(us: f64) -> String {
@@ -124,6 +24,12 @@ pub(super) fn rows(run: Shown<'_>) -> impl Iterator<Item = (&RowInfo, &RowResult
         let is_it = |row: &&RowResult| info.is(row);
         Some((info, run.run.rows.iter().find(is_it)?))
     })
+}
+
+/// A row, if it was measured and had calls.
+pub(super) fn row_of<'a>(info: &RowInfo, run: Shown<'a>) -> Option<&'a RowResult> {
+    let found = run.run.rows.iter().find(|row| info.is(row));
+    found.filter(|row| row.calls > 0)
 }
 
 /// A published figure in milliseconds.
@@ -142,17 +48,21 @@ fn times(figure: Option<f64>, row: &RowResult) -> String {
 /// The published table with our column.
 pub(super) fn published(of: Shown<'_>) -> Table {
     let name = of.file.repository.name.as_str();
-    let mut head = strings(&["Profile", "Method", "N", "XTDB's N"]);
-    head.extend([format!("{name}, whole ms"), format!("{name} median")]);
-    head.extend(strings(&["95 % of medians", "90 %", "99 %", "max"]));
+    let mut heads = ["<Profile", "<Method", "N", "XTDB's N"]
+        .map(str::to_owned)
+        .to_vec();
+    heads.extend([format!("{name}, whole ms"), format!("{name} median")]);
+    heads.extend(["95 % of medians", "90 %", "99 %", "max"].map(str::to_owned));
     for peer in Peer::ALL {
-        head.extend([peer.name().to_owned(), format!("{} ÷ {name}", peer.name())]);
+        heads.extend([peer.name().to_owned(), format!("{} ÷ {name}", peer.name())]);
     }
-    let mut lines = Vec::new();
+    let note = "Milliseconds at the client. A dash: the repository does not do this, or found nothing to do. * Not in \
+                the published table.";
+    let mut table = Table::new(heads).titled("The published table", note);
     for (at, (info, row)) in rows(of).enumerate() {
-        let mut line: Vec<Cell> = vec![info.row.profile.name().into()];
         let star = if at < PUBLISHED_ROWS { "" } else { " *" };
-        line.push(format!("{}{star}", info.row.method).into());
+        let method = format!("{}{star}", info.row.method);
+        let mut line: Vec<Cell> = vec![info.row.profile.name().into(), method.into()];
         let mut figures = figures(info, row).into_iter();
         line.extend(figures.next());
         line.push(match of.run.volume == COUNTED_VOLUME {
@@ -164,17 +74,9 @@ pub(super) fn published(of: Shown<'_>) -> Table {
             let figure = peer.median_ms(info.row, &of.run.volume);
             line.extend([published_ms(figure).into(), times(figure, row).into()]);
         }
-        lines.push(line);
+        table.row(line);
     }
-    Table {
-        title: "The published table",
-        note: "Milliseconds at the client. A dash: the repository does not do this, or found nothing to do. \
-               * Not in the published table."
-            .to_owned(),
-        head,
-        lines,
-        text_columns: 2,
-    }
+    table
 }
 
 /// The number of calls; where that is wrong with the right one.
@@ -209,12 +111,23 @@ fn figures(info: &RowInfo, row: &RowResult) -> Vec<Cell> {
 
 /// The rows that miss a limit.
 pub(super) fn missed(of: Shown<'_>) -> Option<Table> {
-    let mut lines = Vec::new();
+    let note = "Limits: median of reads by GUID and of history 0.2 ms, of changes 0.5 ms, of searches and walks 1 ms; \
+                99 % of all within 10 ms. Milliseconds.";
+    let mut table = Table::new([
+        "<Profile",
+        "<Method",
+        "median",
+        "limit",
+        "99 %",
+        "instances an answer",
+        "bytes an answer",
+    ])
+    .titled("Rows over a limit", note);
     for (info, row) in rows(of).filter(|(_, row)| row.calls > 0) {
         let limit = info.limit.median_us();
         let (median, line) = (row.median_us > limit, row.p99_us > Limit::LINE99_US);
         if median || line {
-            lines.push(vec![
+            table.row([
                 info.row.profile.name().into(),
                 info.row.method.into(),
                 Cell::judged(ms(row.median_us), median),
@@ -225,30 +138,28 @@ pub(super) fn missed(of: Shown<'_>) -> Option<Table> {
             ]);
         }
     }
-    (!lines.is_empty()).then(|| Table {
-        title: "Rows over a limit",
-        note: "Limits: median of reads by GUID and of history 0.2 ms, of changes 0.5 ms, of searches and walks 1 ms; \
-               99 % of all within 10 ms. Milliseconds."
-            .to_owned(),
-        head: strings(&[
-            "Profile",
-            "Method",
-            "median",
-            "limit",
-            "99 %",
-            "instances an answer",
-            "bytes an answer",
-        ]),
-        lines,
-        text_columns: 2,
-    })
+    (!table.is_empty()).then_some(table)
 }
 
 /// The profiles with their times.
 pub(super) fn profiles(of: Shown<'_>) -> Table {
-    let optional = |text: Option<String>| text.unwrap_or_default().into();
-    let lines = of.run.profiles.iter().map(|it| {
-        vec![
+    let mut table = Table::new([
+        "<",
+        "<Profile",
+        "time",
+        "server's CPU",
+        "server's memory",
+        "tool's CPU",
+        "test cases",
+        "failed",
+    ])
+    .titled(
+        "Profiles",
+        "Seconds. Profiles that take turns share the CPU time of the first.",
+    );
+    let optional = |text: Option<String>| Cell::from(text.unwrap_or_default());
+    for it in &of.run.profiles {
+        table.row([
             it.id.to_string().into(),
             it.name.as_str().into(),
             format!("{:.1}", it.seconds).into(),
@@ -257,49 +168,23 @@ pub(super) fn profiles(of: Shown<'_>) -> Table {
             format!("{:.1}", it.tool_cpu_s).into(),
             whole(it.cases as f64).into(),
             Cell::judged(it.failed.to_string(), it.failed > 0),
-        ]
-    });
-    Table {
-        title: "Profiles",
-        note: "Seconds. Profiles that take turns share the CPU time of the first.".to_owned(),
-        head: strings(&[
-            "",
-            "Profile",
-            "time",
-            "server's CPU",
-            "server's memory",
-            "tool's CPU",
-            "test cases",
-            "failed",
-        ]),
-        lines: lines.collect(),
-        text_columns: 2,
+        ]);
     }
+    table
 }
 
 /// The test cases that failed.
 pub(super) fn failures(of: Shown<'_>) -> Option<Table> {
     let failed: u64 = of.run.profiles.iter().map(|it| it.failed).sum();
-    let lines: Vec<Vec<Cell>> = of
-        .run
-        .failures
-        .iter()
-        .map(|it| {
-            vec![
-                it.profile.as_str().into(),
-                it.case.as_str().into(),
-                format!("{} {}", it.exception, it.message).into(),
-                it.request.as_str().into(),
-            ]
-        })
-        .collect();
-    (failed > 0).then(|| Table {
-        title: "Failed test cases",
-        note: format!("{failed} in all; {} of them here.", lines.len()),
-        head: strings(&["Profile", "Type", "What", "Request"]),
-        lines,
-        text_columns: 4,
-    })
+    let kept = &of.run.failures;
+    let note = format!("{failed} in all; {} of them here.", kept.len());
+    let heads = ["<Profile", "<Type", "~What", "~Request"];
+    let mut table = Table::new(heads).titled("Failed test cases", note);
+    for it in kept {
+        let what = format!("{} {}", it.exception, it.message);
+        table.row([&it.profile, &it.case, &what, &it.request].map(String::as_str));
+    }
+    (failed > 0).then_some(table)
 }
 
 /// Medians by volume, and the largest volume's over the smallest one's.
@@ -308,50 +193,34 @@ pub(super) fn growth(runs: &[Shown<'_>]) -> Option<Table> {
     if first.run.volume == last.run.volume {
         return None;
     }
-    let mut head = strings(&["Profile", "Method"]);
-    head.extend(runs.iter().map(|it| it.run.volume.clone()));
-    head.extend(strings(&[
-        "last ÷ first",
-        "instances an answer, last ÷ first",
-    ]));
-    let mut lines = Vec::new();
+    let volumes = runs.iter().map(|it| it.run.volume.as_str());
+    let ratios = ["last ÷ first", "instances an answer, last ÷ first"];
+    let heads = ["<Profile", "<Method"]
+        .into_iter()
+        .chain(volumes)
+        .chain(ratios);
+    let note = "Medians in milliseconds by volume. A row may have twice its first median at most; the walks that return \
+                closures in proportion to what they return.";
+    let mut table = Table::new(heads).titled("Growth", note);
     for info in ROWS {
-        let of = |run: &Shown<'_>| {
-            let mut rows = rows(*run);
-            let found = rows.find(|(it, row)| it.row == info.row && row.calls > 0);
-            found.map(|(_, row)| row.clone())
-        };
         let mut line: Vec<Cell> = vec![info.row.profile.name().into(), info.row.method.into()];
-        let cells = runs
+        let medians = runs
             .iter()
-            .map(|run| of(run).map_or_else(String::new, |row| ms(row.median_us)));
-        line.extend(cells.map(Cell::from));
-        if let (Some(first), Some(last)) = (of(first), of(last)) {
+            .map(|run| row_of(info, *run).map(|row| ms(row.median_us)));
+        line.extend(medians.map(|median| Cell::from(median.unwrap_or_default())));
+        if let (Some(first), Some(last)) = (row_of(info, *first), row_of(info, *last)) {
             let ratio = last.median_us / first.median_us;
             let an_answer = |row: &RowResult| row.instances as f64 / row.calls as f64;
-            let more = an_answer(&last) / an_answer(&first);
+            let more = an_answer(last) / an_answer(first);
             // The walks that return a closure may grow as it does.
             let allowed = match info.row.method {
                 "getRelatedEntities" | "getLinkingEntities" if more > 1.0 => Limit::GROWTH * more,
                 _ => Limit::GROWTH,
             };
             line.push(Cell::judged(three(ratio), ratio > allowed));
-            line.push(match more.is_finite() {
-                true => three(more).into(),
-                false => "".into(),
-            });
-        } else {
-            line.resize(head.len(), Cell::default());
+            line.extend(more.is_finite().then(|| Cell::from(three(more))));
         }
-        lines.push(line);
+        table.row(line);
     }
-    Some(Table {
-        title: "Growth",
-        note: "Medians in milliseconds by volume. A row may have twice its first median at most; the walks that return \
-               closures in proportion to what they return."
-            .to_owned(),
-        head,
-        lines,
-        text_columns: 2,
-    })
+    Some(table)
 }

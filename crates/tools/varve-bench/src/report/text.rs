@@ -1,7 +1,5 @@
 //! Numbers and text as a report shows them.
 
-use std::fmt::Write as _;
-
 /// Text that stands inside an element or a quoted attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -78,14 +76,6 @@ pub(crate) fn tick(number: f64) -> String {
     }
     let text = format!("{scaled:.3}");
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// A row of a Markdown table.
-pub(crate) fn markdown_line(out: &mut String, cells: &[String]) {
-    for cell in cells {
-        let _ = write!(out, "| {} ", cell.replace('|', "\\|").replace('\n', " "));
-    }
-    out.push_str("|\n");
 }
 
 #[cfg(test)]

@@ -3,10 +3,89 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::result::Environment;
+use serde::{Deserialize, Serialize};
 
 /// The commit that the tool was built from, when the build says so.
 const COMMIT: Option<&str> = option_env!("VARVE_COMMIT");
+
+/// The machine and the command.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// `--machine`: how the user calls it.
+    pub machine: Option<String>,
+    /// From `/proc/cpuinfo`.
+    pub cpu_model: String,
+    /// Logical processors that the tool may use.
+    pub cpu_count: u32,
+    /// All memory of the machine.
+    pub memory_bytes: u64,
+    /// File system and device of the working directory.
+    pub disk: String,
+    /// `uname -sr`.
+    pub kernel: String,
+    /// Name and version of the distribution.
+    pub system: String,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// Commit the tool was built from, if known.
+    pub tool_commit: Option<String>,
+    /// The command line, word by word.
+    pub command_line: Vec<String>,
+    /// Seed of payloads and choices.
+    pub seed: u64,
+    /// Prefix of the run's ids: a run's inserts never meet another run's elements.
+    pub run_prefix: String,
+    /// Start, UTC, RFC 3339.
+    pub started: String,
+    /// End, UTC, RFC 3339.
+    pub ended: String,
+    /// Open files that the tool may have.
+    pub open_files_max: u64,
+    /// Accept queue limit of the kernel.
+    pub somaxconn: u64,
+    /// Load average of one minute at the start: other work on the machine.
+    pub load_average_start: f64,
+    /// Load average of one minute at the end.
+    pub load_average_end: f64,
+    /// Threads that sent requests.
+    pub generator_threads: u32,
+    /// What a reader should know: limits that were too low, processes beside it.
+    pub warnings: Vec<String>,
+}
+
+impl Environment {
+    /// What can be known before a run with this seed on so many threads, which the user calls
+    /// `machine`.
+    pub(crate) fn new(data: &Data, machine: Option<&str>, seed: u64, threads: u32) -> Self {
+        let memory = field("/proc/meminfo", "MemTotal");
+        let memory = memory.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+        Self {
+            machine: machine.map(str::to_owned),
+            cpu_model: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
+            cpu_count: processors(),
+            memory_bytes: memory.unwrap_or_default() * 1_024,
+            disk: disk(data),
+            kernel: kernel(),
+            system: system(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            tool_commit: COMMIT.map(str::to_owned),
+            command_line: std::env::args().collect(),
+            seed,
+            started: now(),
+            somaxconn: read_number("/proc/sys/net/core/somaxconn"),
+            load_average_start: load_average(),
+            generator_threads: threads,
+            ..Self::default()
+        }
+    }
+
+    /// The run ends, or has come so far.
+    pub(crate) fn end(&mut self) {
+        self.ended = now();
+        self.load_average_end = load_average();
+    }
+}
 
 /// Where the data of the server under test is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,28 +103,6 @@ impl Data {
     }
 }
 
-/// What can be known before a run.
-pub(crate) fn describe(data: &Data) -> Environment {
-    Environment {
-        cpu_model: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
-        cpu_count: processors(),
-        memory_bytes: field("/proc/meminfo", "MemTotal")
-            .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
-            .unwrap_or_default()
-            * 1_024,
-        disk: disk(data),
-        kernel: kernel(),
-        system: system(),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        tool_commit: COMMIT.map(str::to_owned),
-        command_line: std::env::args().collect(),
-        started: now(),
-        somaxconn: read_number("/proc/sys/net/core/somaxconn"),
-        load_average_start: load_average(),
-        ..Environment::default()
-    }
-}
-
 /// The time, UTC, RFC 3339, in milliseconds.
 pub(crate) fn now() -> String {
     let now = jiff::Timestamp::now();
@@ -59,7 +116,7 @@ pub(crate) fn processors() -> u32 {
 }
 
 /// Load average of the last minute.
-pub(crate) fn load_average() -> f64 {
+fn load_average() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ')
         .next()
@@ -75,7 +132,7 @@ fn read_number(path: &str) -> u64 {
 }
 
 /// The value of the first `name: value` line.
-fn field(path: &str, name: &str) -> Option<String> {
+pub(crate) fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
@@ -150,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_machine_is_described() {
-        let environment = describe(&Data::temporary());
+        let environment = Environment::new(&Data::temporary(), None, 1, 1);
         assert!(environment.cpu_count > 0);
         assert!(environment.memory_bytes > 1 << 20);
         assert!(

@@ -1,41 +1,48 @@
-//! Charts as inline SVG: axes with few round ticks, lines, dots and bars. No text lies in the plot,
-//! so none overlaps; the legend is HTML above it.
+//! Charts as inline SVG: axes with few round ticks, lines, dots, bars, and points with an interval.
+//! No text lies in the plot, so none overlaps; the legend is HTML above it.
 
 use std::fmt::Write as _;
 
 use super::text::{escape, tick};
 
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 280.0;
-const LEFT: f64 = 62.0;
-const RIGHT: f64 = 26.0;
-const TOP: f64 = 10.0;
-const BOTTOM: f64 = 40.0;
 /// Colours of the style; further series begin again.
 const COLOURS: usize = 8;
 
+/// What is to the right of a plot and below it.
+const RIGHT: f64 = 26.0;
+const BOTTOM: f64 = 40.0;
+
 /// How values become positions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scale {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Scale {
     /// From zero.
+    #[default]
     Linear,
     /// Logarithmic; values at or under zero are left out.
     Log,
     /// Percentiles from 0 to under 100, each further nine as wide as the last.
     Nines,
+    /// [`Chart::names`] from the top down: value n is the n-th of them, from 0.
+    Names,
 }
 
 /// An axis.
-#[derive(Debug, Clone)]
-pub(super) struct Axis {
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Axis {
     /// What it shows, with the unit.
-    pub(super) label: &'static str,
-    pub(super) scale: Scale,
+    pub(crate) label: &'static str,
+    pub(crate) scale: Scale,
+}
+
+impl Axis {
+    pub(crate) const fn new(label: &'static str, scale: Scale) -> Self {
+        Self { label, scale }
+    }
 }
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Line,
     /// A line with a dot at each point.
     Dotted,
@@ -51,21 +58,40 @@ pub(super) enum Shape {
 
 /// Points with a name.
 #[derive(Debug, Clone)]
-pub(super) struct Series {
-    pub(super) name: String,
-    pub(super) shape: Shape,
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) shape: Shape,
     /// Which of the style's colours.
-    pub(super) colour: usize,
-    pub(super) points: Vec<(f64, f64)>,
+    pub(crate) colour: usize,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// A point with its interval along the horizontal axis.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    pub(crate) x: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) y: f64,
+    pub(crate) colour: usize,
+    /// A figure of others.
+    pub(crate) hollow: bool,
+    /// Shown when it is pointed at.
+    pub(crate) words: String,
 }
 
 /// A chart.
-#[derive(Debug, Clone)]
-pub(super) struct Chart {
-    pub(super) title: String,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
-    pub(super) series: Vec<Series>,
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chart {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    /// Those without points are in the legend only.
+    pub(crate) series: Vec<Series>,
+    pub(crate) marks: Vec<Mark>,
+    /// Of [`Scale::Names`], and the height of each.
+    pub(crate) names: Vec<String>,
+    pub(crate) line: f64,
 }
 
 /// A scale with its ends.
@@ -76,10 +102,31 @@ struct Range {
     to: f64,
 }
 
+/// The edges of the plot, and what is between them.
+#[derive(Debug, Clone, Copy)]
+struct Plane {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    x: Range,
+    y: Range,
+}
+
+impl Plane {
+    fn x(self, value: f64) -> f64 {
+        self.left + self.x.share(value) * (self.right - self.left)
+    }
+
+    fn y(self, value: f64) -> f64 {
+        self.bottom - self.y.share(value) * (self.bottom - self.top)
+    }
+}
+
 impl Scale {
     fn place(self, value: f64) -> f64 {
         match self {
-            Self::Linear => value,
+            Self::Linear | Self::Names => value,
             Self::Log => value.max(f64::MIN_POSITIVE).log10(),
             Self::Nines => -(1.0 - value / 100.0).max(1e-9).log10(),
         }
@@ -88,7 +135,7 @@ impl Scale {
     fn admits(self, value: f64) -> bool {
         value.is_finite()
             && match self {
-                Self::Linear => true,
+                Self::Linear | Self::Names => true,
                 Self::Log => value > 0.0,
                 Self::Nines => (0.0..100.0).contains(&value),
             }
@@ -116,6 +163,7 @@ impl Range {
                 (low, high)
             }
             Scale::Nines => (0.0, high.max(99.0)),
+            Scale::Names => (high + 0.5, -0.5),
         };
         Self { scale, from, to }
     }
@@ -127,8 +175,12 @@ impl Range {
     }
 
     /// Ticks with their text.
-    fn ticks(self) -> Vec<(f64, String)> {
+    fn ticks(self, names: &[String]) -> Vec<(f64, String)> {
         match self.scale {
+            Scale::Names => {
+                let names = names.iter().enumerate();
+                names.map(|(at, name)| (at as f64, name.clone())).collect()
+            }
             Scale::Linear => {
                 let step = linear_step(self.to - self.from);
                 let first = (self.from / step).ceil() as i64;
@@ -194,38 +246,74 @@ fn log_ticks(from: f64, to: f64) -> Vec<(f64, String)> {
 }
 
 impl Chart {
+    /// A chart with these axes.
+    pub(crate) fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Self {
+            title: title.into(),
+            x,
+            y,
+            series,
+            ..Self::default()
+        }
+    }
+
     /// Whether there is something to draw.
-    pub(super) fn is_empty(&self) -> bool {
-        self.series.iter().all(|series| series.points.is_empty())
+    pub(crate) fn is_empty(&self) -> bool {
+        self.marks.is_empty() && self.series.iter().all(|series| series.points.is_empty())
     }
 
     /// The figure as HTML.
-    pub(super) fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
+        let plane = self.plane();
+        let (left, right) = (plane.left, plane.right);
+        let (top, bottom) = (plane.top, plane.bottom);
+        let mut out = format!(
+            "<figure class=\"chart\"><figcaption>{}</figcaption>{}<svg viewBox=\"0 0 {} {}\" role=\"img\" \
+             aria-label=\"{}\" data-x=\"{}\" data-y=\"{}\" data-box=\"{left} {top} {} {}\">",
+            escape(&self.title),
+            self.legend(),
+            right + RIGHT,
+            bottom + BOTTOM,
+            escape(&self.title),
+            describe(plane.x, self.x.label),
+            describe(plane.y, self.y.label),
+            right - left,
+            bottom - top,
+        );
+        self.axes(&mut out, plane);
+        for series in &self.series {
+            series.draw(&mut out, plane);
+        }
+        for mark in &self.marks {
+            mark.draw(&mut out, plane);
+        }
+        out.push_str("</svg></figure>\n");
+        out
+    }
+
+    fn plane(&self) -> Plane {
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let mut x = Range::of(self.x.scale, points().map(|point| point.0));
+        let ends = self.marks.iter().flat_map(|mark| [mark.low, mark.high]);
+        let mut x = Range::of(self.x.scale, points().map(|point| point.0).chain(ends));
         if self.x.scale == Scale::Linear {
             // Up to the last point only: a rest without points says nothing.
             let last = points().map(|point| point.0).fold(0.0, f64::max);
             x.to = if last > 0.0 { last } else { x.to };
         }
-        let y = Range::of(self.y.scale, points().map(|point| point.1));
-        let mut out = format!(
-            "<figure class=\"chart\"><figcaption>{}</figcaption>{}<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-             aria-label=\"{}\" data-x=\"{}\" data-y=\"{}\" data-box=\"{LEFT} {TOP} {} {}\">",
-            escape(&self.title),
-            self.legend(),
-            escape(&self.title),
-            describe(x, self.x.label),
-            describe(y, self.y.label),
-            WIDTH - LEFT - RIGHT,
-            HEIGHT - TOP - BOTTOM,
-        );
-        axes(&mut out, x, y, &self.x, &self.y);
-        for series in &self.series {
-            series.draw(&mut out, x, y);
+        let count = self.names.len() as f64;
+        let (left, width, top, height) = match self.y.scale {
+            Scale::Names => (400.0, 774.0, 26.0, self.line * count),
+            _ => (62.0, 552.0, 10.0, 230.0),
+        };
+        let last = (self.y.scale == Scale::Names).then_some(count - 1.0);
+        Plane {
+            left,
+            right: left + width,
+            top,
+            bottom: top + height,
+            x,
+            y: Range::of(self.y.scale, points().map(|point| point.1).chain(last)),
         }
-        out.push_str("</svg></figure>\n");
-        out
     }
 
     fn legend(&self) -> String {
@@ -253,72 +341,94 @@ fn describe(range: Range, label: &str) -> String {
         Scale::Linear => "linear",
         Scale::Log => "log",
         Scale::Nines => "nines",
+        Scale::Names => "names",
     };
     format!("{scale}|{}|{}|{}", range.from, range.to, escape(label))
 }
 
-fn place_x(range: Range, value: f64) -> f64 {
-    LEFT + range.share(value) * (WIDTH - LEFT - RIGHT)
-}
-
-fn place_y(range: Range, value: f64) -> f64 {
-    HEIGHT - BOTTOM - range.share(value) * (HEIGHT - TOP - BOTTOM)
-}
-
-/// Grid, ticks and labels of the axes.
-fn axes(out: &mut String, x: Range, y: Range, x_axis: &Axis, y_axis: &Axis) {
-    let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-    for (value, text) in y.ticks() {
-        let at = place_y(y, value);
-        let _ = write!(
-            out,
-            "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{right}\"/><text x=\"{}\" y=\"{:.1}\" class=\"ytick\">{text}</text>",
-            LEFT - 6.0,
-            at + 3.5,
-        );
-    }
-    // A tick whose text would run into the last one's has none.
-    let mut free_from = 0.0;
-    for (value, text) in x.ticks() {
-        let at = place_x(x, value);
-        let half = 3.3 * text.chars().count() as f64 + 3.0;
-        let _ = write!(out, "<path class=\"grid\" d=\"M{at:.1} {bottom}v4\"/>");
-        if at - half >= free_from && at + half <= WIDTH {
+impl Chart {
+    /// Grid, ticks and labels of the axes.
+    fn axes(&self, out: &mut String, plane: Plane) {
+        let (left, right) = (plane.left, plane.right);
+        let (top, bottom) = (plane.top, plane.bottom);
+        for (value, text) in plane.y.ticks(&self.names) {
+            let at = plane.y(value);
             let _ = write!(
                 out,
-                "<text x=\"{at:.1}\" y=\"{:.1}\" class=\"xtick\">{text}</text>",
-                bottom + 16.0
+                "<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/>\
+                 <text x=\"{}\" y=\"{:.1}\" class=\"ytick\">{}</text>",
+                left - 6.0,
+                at + 3.5,
+                escape(&text),
             );
-            free_from = at + half;
         }
+        // Long lists of names have their ticks above, too, and lines from there.
+        let is_list = plane.y.scale == Scale::Names;
+        let grid = if is_list { top - bottom } else { 4.0 };
+        let rows = if is_list {
+            &[16.0, top - bottom - 6.0][..]
+        } else {
+            &[16.0]
+        };
+        // A tick whose text would run into the last one's has none.
+        let mut free_from = 0.0;
+        for (value, text) in plane.x.ticks(&[]) {
+            let at = plane.x(value);
+            let half = 3.3 * text.chars().count() as f64 + 3.0;
+            let _ = write!(out, "<path class=\"grid\" d=\"M{at:.1} {bottom}v{grid}\"/>");
+            if at - half >= free_from && at + half <= right + RIGHT {
+                for row in rows {
+                    let y = bottom + row;
+                    let _ = write!(
+                        out,
+                        "<text x=\"{at:.1}\" y=\"{y:.1}\" class=\"xtick\">{text}</text>"
+                    );
+                }
+                free_from = at + half;
+            }
+        }
+        let _ = write!(
+            out,
+            "<path class=\"axis\" d=\"M{left} {top}V{bottom}H{right}\"/>\
+             <text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+             <text class=\"label\" transform=\"translate(12 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            (left + right) / 2.0,
+            bottom + BOTTOM - 6.0,
+            escape(self.x.label),
+            (top + bottom) / 2.0,
+            escape(self.y.label),
+        );
     }
-    let _ = write!(
-        out,
-        "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>\
-         <text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
-         <text class=\"label\" transform=\"translate(12 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        (LEFT + right) / 2.0,
-        HEIGHT - 6.0,
-        escape(x_axis.label),
-        (TOP + bottom) / 2.0,
-        escape(y_axis.label),
-    );
+}
+
+impl Mark {
+    fn draw(&self, out: &mut String, plane: Plane) {
+        let (from, to, at) = (plane.x(self.low), plane.x(self.high), plane.x(self.x));
+        let (y, colour) = (plane.y(self.y), self.colour % COLOURS);
+        let shape = if self.hollow { "hollow" } else { "dot" };
+        let _ = write!(
+            out,
+            "<g class=\"c{colour}\"><title>{}</title><path class=\"line\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>\
+             <circle class=\"{shape}\" cx=\"{at:.1}\" cy=\"{y:.1}\" r=\"3.2\"/></g>",
+            escape(&self.words)
+        );
+    }
 }
 
 impl Series {
-    fn draw(&self, out: &mut String, x: Range, y: Range) {
-        let colour = self.colour % COLOURS;
+    fn draw(&self, out: &mut String, plane: Plane) {
+        let (colour, x, y) = (self.colour % COLOURS, plane.x.scale, plane.y.scale);
         let shown: Vec<(f64, f64)> = self
             .points
             .iter()
-            .filter(|(px, py)| x.scale.admits(*px) && y.scale.admits(*py))
-            .map(|(px, py)| (place_x(x, *px), place_y(y, *py)))
+            .filter(|(px, py)| x.admits(*px) && y.admits(*py))
+            .map(|(px, py)| (plane.x(*px), plane.y(*py)))
             .collect();
         if shown.is_empty() {
             return;
         }
         if self.shape == Shape::Bars {
-            bars(out, colour, &shown);
+            bars(out, colour, &shown, plane.bottom);
             return;
         }
         let mut path = String::new();
@@ -349,7 +459,7 @@ impl Series {
     }
 }
 
-fn bars(out: &mut String, colour: usize, points: &[(f64, f64)]) {
+fn bars(out: &mut String, colour: usize, points: &[(f64, f64)], bottom: f64) {
     let gap = points
         .windows(2)
         .map(|pair| pair[1].0 - pair[0].0)
@@ -361,7 +471,7 @@ fn bars(out: &mut String, colour: usize, points: &[(f64, f64)]) {
             path,
             "M{:.1} {:.1}h{:.1}V{:.1}h-{:.1}z",
             px - gap / 2.0 + 0.5,
-            HEIGHT - BOTTOM,
+            bottom,
             gap - 1.0,
             py,
             gap - 1.0
@@ -375,23 +485,14 @@ mod tests {
     use super::*;
 
     fn chart(x: Scale, y: Scale, points: Vec<(f64, f64)>) -> Chart {
-        Chart {
-            title: "a <b>".into(),
-            x: Axis {
-                label: "users",
-                scale: x,
-            },
-            y: Axis {
-                label: "ms",
-                scale: y,
-            },
-            series: vec![Series {
-                name: "it's \"one\"".into(),
-                shape: Shape::Line,
-                colour: 9,
-                points,
-            }],
-        }
+        let series = Series {
+            name: "it's \"one\"".into(),
+            shape: Shape::Line,
+            colour: 9,
+            points,
+        };
+        let (x, y) = (Axis::new("users", x), Axis::new("ms", y));
+        Chart::new("a <b>", x, y, vec![series])
     }
 
     #[test]
@@ -410,7 +511,7 @@ mod tests {
             for high in [0.003, 1.0, 9.9, 10.0, 12_345.0, 1e9] {
                 let range = Range::of(scale, [high / 40.0, high].into_iter());
                 assert!(range.from <= high / 40.0 && range.to >= high * 0.999_999);
-                let ticks = range.ticks();
+                let ticks = range.ticks(&[]);
                 assert!(
                     (2..=12).contains(&ticks.len()),
                     "{scale:?} {high} {ticks:?}"
@@ -424,13 +525,43 @@ mod tests {
 
     #[test]
     fn positions_stay_inside_and_higher_values_lie_higher() {
-        let range = Range::of(Scale::Log, [0.1, 1_000.0].into_iter());
-        assert!(place_y(range, 1_000.0) < place_y(range, 10.0));
-        assert!(place_y(range, 1_000.0) >= TOP);
-        assert!(place_y(range, 0.1) <= HEIGHT - BOTTOM);
-        let nines = Range::of(Scale::Nines, [0.0, 99.99].into_iter());
-        let gap = |a, b| place_x(nines, b) - place_x(nines, a);
+        let points = vec![(0.0, 0.1), (99.99, 1_000.0)];
+        let plane = chart(Scale::Nines, Scale::Log, points).plane();
+        assert!(plane.y(1_000.0) < plane.y(10.0));
+        assert!(plane.y(1_000.0) >= plane.top);
+        assert!(plane.y(0.1) <= plane.bottom);
+        let gap = |a, b| plane.x(b) - plane.x(a);
         assert!((gap(90.0, 99.0) - gap(99.0, 99.9)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn names_stand_from_the_top_down_with_their_marks() {
+        let mark = Mark {
+            x: 5.0,
+            low: 4.0,
+            high: 60.0,
+            y: 1.0,
+            colour: 9,
+            hollow: true,
+            words: "<5>".into(),
+        };
+        let mut chart = chart(Scale::Log, Scale::Names, Vec::new());
+        chart.line = 18.0;
+        chart.names = ["one", "two & three"].map(str::to_owned).to_vec();
+        chart.marks = vec![mark];
+        let plane = chart.plane();
+        let (one, two) = (plane.y(0.0), plane.y(1.0));
+        assert!(plane.top < one && one < two && two < plane.bottom);
+        assert!(plane.x(4.0) > plane.left && plane.x(60.0) < plane.right);
+        let html = chart.html();
+        for part in [
+            "two &amp; three",
+            "<title>&lt;5&gt;</title>",
+            "class=\"hollow\"",
+        ] {
+            assert!(html.contains(part), "{part}");
+        }
+        assert!(!chart.is_empty());
     }
 
     #[test]

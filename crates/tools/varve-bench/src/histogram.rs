@@ -1,11 +1,31 @@
-//! Medians and how sure they are, from histograms.
+//! Histograms of times: their buckets, medians and how sure those are.
 
 use hdrhistogram::Histogram;
+
+use crate::result::Buckets;
+
+/// Significant digits.
+const DIGITS: u8 = 3;
 
 /// Share of repetitions whose median lies within the interval.
 const CONFIDENCE: f64 = 0.95;
 /// Samples up to which the ranks of the interval are summed up exactly.
 const EXACT_SAMPLES: u64 = 1_000;
+
+/// An empty histogram from 1 to the longest time that is told apart.
+pub(crate) fn histogram(longest: u64) -> Histogram<u64> {
+    Histogram::new_with_bounds(1, longest, DIGITS).expect("the bounds and digits are valid")
+}
+
+/// The histogram's buckets that are not empty.
+pub(crate) fn buckets(histogram: &Histogram<u64>) -> Buckets {
+    let buckets = histogram.iter_recorded();
+    Buckets(
+        buckets
+            .map(|it| (it.value_iterated_to(), it.count_at_value()))
+            .collect(),
+    )
+}
 
 /// The value at `rank` (from 1), in the histogram's unit.
 fn at_rank(histogram: &Histogram<u64>, rank: u64) -> u64 {
@@ -95,10 +115,10 @@ fn median_at_most(samples: u64, rank: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::choice::Random;
+    use crate::random::Random;
 
     fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {
-        let mut histogram = Histogram::new_with_bounds(1, 1_000_000_000, 3).expect("valid");
+        let mut histogram = super::histogram(1_000_000_000);
         for value in values {
             histogram.record(value).expect("within the bounds");
         }

@@ -2,14 +2,14 @@
 //! and the time left.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use super::arguments::{MetadataArguments, Selection, Volume};
 use super::profile::{Profile, ROWS, RowInfo};
 use super::result::ProfileRun;
 use super::suite::{Runs, Suite};
-use crate::api::process;
+use crate::process;
+use crate::progress::Progress;
 
 /// How often the line of progress changes on a terminal.
 const TERMINAL_EVERY: Duration = Duration::from_millis(200);
@@ -26,8 +26,7 @@ const WALK_WEIGHT: f64 = 10.0;
 pub(crate) struct Watch {
     volume: Volume,
     pid: Option<u32>,
-    quiet: bool,
-    terminal: bool,
+    progress: Progress,
     begin: Instant,
     shown: Option<Instant>,
     estimate: Estimate,
@@ -78,8 +77,7 @@ impl Watch {
         Self {
             volume,
             pid,
-            quiet: arguments.quiet,
-            terminal: std::io::stderr().is_terminal(),
+            progress: Progress::new(arguments.common.quiet),
             begin: now,
             shown: None,
             estimate: Estimate::new(&Selection::new(arguments), volume),
@@ -118,13 +116,12 @@ impl Watch {
 
     /// A type is over.
     pub(crate) fn progress(&mut self, suite: &Suite, done: usize, all: usize) {
-        let every = if self.terminal {
-            TERMINAL_EVERY
-        } else {
-            LOG_EVERY
+        let every = match self.progress {
+            Progress::Quiet => return,
+            Progress::Terminal => TERMINAL_EVERY,
+            Progress::Log => LOG_EVERY,
         };
-        let since = self.shown.unwrap_or(self.begin);
-        if self.quiet || since.elapsed() < every {
+        if self.shown.unwrap_or(self.begin).elapsed() < every {
             return;
         }
         let Some(profile) = self.stage.profiles.last() else {
@@ -144,7 +141,7 @@ impl Watch {
             .estimate
             .left(&self.stage.profiles, share, self.begin.elapsed());
         self.shown = Some(Instant::now());
-        self.line(&format!(
+        self.progress.show(&format!(
             "{} {:2} {}: {done} of {all} types, {calls} calls, {rate:.0}/s, {} failed, {}; left: this profile {}, all about {}",
             self.volume,
             profile.id(),
@@ -156,24 +153,11 @@ impl Watch {
         ));
     }
 
-    /// A line that takes the place of the last one on a terminal, and has its own elsewhere.
-    fn line(&self, line: &str) {
-        // A line that cannot be shown is no reason to end a measurement.
-        let _ = match self.terminal {
-            true => write!(std::io::stderr(), "\r\x1b[K{line}"),
-            false => writeln!(std::io::stderr(), "{line}"),
-        };
-    }
-
     /// A stage is over: a line of its own for each profile.
     pub(crate) fn stage_over(&mut self, suite: &Suite, runs: &Runs) {
         for profile in &self.stage.profiles {
             self.estimate.over(*profile);
         }
-        if self.quiet {
-            return;
-        }
-        let clear = if self.terminal { "\r\x1b[K" } else { "" };
         for profile in &self.stage.profiles {
             let Some(run) = runs.get(profile) else {
                 continue;
@@ -182,9 +166,8 @@ impl Watch {
                 format!(", server {} MiB", bytes >> 20)
             });
             let own = run.tool_resident_bytes.unwrap_or_default() >> 20;
-            let _ = writeln!(
-                std::io::stderr(),
-                "{clear}{} {:2} {}: {:.1} s ({:.1} s CPU of this tool), {} of {} types failed, {} calls so far{memory}, tool {own} MiB",
+            self.progress.say(&format!(
+                "{} {:2} {}: {:.1} s ({:.1} s CPU of this tool), {} of {} types failed, {} calls so far{memory}, tool {own} MiB",
                 self.volume,
                 profile.id(),
                 profile.name(),
@@ -193,14 +176,9 @@ impl Watch {
                 run.failed,
                 run.cases,
                 suite.recorder.calls(),
-            );
+            ));
         }
     }
-}
-
-/// Says something that is no progress.
-pub(crate) fn warn(text: &str) {
-    let _ = writeln!(std::io::stderr(), "\nwarning: {text}");
 }
 
 /// Hours and minutes, minutes and seconds, or seconds.

@@ -1,0 +1,215 @@
+//! Clients that wait for each answer before the next request, for everything beside the load: one
+//! connection that stays open, and on it a client that asks for paths.
+
+use std::borrow::Cow;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+
+use crate::endpoint::{Endpoint, Stream};
+use crate::http::{Body, Head};
+
+/// How long to wait for an answer.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// What is read at once while the length of an answer is not known, and at least how much the
+/// buffer grows by.
+const PART_BYTES: usize = 256 * 1024;
+
+/// A connection, opened when it is needed.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    endpoint: Endpoint,
+    timeout: Duration,
+    /// Answers with a longer body are refused.
+    body_max: usize,
+    stream: Option<Stream>,
+    /// The bytes of an answer. The buffer keeps its size from request to request: memory is made
+    /// ready only when an answer is longer than all before.
+    received: Vec<u8>,
+    filled: usize,
+}
+
+impl Connection {
+    pub(crate) const fn new(endpoint: Endpoint, timeout: Duration, body_max: usize) -> Self {
+        Self {
+            endpoint,
+            timeout,
+            body_max,
+            stream: None,
+            received: Vec::new(),
+            filled: 0,
+        }
+    }
+
+    pub(crate) const fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Connects unless it is open.
+    ///
+    /// # Errors
+    /// When there is no connection in time.
+    pub(crate) fn open(&mut self) -> io::Result<()> {
+        if self.stream.is_none() {
+            self.stream = Some(self.endpoint.connect(self.timeout)?);
+        }
+        Ok(())
+    }
+
+    /// Sends a whole request and receives its answer whole: its head, and its bytes with that.
+    /// Nothing is sent twice.
+    ///
+    /// # Errors
+    /// When there is no connection, or no whole answer of HTTP/1.1 in time.
+    pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<(Head, &[u8])> {
+        let address = self.endpoint.address;
+        self.open()
+            .with_context(|| format!("connecting to {address}"))?;
+        let mut stream = self.stream.take().context("a connection")?;
+        stream.write_all(request).context("sending the request")?;
+        let head = self.receive(&mut stream)?;
+        if !head.close {
+            self.stream = Some(stream);
+        }
+        Ok((head, &self.received[..self.filled]))
+    }
+
+    fn receive(&mut self, stream: &mut Stream) -> Result<Head> {
+        self.filled = 0;
+        let mut head: Option<Head> = None;
+        loop {
+            // What is known to come is read as it comes, into its place.
+            let missing = head.map_or(PART_BYTES, |head| match head.body {
+                Body::Length(length) => head.length + length - self.filled,
+                Body::Chunked | Body::UntilClose => PART_BYTES,
+            });
+            let is_over = self.read(stream, missing).context("reading the answer")? == 0;
+            let received = &self.received[..self.filled];
+            let not_http = |_| anyhow!("the answer is not HTTP/1.1");
+            if head.is_none() {
+                head = Head::parse(received).map_err(not_http)?;
+                let length = head.map(|head| head.body);
+                if matches!(length, Some(Body::Length(length)) if length > self.body_max) {
+                    bail!("an answer of more than {} bytes", self.body_max);
+                }
+            }
+            if let Some(head) = head
+                && let Some(end) = head.whole(received, is_over).map_err(not_http)?
+            {
+                self.filled = end;
+                return Ok(head);
+            }
+            ensure!(
+                !is_over,
+                "the connection was closed before the answer was whole"
+            );
+        }
+    }
+
+    /// Reads what there is, up to `more` bytes. Says how many came; none: the connection is closed.
+    fn read(&mut self, stream: &mut Stream, more: usize) -> io::Result<usize> {
+        let end = self.filled + more;
+        if end > self.received.len() {
+            let grown = self.received.len() + PART_BYTES;
+            self.received.resize(end.max(grown), 0);
+        }
+        loop {
+            match stream.read(&mut self.received[self.filled..end]) {
+                Ok(length) => {
+                    self.filled += length;
+                    return Ok(length);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// The body of a whole answer. One of known length is not copied.
+///
+/// # Errors
+/// When its chunks or its compression are malformed.
+pub(crate) fn body<'a>(head: &Head, answer: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    head.body(answer)
+        .map_err(|_| anyhow!("the body is malformed"))
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Result<serde_json::Value> {
+        serde_json::from_slice(&self.body).with_context(|| format!("not JSON: {}", self.text()))
+    }
+}
+
+/// The client.
+#[derive(Debug)]
+pub(crate) struct Probe {
+    connection: Connection,
+}
+
+impl Probe {
+    pub(crate) const fn new(endpoint: Endpoint) -> Self {
+        Self {
+            connection: Connection::new(endpoint, TIMEOUT, usize::MAX),
+        }
+    }
+
+    /// Sends a request and waits for its answer, whatever its status.
+    pub(crate) fn ask(&mut self, method: &str, path: &str, body: Option<&str>) -> Result<Answer> {
+        let headers = self.connection.endpoint.headers();
+        let mut request = format!("{method} {path} HTTP/1.1\r\n{headers}");
+        if let Some(body) = body {
+            request += "Content-Type: application/json\r\n";
+            request += &format!("Content-Length: {}\r\n", body.len());
+        }
+        request += "\r\n";
+        request += body.unwrap_or_default();
+        self.send(request.as_bytes())
+            .with_context(|| format!("{method} {path}"))
+    }
+
+    /// `GET`, which must succeed.
+    pub(crate) fn get(&mut self, path: &str) -> Result<Answer> {
+        let answer = self.ask("GET", path, None)?;
+        ensure!(
+            answer.status == 200,
+            "GET {path}: {} {}",
+            answer.status,
+            answer.text()
+        );
+        Ok(answer)
+    }
+
+    /// Sends a whole request and waits for its answer.
+    pub(crate) fn send(&mut self, request: &[u8]) -> Result<Answer> {
+        let used = self.connection.stream.is_some();
+        let answer = self.send_once(request);
+        // A server may have closed an idle connection meanwhile.
+        match answer.is_err() && used {
+            true => self.send_once(request),
+            false => answer,
+        }
+    }
+
+    fn send_once(&mut self, request: &[u8]) -> Result<Answer> {
+        let (head, answer) = self.connection.exchange(request)?;
+        Ok(Answer {
+            status: head.status,
+            body: body(&head, answer)?.into_owned(),
+        })
+    }
+}
