@@ -3,7 +3,7 @@
 use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, PENDING, VERTEX};
-use varve_kv::{Flow, TableId};
+use varve_kv::{Flow, ReaderExt, TableId};
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Period, VertexId};
 

@@ -7,7 +7,7 @@
 
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, EVENT};
-use varve_kv::TableId;
+use varve_kv::{ReaderExt, TableId};
 use varve_model::{CommitVersion, Direction, EdgeId};
 
 use super::rows::Rows;
