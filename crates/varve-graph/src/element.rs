@@ -9,6 +9,7 @@ mod convert;
 mod direct;
 mod edge;
 mod input;
+mod inserts;
 mod olap;
 mod properties;
 mod strategy;
@@ -18,9 +19,9 @@ mod update;
 mod vertex;
 
 pub use convert::{convert, convert_member};
-pub use direct::Direct;
 pub use edge::{EdgeForm, NewEdge, check_link};
 pub use input::{DEFAULT_VERTEX_LABEL, EdgeInput, RawProperty, RawValue, VertexInput};
+pub use inserts::Inserts;
 pub(crate) use olap::remove_olap_value;
 pub use strategy::{Strategies, UpdateStrategy};
 pub use update::{UpdateAction, change, not_there};

@@ -108,7 +108,7 @@ pub enum IdRef<'a> {
 /// One change of a request.
 pub enum Mutation {
     /// Writes an element as a whole, replacing one of the same id, from its encoded content: as
-    /// [`crate::element::Direct`] makes it.
+    /// [`crate::element::Inserts`] makes it.
     PutRow {
         /// Which element.
         id: ElementId,

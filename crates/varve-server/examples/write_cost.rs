@@ -2,8 +2,10 @@
 //! loopback, on an engine that keeps the schema and forgets the rest. Prints the CPU time of the
 //! server's threads per request and per element, without the generator's own.
 //!
-//! `write_cost [seconds per row] [row ...]`; rows: vertices, edges, checked, vertex, edge. An
-//! engine that "has" every vertex is used for the rows that check ends.
+//! `write_cost [seconds per row] [row ...]`; rows: vertices, keyed (a primary key and five
+//! properties), wide (an own id and the same properties), edges, checked, vertex, edge. An engine
+//! that "has" every vertex is used for the rows that check ends. A number of requests as
+//! `VARVE_COST_REQUESTS` takes the place of the seconds, for a count of instructions.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -149,6 +151,26 @@ fn vertex(at: u64) -> String {
     )
 }
 
+/// The properties of a vertex with five of them.
+fn five(at: u64) -> String {
+    let (mixed, day) = (mix(at), at % 28 + 1);
+    format!(
+        r#"{{"name":"{mixed:016x}","age":{},"date":"2020-01-{day:02}","weight":{}.25,"city":"city{}"}}"#,
+        mixed % 100,
+        at % 100,
+        mixed % 1_000
+    )
+}
+
+fn keyed(at: u64) -> String {
+    format!(r#"{{"label":"keyed","properties":{}}}"#, five(at))
+}
+
+fn wide(at: u64) -> String {
+    let (id, properties) = (id('n', at), five(at));
+    format!(r#"{{"label":"wide","id":"{id}","properties":{properties}}}"#)
+}
+
 fn edge(at: u64) -> String {
     let (source, target) = (id('v', 2 * at), id('v', 2 * at + 1));
     format!(
@@ -187,9 +209,11 @@ fn scenarios() -> Vec<Scenario> {
         requests,
     };
     let edges = |query: &str| batches(&format!("graph/edges/batch{query}"), BATCH_EDGES, edge);
-    let vertices = batches("graph/vertices/batch", BATCH_VERTICES, vertex);
+    let vertices = |body| batches("graph/vertices/batch", BATCH_VERTICES, body);
     vec![
-        row("vertices", 4, BATCH_VERTICES, vertices),
+        row("vertices", 4, BATCH_VERTICES, vertices(vertex)),
+        row("keyed", 4, BATCH_VERTICES, vertices(keyed)),
+        row("wide", 4, BATCH_VERTICES, vertices(wide)),
         row("edges", 4, BATCH_EDGES, edges("?check_vertex=false")),
         row("checked", 4, BATCH_EDGES, edges("?check_vertex=true")),
         row("vertex", 32, 1, singles("graph/vertices", vertex)),
@@ -197,7 +221,7 @@ fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-fn schema() -> [(&'static str, &'static str); 6] {
+fn schema() -> [(&'static str, &'static str); 9] {
     [
         (
             "schema/propertykeys",
@@ -211,6 +235,18 @@ fn schema() -> [(&'static str, &'static str); 6] {
         (
             "schema/propertykeys",
             r#"{"name":"weight","data_type":"DOUBLE"}"#,
+        ),
+        (
+            "schema/propertykeys",
+            r#"{"name":"city","data_type":"TEXT"}"#,
+        ),
+        (
+            "schema/vertexlabels",
+            r#"{"name":"keyed","primary_keys":["name"],"properties":["name","age","date","weight","city"]}"#,
+        ),
+        (
+            "schema/vertexlabels",
+            r#"{"name":"wide","id_strategy":"CUSTOMIZE_STRING","properties":["name","age","date","weight","city"]}"#,
         ),
         (
             "schema/vertexlabels",
@@ -263,8 +299,15 @@ fn server_cpu() -> Outcome<Duration> {
     Ok(Duration::from_nanos(total))
 }
 
-/// Keeps all connections busy for the time given; returns how many requests were answered.
-fn drive(address: SocketAddr, scenario: &Scenario, time: Duration) -> Outcome<u64> {
+/// How long a row is driven.
+#[derive(Clone, Copy)]
+enum Span {
+    Time(Duration),
+    Requests(u64),
+}
+
+/// Keeps all connections busy for the span given; returns how many requests were answered.
+fn drive(address: SocketAddr, scenario: &Scenario, span: Span) -> Outcome<u64> {
     let mut streams = Vec::new();
     for _ in 0..scenario.connections {
         let stream = TcpStream::connect(address)?;
@@ -278,7 +321,10 @@ fn drive(address: SocketAddr, scenario: &Scenario, time: Duration) -> Outcome<u6
     }
     let started = Instant::now();
     loop {
-        let ends = started.elapsed() >= time;
+        let ends = match span {
+            Span::Time(time) => started.elapsed() >= time,
+            Span::Requests(requests) => answered >= requests,
+        };
         for stream in &mut streams {
             let status = answer(stream, &mut buffer)?;
             if status != 201 {
@@ -299,6 +345,12 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let seconds: f64 = arguments.next().map_or(Ok(3.0), |text| text.parse())?;
     let wanted: Vec<String> = arguments.collect();
+    let counted = match std::env::var("VARVE_COST_REQUESTS") {
+        Ok(text) => Some(text.parse()?),
+        Err(_) => None,
+    };
+    let time = Span::Time(Duration::from_secs_f64(seconds));
+    let span = counted.map_or(time, Span::Requests);
     let forgets = Arc::new(AtomicBool::new(false));
     let engine = Arc::new(Forgetful {
         inner: MemoryEngine::new(),
@@ -329,13 +381,12 @@ fn main() -> Outcome<()> {
         if !wanted.is_empty() && !wanted.iter().any(|name| name == scenario.name) {
             continue;
         }
-        drive(server.address(), &scenario, Duration::from_millis(200))?;
+        if counted.is_none() {
+            let warm = Span::Time(Duration::from_millis(200));
+            drive(server.address(), &scenario, warm)?;
+        }
         let (before, started) = (server_cpu()?, Instant::now());
-        let requests = drive(
-            server.address(),
-            &scenario,
-            Duration::from_secs_f64(seconds),
-        )?;
+        let requests = drive(server.address(), &scenario, span)?;
         let elapsed = started.elapsed().as_secs_f64();
         let micros = (server_cpu()? - before).as_secs_f64() * 1e6 / requests as f64;
         println!(

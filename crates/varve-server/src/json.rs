@@ -2,6 +2,8 @@
 //!
 //! [`JsonWriter`] puts the commas; the caller keeps the nesting right (checked in debug builds).
 
+pub(crate) mod quick;
+
 pub use varve_json::Escaping;
 use varve_json::{escape, must_escape};
 

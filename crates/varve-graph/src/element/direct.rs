@@ -2,20 +2,23 @@
 //! element between.
 //!
 //! It takes what nearly every insert is, and only what [`Rules`](super::Rules) would take: known
-//! labels that are in use, ids that stand in the input, scalar properties. Whatever else there is,
-//! it declines, and the caller goes the long way, which knows every case and says what is wrong. So
-//! it refuses nothing, and has no messages.
+//! labels that are in use, ids that stand in the input or are made of primary keys, scalar
+//! properties. Whatever else there is, it declines, and [`Inserts`](super::Inserts) goes by the
+//! rules, which know every case and say what is wrong. So it refuses nothing, and has no messages.
 
 use varve_encoding::{key, value};
 use varve_model::id::VERTEX_ID_BYTES_MAX;
 use varve_model::schema::{AggregateType, Frequency, IdStrategy};
 use varve_model::value::{Cardinality, DataType, parse_date};
 use varve_model::{
-    EdgeId, EdgeLabel, ElementId, PropertyKey, Value, VertexId, VertexLabel, VertexLabelId,
+    EdgeId, EdgeLabel, ElementId, Properties, PropertyKey, Value, VertexId, VertexLabel,
+    VertexLabelId,
 };
 
+use super::convert::convert;
 use super::edge::{EdgeForm, check_link};
 use super::input::{EdgeInput, RawProperty, RawValue, VertexInput};
+use super::vertex::primary_key_id;
 use crate::schema::{Schema, SchemaElement};
 use crate::write::{Content, EndCheck, Mutation};
 
@@ -24,7 +27,7 @@ const PROPERTIES_MAX: usize = 32;
 
 /// Makes mutations of inserts, and remembers what the last one needed of the schema: the next is
 /// mostly of its kind.
-pub struct Direct<'s> {
+pub(super) struct Direct<'s> {
     schema: &'s Schema,
     vertex_label: Option<&'s VertexLabel>,
     edge_label: Option<Link<'s>>,
@@ -43,8 +46,7 @@ struct Link<'s> {
 
 impl<'s> Direct<'s> {
     /// For elements under `schema`.
-    #[must_use]
-    pub const fn new(schema: &'s Schema) -> Self {
+    pub(super) const fn new(schema: &'s Schema) -> Self {
         Self {
             schema,
             vertex_label: None,
@@ -55,7 +57,7 @@ impl<'s> Direct<'s> {
     }
 
     /// The mutation that [`Rules::vertex`](super::Rules::vertex) leads to, or `None`: ask there.
-    pub fn vertex(&mut self, input: &VertexInput<'_>) -> Option<Mutation> {
+    pub(super) fn vertex(&mut self, input: &VertexInput<'_>) -> Option<Mutation> {
         // Where values of offline analysis may be stored, the vertex must keep them.
         if self.schema.has_olap_keys() {
             return None;
@@ -66,15 +68,16 @@ impl<'s> Direct<'s> {
             _ => usable(self.schema.vertex_label_by_name(name)?)?,
         };
         self.vertex_label = Some(label);
-        let id = end_id(input.id.as_ref()?)?;
-        match (label.id_strategy, &id) {
-            (IdStrategy::CustomizeString, VertexId::Text(_))
-            | (IdStrategy::CustomizeNumber, VertexId::Number(_)) => {}
-            _ => return None,
-        }
+        let properties = input.properties.as_deref()?;
         self.content.clear();
         key::put_schema_id(label.id.0, &mut self.content);
-        self.put_properties(label, input.properties.as_deref()?)?;
+        self.put_properties(label, properties)?;
+        let id = match (label.id_strategy, &input.id) {
+            (IdStrategy::CustomizeString, Some(id @ RawValue::Text(_)))
+            | (IdStrategy::CustomizeNumber, Some(id @ RawValue::Integer(_))) => end_id(id)?,
+            (IdStrategy::PrimaryKey, None) => self.key_id(label, properties)?,
+            _ => return None,
+        };
         Some(Mutation::PutRow {
             id: ElementId::Vertex(id),
             content: Content::new(&self.content),
@@ -83,8 +86,20 @@ impl<'s> Direct<'s> {
         })
     }
 
+    /// The id of a vertex that has all its properties.
+    fn key_id(&self, label: &VertexLabel, properties: &[RawProperty<'_>]) -> Option<VertexId> {
+        let mut values = Properties::new();
+        for id in &label.primary_keys {
+            let at = self.keys.iter().position(|key| key.id == *id)?;
+            let (_, raw) = properties.get(at)?;
+            values.set(*id, convert(self.keys[at], raw.clone()).ok()?);
+        }
+        let id = primary_key_id(label, &values).ok()?;
+        (id.text_bytes() <= VERTEX_ID_BYTES_MAX).then_some(id)
+    }
+
     /// The mutation that [`Rules::edge`](super::Rules::edge) leads to, or `None`: ask there.
-    pub fn edge(&mut self, input: &EdgeInput<'_>, form: EdgeForm) -> Option<Mutation> {
+    pub(super) fn edge(&mut self, input: &EdgeInput<'_>, form: EdgeForm) -> Option<Mutation> {
         let Link { label, ends, .. } = self.link(input, form)?;
         let source = end_id(input.source.as_ref()?)?;
         let target = end_id(input.target.as_ref()?)?;

@@ -26,7 +26,7 @@ use varve_model::value::{Cardinality, DataType};
 use varve_model::{Datum, EdgeId, ElementId, TemporalScope, Value, Vertex, VertexId};
 
 mod edges;
-mod short_way;
+mod inserts;
 mod updates;
 mod vertices;
 

@@ -19,7 +19,6 @@ pub(crate) mod output;
 mod periods;
 mod predicate;
 mod scan;
-mod short;
 mod submit;
 mod time;
 mod timed;

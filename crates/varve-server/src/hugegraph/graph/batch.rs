@@ -1,21 +1,19 @@
 //! Batches: reading their elements one by one, and `…/graph/batch`, which stores vertices and edges
 //! together.
 
-use serde::Deserialize;
 use varve_graph::GraphError;
 use varve_graph::element::EdgeForm;
 use varve_graph::write::{IdRef, Missing, Mutation, WriteRequest};
 use varve_model::{CommitVersion, ElementId};
 
-use super::edges::put;
-use super::input::{EachOf, EdgeJson, GraphBatchJson, Listed, VertexJson};
+use super::input::{EachOf, EdgeJson, ElementJson, GraphBatchJson, Input, Listed};
 use super::output;
-use super::periods::{Changes, Given, of_element};
-use super::short::Scanner;
+use super::periods::{Changes, of_element};
 use super::submit::{Target, submit};
 use super::vertices::no_body;
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
+use crate::json::quick;
 use crate::request::RequestContext;
 use crate::respond::Response;
 
@@ -64,46 +62,59 @@ pub(super) fn null_record() -> ApiError {
 
 /// Reads the body, an array, and makes each element a mutation as it is read. Nothing is kept of
 /// what is too much.
-pub(super) fn read_each<'a, T: Deserialize<'a>>(
+pub(super) fn read_each<'a, I: Input<'a>>(
     context: &'a RequestContext,
     sizes: Sizes,
-    mut make: impl FnMut(T) -> Result<(Mutation, Given<'a>), GraphError>,
+    mut make: impl FnMut(&mut I) -> Result<Mutation, GraphError>,
 ) -> Result<Changes, ApiError> {
-    let mut changes = Changes::new(context, 0)?;
-    let mut failed = None;
-    let count = context.json_seed(EachOf::new(sizes.limit, |item: Option<T>| {
-        if failed.is_some() {
-            return;
+    let capacity = (context.body().len() / ELEMENT_JSON_BYTES).min(sizes.limit);
+    let mut read = Each::with_capacity(context, capacity)?;
+    let each = EachOf::new(sizes.limit, |item| read.add(item, &mut make));
+    let count = match quick::read(context.body(), each) {
+        Some(count) => count,
+        None => {
+            read = Each::with_capacity(context, 0)?;
+            context.json_seed(EachOf::new(sizes.limit, |item| read.add(item, &mut make)))?
         }
-        let at = changes.mutations.len();
-        let added = match item.map(&mut make) {
-            Some(Ok((mutation, given))) => changes
-                .add(mutation, &given)
-                .map_err(|error| of_element("element", at, error)),
-            Some(Err(error)) => Err(ApiError::from(error)),
-            None => Err(null_record()),
-        };
-        failed = added.err();
-    }))?;
+    };
     sizes.check(count)?;
-    failed.map_or(Ok(changes), Err)
+    read.failed.map_or(Ok(read.changes), Err)
 }
 
-/// Reads the body, an array, the short way; `None` if any of it needs the long one.
-pub(super) fn read_short<'a, T: Default>(
-    context: &'a RequestContext,
-    sizes: Sizes,
-    read: fn(&mut Scanner<'a>, &mut T) -> Option<()>,
-    mut make: impl FnMut(&T, &mut Changes) -> Option<()>,
-) -> Option<Changes> {
-    let body = context.body();
-    let capacity = (body.len() / ELEMENT_JSON_BYTES).min(sizes.limit);
-    let mut changes = Changes::new(context, capacity).ok()?;
-    let mut element = T::default();
-    Scanner::new(body)?.array(sizes.limit, &mut element, read, |element| {
-        make(element, &mut changes)
-    })?;
-    Some(changes)
+/// The changes of a batch as far as it was read, and what is wrong with its first bad element.
+struct Each {
+    changes: Changes,
+    failed: Option<ApiError>,
+}
+
+impl Each {
+    fn with_capacity(context: &RequestContext, capacity: usize) -> Result<Self, ApiError> {
+        Ok(Self {
+            changes: Changes::new(context, capacity)?,
+            failed: None,
+        })
+    }
+
+    fn add<I>(
+        &mut self,
+        item: Option<&mut ElementJson<'_, I>>,
+        make: &mut impl FnMut(&mut I) -> Result<Mutation, GraphError>,
+    ) {
+        if self.failed.is_none() {
+            self.failed = self.added(item, make).err();
+        }
+    }
+
+    fn added<I>(
+        &mut self,
+        item: Option<&mut ElementJson<'_, I>>,
+        make: &mut impl FnMut(&mut I) -> Result<Mutation, GraphError>,
+    ) -> Result<(), ApiError> {
+        let element = item.ok_or_else(null_record)?;
+        let at = self.changes.mutations.len();
+        let added = self.changes.add(make(&mut element.input)?, &element.given);
+        added.map_err(|error| of_element("element", at, error))
+    }
 }
 
 /// Writes ids as an array.
@@ -133,9 +144,8 @@ pub(super) async fn create(context: RequestContext) -> HandlerResult {
 
 fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let ends_checked = context.query()?.boolean("check_vertex", true)?;
-    let body = context
-        .json::<Option<GraphBatchJson<'_>>>()?
-        .ok_or_else(no_body)?;
+    let body: Option<GraphBatchJson<'_>> = context.quick_json()?;
+    let body = body.ok_or_else(no_body)?;
     changes_of(context, target, body, ends_checked)
 }
 
@@ -162,16 +172,17 @@ fn changes_of(
         ends_checked,
     };
     let mut changes = Changes::new(context, vertices.len() + edges.len())?;
-    for (at, VertexJson(input, given)) in vertices.into_iter().enumerate() {
-        let mutation = target.with_rules(|rules| rules.put_vertex(&target.schema, input))?;
-        let added = changes.add(mutation, &given);
-        added.map_err(|error| of_element("vertex", at, error))?;
-    }
-    for (at, EdgeJson(input, given)) in edges.into_iter().enumerate() {
-        let new = target.with_rules(|rules| rules.edge(input, form))?;
-        let added = changes.add(put(new, ends_checked), &given);
-        added.map_err(|error| of_element("edge", at, error))?;
-    }
+    target.with_inserts(|mut inserts| {
+        for (at, mut vertex) in vertices.into_iter().enumerate() {
+            let added = changes.add(inserts.vertex(&mut vertex.input)?, &vertex.given);
+            added.map_err(|error| of_element("vertex", at, error))?;
+        }
+        for (at, mut edge) in edges.into_iter().enumerate() {
+            let added = changes.add(inserts.edge(&mut edge.input, form)?, &edge.given);
+            added.map_err(|error| of_element("edge", at, error))?;
+        }
+        Ok::<_, ApiError>(())
+    })?;
     Ok(changes)
 }
 
@@ -187,7 +198,7 @@ pub(crate) fn store(
     let mut changes = changes_of(context, &target, serde_json::from_str(&put)?, true)?;
     let ended: GraphBatchJson<'_> = serde_json::from_str(&end)?;
     let edges = listed(ended.edges, Sizes::edges(usize::MAX))?;
-    for EdgeJson(input, given) in edges {
+    for EdgeJson { input, given, .. } in edges {
         let form = EdgeForm {
             labels_required: false,
             ends_checked: true,

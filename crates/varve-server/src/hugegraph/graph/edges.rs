@@ -1,15 +1,14 @@
 //! `…/graph/edges`: creating, reading and deleting edges by id.
 
 use varve_graph::GraphError;
-use varve_graph::element::{Direct, EdgeForm, NewEdge, not_there};
-use varve_graph::write::{EndCheck, Mutation};
+use varve_graph::element::{EdgeForm, not_there};
+use varve_graph::write::Mutation;
 use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
 use super::ids::{OldForm, parse_edge_id};
 use super::input::EdgeJson;
 use super::periods::Changes;
-use super::short::Scanner;
 use super::submit::{Target, submit, submit_or};
 use super::vertices::{missing, no_body, no_such, one};
 use super::{output, time};
@@ -32,44 +31,11 @@ fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, Api
         ends_checked: true,
     };
     let mut changes = Changes::new(context, 1)?;
-    if short_one(context, target, FORM, &mut changes).is_some() {
-        return Ok(changes);
-    }
-    let EdgeJson(input, given) = context
-        .json::<Option<EdgeJson<'_>>>()?
-        .ok_or_else(no_body)?;
-    let new = target.with_rules(|rules| rules.edge(input, FORM))?;
-    changes.add(put(new, true), &given)?;
+    let edge: Option<EdgeJson<'_>> = context.quick_json()?;
+    let mut edge = edge.ok_or_else(no_body)?;
+    let mutation = target.with_inserts(|mut inserts| inserts.edge(&mut edge.input, FORM))?;
+    changes.add(mutation, &edge.given)?;
     Ok(changes)
-}
-
-/// [`prepare_one`] of an ordinary edge.
-fn short_one(
-    context: &RequestContext,
-    target: &Target,
-    form: EdgeForm,
-    changes: &mut Changes,
-) -> Option<()> {
-    let mut scanner = Scanner::new(context.body())?;
-    let mut read = EdgeJson::default();
-    scanner.edge(&mut read)?;
-    scanner.end()?;
-    let mutation = Direct::new(&target.schema).edge(&read.0, form)?;
-    changes.add(mutation, &read.1).ok()
-}
-
-/// The mutation that stores an edge.
-pub(super) fn put(new: NewEdge, ends_checked: bool) -> Mutation {
-    let labels_given = new.labels_given;
-    let ends = if ends_checked {
-        EndCheck::Exist { labels_given }
-    } else {
-        EndCheck::Skip
-    };
-    Mutation::PutEdge {
-        edge: new.edge,
-        ends,
-    }
 }
 
 /// Creates edges, all or none: 201 and their ids in the order of the request. With
@@ -91,16 +57,8 @@ fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, A
     };
     let limit = context.state().config().max_edges_per_batch;
     let sizes = Sizes::edges(limit);
-    let mut direct = Direct::new(&target.schema);
-    let short = batch::read_short(context, sizes, Scanner::edge, |read, changes| {
-        changes.add(direct.edge(&read.0, form)?, &read.1).ok()
-    });
-    if let Some(changes) = short {
-        return Ok(changes);
-    }
-    batch::read_each(context, sizes, |EdgeJson(input, given)| {
-        let new = target.with_rules(|rules| rules.edge(input, form))?;
-        Ok((put(new, ends_checked), given))
+    target.with_inserts(|mut inserts| {
+        batch::read_each(context, sizes, |input| inserts.edge(input, form))
     })
 }
 

@@ -4,12 +4,16 @@
 //! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
 //! it fails.
 
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use varve_graph::Graph;
-use varve_graph::element::{EdgeForm, Rules, UpdateAction, change};
+use varve_graph::element::{
+    EdgeForm, EdgeInput, Inserts, Rules, UpdateAction, VertexInput, change,
+};
 use varve_graph::schema::{GraphMode, NewEdgeLabel, NewPropertyKey, NewVertexLabel};
+use varve_graph::write::{IdRef, Mutation};
 use varve_model::ElementId;
 use varve_model::schema::{Frequency, IdStrategy};
 use varve_model::value::{Cardinality, DataType};
@@ -17,11 +21,16 @@ use varve_testkit::random::Random;
 
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::input::{
-    EachOf, EdgeJson, EdgeUpdateJson, GraphBatchJson, VertexJson, VertexUpdateJson,
+    EachOf, EdgeJson, EdgeUpdateJson, ElementJson, GraphBatchJson, Input, VertexJson,
+    VertexUpdateJson,
 };
 use super::predicate::{Reading, conditions};
 use super::{output, time};
 use crate::JsonWriter;
+use crate::json::quick;
+
+/// A vertex as JSON, and whether its id was generated.
+type Row = (Vec<u8>, bool);
 
 const ROUNDS_DEFAULT: u64 = 20_000;
 
@@ -165,9 +174,55 @@ fn graph() -> Arc<Graph> {
     graph
 }
 
+/// What the quick reader reads, if it does, is what `serde_json` reads.
+fn read_alike<'a, I>(bytes: &'a [u8], is_declined: &mut bool)
+where
+    I: Input<'a> + PartialEq + std::fmt::Debug,
+{
+    let exact = serde_json::from_slice::<ElementJson<'a, I>>(bytes).ok();
+    let quick: Option<ElementJson<'a, I>> = quick::read(bytes, PhantomData);
+    *is_declined |= exact.is_some() && quick.is_none();
+    let Some(quick) = quick else { return };
+    let exact = exact.expect("serde_json reads it, too");
+    assert_eq!((quick.input, quick.given), (exact.input, exact.given));
+}
+
+/// The row that a vertex is written as, or the error; as it is made of an element if `by_rules`.
+fn row_of(graph: &Graph, vertex: VertexInput<'_>, by_rules: bool) -> Result<Row, String> {
+    let schema = graph.schema();
+    let rules = Rules {
+        schema: &schema,
+        mode: GraphMode::None,
+        next_vertex_id: &|| 1,
+    };
+    let made = match by_rules {
+        true => rules.put_vertex(&schema, vertex),
+        false => Inserts::new(&rules, &schema).vertex(&mut { vertex }),
+    };
+    let mut json = JsonWriter::default();
+    let fresh = match made.map_err(|error| error.message)? {
+        Mutation::PutVertex { vertex, fresh } => {
+            output::vertex(&mut json, &schema, &vertex);
+            fresh
+        }
+        Mutation::PutRow {
+            id: ElementId::Vertex(id),
+            content,
+            fresh,
+            ..
+        } => {
+            let id = IdRef::Vertex(&id);
+            output::content(&mut json, &schema, id, content.bytes()).expect("content");
+            fresh
+        }
+        _ => unreachable!("a vertex is put, and no value of an offline analysis"),
+    };
+    Ok((json.finish(), fresh))
+}
+
 /// What `input` is answered with when it is a vertex that is accepted.
 fn answer(graph: &Graph, input: &str) -> Option<String> {
-    let VertexJson(vertex, _) = serde_json::from_str(input).ok()?;
+    let VertexJson { input: vertex, .. } = serde_json::from_str(input).ok()?;
     let schema = graph.schema();
     let next = || 1;
     let rules = Rules {
@@ -189,7 +244,7 @@ fn try_all(graph: &Graph, bytes: &[u8]) {
     let _ = serde_json::from_slice::<EdgeUpdateJson<'_>>(bytes);
     let _ = serde_json::from_slice::<GraphBatchJson<'_>>(bytes);
     let mut read = 0;
-    let each = EachOf::new(2, |_: Option<VertexJson<'_>>| read += 1);
+    let each = EachOf::new(2, |_: Option<&mut VertexJson<'_>>| read += 1);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     if serde::de::DeserializeSeed::deserialize(each, &mut reader).is_ok() {
         assert!(read <= 2, "more than the limit was kept");
@@ -207,7 +262,7 @@ fn try_texts(graph: &Graph, text: &str) {
         };
         assert_eq!(answer(graph, &again).as_deref(), Some(first.as_str()));
     }
-    if let Ok(EdgeJson(edge, _)) = serde_json::from_str(text) {
+    if let Ok(EdgeJson { input: edge, .. }) = serde_json::from_str(text) {
         let next = || 1;
         let rules = Rules {
             schema: &schema,
@@ -224,7 +279,9 @@ fn try_texts(graph: &Graph, text: &str) {
             assert_eq!(read, new.edge.id);
         }
     }
-    if let Ok(VertexJson(vertex, _)) = serde_json::from_str(text) {
+    if let Ok(VertexJson { input: vertex, .. }) = serde_json::from_str(text) {
+        let by_rules = row_of(graph, vertex.clone(), true);
+        assert_eq!(row_of(graph, vertex.clone(), false), by_rules);
         let id = ElementId::Vertex(varve_model::VertexId::Number(1));
         let _ = change(&schema, id, vertex.properties, UpdateAction::Append);
     }
@@ -253,10 +310,16 @@ fn no_input_breaks_a_parser() {
     let seed = number_from("VARVE_FUZZ_SEED", 2026);
     let graph = graph();
     let mut random = Random::new(seed);
-    let mut accepted = 0;
+    let (mut accepted, mut declined) = (0, 0);
     for round in 0..rounds {
         let bytes = input(&mut random);
-        let outcome = catch_unwind(AssertUnwindSafe(|| try_all(&graph, &bytes)));
+        let mut is_declined = false;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            try_all(&graph, &bytes);
+            read_alike::<VertexInput<'_>>(&bytes, &mut is_declined);
+            read_alike::<EdgeInput<'_>>(&bytes, &mut is_declined);
+        }));
+        declined += u64::from(is_declined);
         assert!(
             outcome.is_ok(),
             "VARVE_FUZZ_SEED={seed}, round {round}, input {:?}",
@@ -268,6 +331,10 @@ fn no_input_breaks_a_parser() {
     assert!(
         accepted > rounds / 100,
         "the inputs are too damaged to test anything: {accepted}"
+    );
+    assert!(
+        declined < accepted / 10,
+        "the quick reader declines what is right: {declined}"
     );
 }
 

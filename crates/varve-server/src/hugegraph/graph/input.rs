@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use super::periods::Given;
 use serde::Deserialize;
@@ -104,21 +103,27 @@ pub(crate) struct PropertiesJson<'a>(pub(in crate::hugegraph) Vec<RawProperty<'a
 
 impl<'de: 'a, 'a> Deserialize<'de> for PropertiesJson<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PropertiesVisitor;
-        impl<'de> Visitor<'de> for PropertiesVisitor {
-            type Value = PropertiesJson<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of properties")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut properties = Vec::with_capacity(8);
-                while let Some((Text(name), Raw(value))) = map.next_entry()? {
-                    properties.push((name, value));
-                }
-                Ok(PropertiesJson(properties))
-            }
+        let mut properties = Vec::new();
+        deserializer.deserialize_map(Properties(&mut properties))?;
+        Ok(Self(properties))
+    }
+}
+
+/// Reads properties into an empty list.
+struct Properties<'t, 'a>(&'t mut Vec<RawProperty<'a>>);
+
+impl<'de: 'a, 'a> Visitor<'de> for Properties<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of properties")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Text(name), Raw(value))) = map.next_entry()? {
+            self.0.push((name, value));
         }
-        deserializer.deserialize_map(PropertiesVisitor)
+        Ok(())
     }
 }
 
@@ -127,37 +132,75 @@ pub(super) trait Members<'de>: Default {
     /// The names of all members, for the error about an unknown one.
     const NAMES: &'static [&'static str];
 
+    /// Forgets what was read.
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
     /// Takes the value of the member `name`; `false` when there is no such member (the value is
     /// still to be read).
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
-/// Reads an object by its [`Members`].
-struct MembersVisitor<T>(PhantomData<T>);
+/// Reads an object by its [`Members`] into one that may have been read before.
+struct Fill<'t, T>(&'t mut T);
 
-impl<'de, T: Members<'de>> Visitor<'de> for MembersVisitor<T> {
-    type Value = T;
+impl<'de, T: Members<'de>> Visitor<'de> for Fill<'_, T> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let mut object = T::default();
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        self.0.clear();
         while let Some(Text(name)) = map.next_key()? {
-            if !object.take(&name, &mut map)? {
+            if !self.0.take(&name, &mut map)? {
                 return Err(de::Error::unknown_field(&name, T::NAMES));
             }
         }
-        Ok(object)
+        Ok(())
     }
+}
+
+/// Reads a value by `visitor` unless it is null; returns whether it was there.
+struct OrNull<V>(V);
+
+impl<'de, V: Visitor<'de, Value = ()>> DeserializeSeed<'de> for OrNull<V> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, V: Visitor<'de, Value = ()>> Visitor<'de> for OrNull<V> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+    fn visit_none<E: de::Error>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_map(self.0).map(|()| true)
+    }
+}
+
+/// Reads an object by its [`Members`].
+fn object<'de, T: Members<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let mut object = T::default();
+    deserializer.deserialize_map(Fill(&mut object))?;
+    Ok(object)
 }
 
 macro_rules! object {
     ($name:ident) => {
         impl<'de> Deserialize<'de> for $name<'de> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_map(MembersVisitor::<Self>(PhantomData))
+                object(deserializer)
             }
         }
     };
@@ -189,41 +232,89 @@ fn raw<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<RawValue<'de>>, A::
     Ok((!value.is_null()).then_some(value))
 }
 
+/// Properties, in the memory of `spare`.
 fn properties<'de, A: MapAccess<'de>>(
     map: &mut A,
+    spare: &mut Vec<RawProperty<'de>>,
 ) -> Result<Option<Vec<RawProperty<'de>>>, A::Error> {
-    Ok(optional::<PropertiesJson<'de>, A>(map)?.map(|properties| properties.0))
+    spare.clear();
+    let is_there = map.next_value_seed(OrNull(Properties(spare)))?;
+    Ok(is_there.then(|| std::mem::take(spare)))
+}
+
+/// What vertices and edges are read into, but for what they have in common.
+pub(super) trait Input<'de>: Default {
+    const NAMES: &'static [&'static str];
+
+    fn properties(&mut self) -> &mut Option<Vec<RawProperty<'de>>>;
+
+    /// [`Members::take`] of the members that only this kind of element has.
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
+}
+
+/// An element.
+#[derive(Debug, Default)]
+pub(super) struct ElementJson<'a, I> {
+    pub(super) input: I,
+    pub(super) given: Given<'a>,
+    /// The memory of the last element's properties.
+    spare: Vec<RawProperty<'a>>,
 }
 
 /// A vertex.
-#[derive(Debug, Default, PartialEq)]
-#[cfg_attr(test, derive(Clone))]
-pub(super) struct VertexJson<'a>(pub(super) VertexInput<'a>, pub(super) Given<'a>);
+pub(super) type VertexJson<'a> = ElementJson<'a, VertexInput<'a>>;
+/// An edge.
+pub(super) type EdgeJson<'a> = ElementJson<'a, EdgeInput<'a>>;
 
-impl<'de> Members<'de> for VertexJson<'de> {
-    const NAMES: &'static [&'static str] = &["id", "label", "properties", "valid_from", "valid_to"];
+impl<'de, I: Input<'de>> Members<'de> for ElementJson<'de, I> {
+    const NAMES: &'static [&'static str] = I::NAMES;
 
+    fn clear(&mut self) {
+        let properties = self.input.properties().take();
+        *self = Self {
+            spare: properties.unwrap_or_default(),
+            ..Self::default()
+        };
+    }
+
+    #[inline]
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
         match name {
-            "label" => self.0.label = name_of(map)?,
-            "id" => self.0.id = raw(map)?,
-            "properties" => self.0.properties = properties(map)?,
-            "valid_from" => self.1.from = Some(map.next_value::<Raw<'de>>()?.0),
-            "valid_to" => self.1.to = Some(map.next_value::<Raw<'de>>()?.0),
+            "properties" => *self.input.properties() = properties(map, &mut self.spare)?,
+            "valid_from" => self.given.from = Some(map.next_value::<Raw<'de>>()?.0),
+            "valid_to" => self.given.to = Some(map.next_value::<Raw<'de>>()?.0),
             "type" => drop(map.next_value::<IgnoredAny>()?),
+            _ => return self.input.take(name, map),
+        }
+        Ok(true)
+    }
+}
+
+impl<'de, I: Input<'de>> Deserialize<'de> for ElementJson<'de, I> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        object(deserializer)
+    }
+}
+
+impl<'de> Input<'de> for VertexInput<'de> {
+    const NAMES: &'static [&'static str] = &["id", "label", "properties", "valid_from", "valid_to"];
+
+    fn properties(&mut self) -> &mut Option<Vec<RawProperty<'de>>> {
+        &mut self.properties
+    }
+
+    #[inline]
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        match name {
+            "label" => self.label = name_of(map)?,
+            "id" => self.id = raw(map)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 }
-object!(VertexJson);
 
-/// An edge.
-#[derive(Debug, Default, PartialEq)]
-#[cfg_attr(test, derive(Clone))]
-pub(super) struct EdgeJson<'a>(pub(super) EdgeInput<'a>, pub(super) Given<'a>);
-
-impl<'de> Members<'de> for EdgeJson<'de> {
+impl<'de> Input<'de> for EdgeInput<'de> {
     const NAMES: &'static [&'static str] = &[
         "id",
         "label",
@@ -236,45 +327,42 @@ impl<'de> Members<'de> for EdgeJson<'de> {
         "valid_to",
     ];
 
+    fn properties(&mut self) -> &mut Option<Vec<RawProperty<'de>>> {
+        &mut self.properties
+    }
+
+    #[inline]
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
-        let edge = &mut self.0;
         match name {
-            "label" => edge.label = name_of(map)?,
-            "outV" => edge.source = raw(map)?,
-            "outVLabel" => edge.source_label = name_of(map)?,
-            "inV" => edge.target = raw(map)?,
-            "inVLabel" => edge.target_label = name_of(map)?,
-            "properties" => edge.properties = properties(map)?,
-            "id" => edge.id = name_of(map)?,
-            "valid_from" => self.1.from = Some(map.next_value::<Raw<'de>>()?.0),
-            "valid_to" => self.1.to = Some(map.next_value::<Raw<'de>>()?.0),
-            "type" => drop(map.next_value::<IgnoredAny>()?),
+            "label" => self.label = name_of(map)?,
+            "outV" => self.source = raw(map)?,
+            "outVLabel" => self.source_label = name_of(map)?,
+            "inV" => self.target = raw(map)?,
+            "inVLabel" => self.target_label = name_of(map)?,
+            "id" => self.id = name_of(map)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 }
-object!(EdgeJson);
 
 /// Hands each element of an array to `each` as it is read, `None` for null; beyond `limit` they are
 /// only counted. Gives their number.
 pub(super) struct EachOf<T, F> {
     limit: usize,
     each: F,
-    item: PhantomData<T>,
+    /// The one that was read last.
+    item: T,
 }
 
-impl<T, F: FnMut(Option<T>)> EachOf<T, F> {
+impl<T: Default, F: FnMut(Option<&mut T>)> EachOf<T, F> {
     pub(super) fn new(limit: usize, each: F) -> Self {
-        Self {
-            limit,
-            each,
-            item: PhantomData,
-        }
+        let item = T::default();
+        Self { limit, each, item }
     }
 }
 
-impl<'de, T: Deserialize<'de>, F: FnMut(Option<T>)> DeserializeSeed<'de> for EachOf<T, F> {
+impl<'de, T: Members<'de>, F: FnMut(Option<&mut T>)> DeserializeSeed<'de> for EachOf<T, F> {
     type Value = usize;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
@@ -282,7 +370,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(Option<T>)> DeserializeSeed<'de> for Eac
     }
 }
 
-impl<'de, T: Deserialize<'de>, F: FnMut(Option<T>)> Visitor<'de> for EachOf<T, F> {
+impl<'de, T: Members<'de>, F: FnMut(Option<&mut T>)> Visitor<'de> for EachOf<T, F> {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -292,14 +380,15 @@ impl<'de, T: Deserialize<'de>, F: FnMut(Option<T>)> Visitor<'de> for EachOf<T, F
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<usize, A::Error> {
         let mut count = 0;
         while count < self.limit {
-            let item = items.next_element::<Option<T>>().map_err(|error| {
+            let item = OrNull(Fill(&mut self.item));
+            let is_there = items.next_element_seed(item).map_err(|error| {
                 // The position at its end is found there again.
                 de::Error::custom(format_args!("element {count}: {error}"))
             })?;
-            let Some(item) = item else {
+            let Some(is_there) = is_there else {
                 return Ok(count);
             };
-            (self.each)(item);
+            (self.each)(is_there.then_some(&mut self.item));
             count += 1;
         }
         while items.next_element::<IgnoredAny>()?.is_some() {
@@ -322,10 +411,11 @@ pub(super) struct Listed<T> {
 /// over it anyway.
 pub(super) const LISTED_MAX: usize = 100_000;
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
+impl<'de, T: Members<'de>> Deserialize<'de> for Listed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut items = Vec::new();
-        let count = EachOf::new(LISTED_MAX, |item| items.push(item)).deserialize(deserializer)?;
+        let push = |item: Option<&mut T>| items.push(item.map(std::mem::take));
+        let count = EachOf::new(LISTED_MAX, push).deserialize(deserializer)?;
         Ok(Self { items, count })
     }
 }
@@ -390,7 +480,7 @@ impl<'de> Deserialize<'de> for StrategiesJson<'de> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> UpdateJson<'de, T> {
+impl<'de, T> UpdateJson<'de, T> {
     fn take_common<A: MapAccess<'de>>(
         &mut self,
         name: &str,

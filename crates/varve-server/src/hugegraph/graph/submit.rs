@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use varve_graph::GraphError;
-use varve_graph::element::Rules;
+use varve_graph::element::{Inserts, Rules};
 use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
 use varve_graph::write::{Contention, IdRef, Ticket, WriteRequest, Written};
@@ -65,6 +65,11 @@ impl Target {
             None => self.graph.with_edge(id, scope, found),
             Some(_) => context.view(self, scope)?.with_edge(id, found),
         }
+    }
+
+    /// Calls `work` with what makes mutations of elements to be stored in this graph.
+    pub(super) fn with_inserts<T>(&self, work: impl FnOnce(Inserts<'_>) -> T) -> T {
+        self.with_rules(|rules| work(Inserts::new(rules, &self.schema)))
     }
 
     /// Calls `work` with the rules for elements of this graph.

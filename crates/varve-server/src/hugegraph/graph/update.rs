@@ -35,9 +35,8 @@ fn changed(schema: &Schema, elements: Elements<'_, '_>) -> Result<Response, Grap
 }
 
 fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let VertexJson(input, given) = context
-        .json::<Option<VertexJson<'_>>>()?
-        .ok_or_else(no_body)?;
+    let body: Option<VertexJson<'_>> = context.quick_json()?;
+    let VertexJson { input, given, .. } = body.ok_or_else(no_body)?;
     let id = parse_vertex_id(context.path_parameter("id"))?;
     let action = action(context)?;
     let id = ElementId::Vertex(id);
@@ -48,9 +47,8 @@ fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Changes, 
 }
 
 fn prepare_edge(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let EdgeJson(input, given) = context
-        .json::<Option<EdgeJson<'_>>>()?
-        .ok_or_else(no_body)?;
+    let body: Option<EdgeJson<'_>> = context.quick_json()?;
+    let EdgeJson { input, given, .. } = body.ok_or_else(no_body)?;
     let text = context.path_parameter("id");
     if let Some(sent) = input.id.filter(|sent| sent != text) {
         return Err(ApiError::illegal_argument(format!(
@@ -106,12 +104,12 @@ fn list(what: &str, schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u
 }
 
 fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let VertexUpdateJson(body) = context
-        .json::<Option<VertexUpdateJson<'_>>>()?
-        .ok_or_else(|| ApiError::illegal_argument("BatchVertexRequest can't be null"))?;
+    let body: Option<VertexUpdateJson<'_>> = context.quick_json()?;
+    let VertexUpdateJson(body) =
+        body.ok_or_else(|| ApiError::illegal_argument("BatchVertexRequest can't be null"))?;
     let limit = context.state().config().max_vertices_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "vertices", Sizes::vertices(limit))?;
-    let plain = |(at, VertexJson(input, given)): (usize, _)| {
+    let plain = |(at, VertexJson { input, given, .. }): (usize, _)| {
         given.refuse("vertex", at)?;
         Ok(input)
     };
@@ -123,13 +121,13 @@ fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes
 }
 
 fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let EdgeUpdateJson(body) = context
-        .json::<Option<EdgeUpdateJson<'_>>>()?
-        .ok_or_else(|| ApiError::illegal_argument("BatchEdgeRequest can't be null"))?;
+    let body: Option<EdgeUpdateJson<'_>> = context.quick_json()?;
+    let EdgeUpdateJson(body) =
+        body.ok_or_else(|| ApiError::illegal_argument("BatchEdgeRequest can't be null"))?;
     let check_vertex = body.check_vertex;
     let limit = context.state().config().max_edges_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "edges", Sizes::edges(limit))?;
-    let plain = |(at, EdgeJson(input, given)): (usize, _)| {
+    let plain = |(at, EdgeJson { input, given, .. }): (usize, _)| {
         given.refuse("edge", at)?;
         Ok(input)
     };

@@ -1,6 +1,6 @@
 //! `…/graph/vertices`: creating, reading and deleting vertices by id.
 
-use varve_graph::element::{Direct, not_there};
+use varve_graph::element::not_there;
 use varve_graph::schema::Schema;
 use varve_graph::write::{Missing, Mutation};
 use varve_graph::{ErrorKind, GraphError};
@@ -10,7 +10,6 @@ use super::batch::{self, Sizes};
 use super::ids::parse_vertex_id;
 use super::input::VertexJson;
 use super::periods::Changes;
-use super::short::Scanner;
 use super::submit::{Elements, Target, submit, submit_or};
 use super::{output, time};
 use crate::JsonWriter;
@@ -28,30 +27,16 @@ pub(super) async fn create(context: RequestContext) -> HandlerResult {
 
 fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let mut changes = Changes::new(context, 1)?;
-    if short_one(context, target, &mut changes).is_some() {
-        return Ok(changes);
-    }
-    let VertexJson(input, given) = context
-        .json::<Option<VertexJson<'_>>>()?
-        .ok_or_else(no_body)?;
-    let mutation = target.with_rules(|rules| rules.put_vertex(&target.schema, input))?;
-    changes.add(mutation, &given)?;
+    let vertex: Option<VertexJson<'_>> = context.quick_json()?;
+    let mut vertex = vertex.ok_or_else(no_body)?;
+    let mutation = target.with_inserts(|mut inserts| inserts.vertex(&mut vertex.input))?;
+    changes.add(mutation, &vertex.given)?;
     Ok(changes)
 }
 
 /// The error for a body that is `null`.
 pub(super) fn no_body() -> ApiError {
     ApiError::illegal_argument("The request body can't be empty")
-}
-
-/// [`prepare_one`] of an ordinary vertex.
-fn short_one(context: &RequestContext, target: &Target, changes: &mut Changes) -> Option<()> {
-    let mut scanner = Scanner::new(context.body())?;
-    let mut read = VertexJson::default();
-    scanner.vertex(&mut read)?;
-    scanner.end()?;
-    let mutation = Direct::new(&target.schema).vertex(&read.0)?;
-    changes.add(mutation, &read.1).ok()
 }
 
 /// The JSON of the one element that was written.
@@ -79,17 +64,8 @@ pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
 fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let limit = context.state().config().max_vertices_per_batch;
     let sizes = Sizes::vertices(limit);
-    let mut direct = Direct::new(&target.schema);
-    let short = batch::read_short(context, sizes, Scanner::vertex, |read, changes| {
-        changes.add(direct.vertex(&read.0)?, &read.1).ok()
-    });
-    if let Some(changes) = short {
-        return Ok(changes);
-    }
-    batch::read_each(context, sizes, |VertexJson(input, given)| {
-        let mutation = target.with_rules(|rules| rules.put_vertex(&target.schema, input))?;
-        Ok((mutation, given))
-    })
+    target
+        .with_inserts(|mut inserts| batch::read_each(context, sizes, |input| inserts.vertex(input)))
 }
 
 /// [`get`], unless it may have to wait until commits up to a time have ended.

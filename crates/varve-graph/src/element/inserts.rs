@@ -1,0 +1,62 @@
+//! Inserts: from elements as they were sent to mutations, one after another.
+
+use std::sync::Arc;
+
+use super::direct::Direct;
+use super::{EdgeForm, EdgeInput, Rules, VertexInput};
+use crate::GraphError;
+use crate::schema::Schema;
+use crate::write::{EndCheck, Mutation};
+
+/// Makes mutations of elements that are to be stored: ordinary ones the short way, the rest by
+/// the rules, which say what is wrong.
+pub struct Inserts<'s> {
+    rules: &'s Rules<'s>,
+    schema: &'s Arc<Schema>,
+    direct: Direct<'s>,
+}
+
+impl<'s> Inserts<'s> {
+    /// For elements by `rules`, which are those of `schema`.
+    #[must_use]
+    pub const fn new(rules: &'s Rules<'s>, schema: &'s Arc<Schema>) -> Self {
+        Self {
+            rules,
+            schema,
+            direct: Direct::new(rules.schema),
+        }
+    }
+
+    /// The mutation that stores a vertex: as [`Rules::put_vertex`].
+    ///
+    /// # Errors
+    /// As [`Rules::vertex`].
+    pub fn vertex(&mut self, input: &mut VertexInput<'_>) -> Result<Mutation, GraphError> {
+        match self.direct.vertex(input) {
+            Some(direct) => Ok(direct),
+            None => self.rules.put_vertex(self.schema, std::mem::take(input)),
+        }
+    }
+
+    /// The mutation that stores an edge.
+    ///
+    /// # Errors
+    /// As [`Rules::edge`].
+    pub fn edge(
+        &mut self,
+        input: &mut EdgeInput<'_>,
+        form: EdgeForm,
+    ) -> Result<Mutation, GraphError> {
+        if let Some(direct) = self.direct.edge(input, form) {
+            return Ok(direct);
+        }
+        let new = self.rules.edge(std::mem::take(input), form)?;
+        let labels_given = new.labels_given;
+        let ends = match form.ends_checked {
+            true => EndCheck::Exist { labels_given },
+            false => EndCheck::Skip,
+        };
+        let edge = new.edge;
+        Ok(Mutation::PutEdge { edge, ends })
+    }
+}
