@@ -368,7 +368,7 @@ impl Display for Argument {
             Argument::Float(f32::NEG_INFINITY) => out.write_str("-1e39f"),
             Argument::Float(value) => write!(out, "{value:?}f"),
             Argument::Double(value) => float(out, *value),
-            Argument::BigDecimal(value) => write!(out, "{}m", value.to_plain_string()),
+            Argument::BigDecimal(value) => write!(out, "{}m", plain(value)),
             Argument::Char(value) => write!(out, "(char) '{}'", value.escape_default()),
             Argument::String(text) => quoted(out, text),
             Argument::DateTime(instant) => write!(out, "datetime('{instant}')"),
@@ -510,4 +510,10 @@ fn uuid(out: &mut Formatter<'_>, value: u128) -> fmt::Result {
         &digits[20..],
     ];
     write!(out, "UUID('{}')", parts.join("-"))
+}
+
+/// All digits; zero has one before the point, whatever its scale.
+fn plain(value: &bigdecimal::BigDecimal) -> String {
+    let scale = value.fractional_digit_count().max(0);
+    value.with_scale(scale).to_plain_string()
 }

@@ -179,3 +179,10 @@ fn damaged_texts_never_panic_and_what_is_read_prints_to_itself() {
         );
     }
 }
+
+#[test]
+fn a_zero_with_an_exponent_prints_to_itself() {
+    for text in ["g.inject(0e9m)", "g.inject(5e9m)", "g.inject(0.00m, 1.50m)"] {
+        check(text);
+    }
+}

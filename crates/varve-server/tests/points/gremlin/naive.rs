@@ -37,7 +37,7 @@ struct Walker {
 
 impl Walker {
     fn to(&self, value: Value) -> Self {
-        let path = [self.path.as_slice(), &[value.clone()]].concat();
+        let path = [self.path.as_slice(), std::slice::from_ref(&value)].concat();
         Self {
             value,
             path,
