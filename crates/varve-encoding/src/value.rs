@@ -203,6 +203,12 @@ pub fn take_value_ref_shallow(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
     Some((ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after))
 }
 
+/// Whether a value is several of one property ([`Value::Many`]).
+#[must_use]
+pub fn is_many(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&open::MANY)
+}
+
 /// What follows a value, which is not looked at further than needed for that.
 #[must_use]
 pub fn after_value(bytes: &[u8]) -> Option<&[u8]> {

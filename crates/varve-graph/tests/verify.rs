@@ -17,7 +17,7 @@ use varve_model::{
     Clock, Edge, EdgeId, EdgeLabelId, Instant, Properties, PropertyKeyId, Value, Vertex, VertexId,
     VertexLabelId,
 };
-use varve_testkit::{ManualClock, WatchedEngine};
+use varve_testkit::{ManualClock, ScatteredEngine, WatchedEngine};
 
 const START: Instant = Instant(1_700_000_000_000_000);
 const AGE: PropertyKeyId = PropertyKeyId(1);
@@ -187,6 +187,33 @@ fn a_verification_can_be_ended() {
         false
     });
     assert_eq!((ended.expect("the store works").edges, steps), (0, 1));
+}
+
+#[test]
+fn events_are_found_where_an_engine_has_its_own_order_of_partitions() {
+    const PERSONS: usize = 20;
+    let clock = Arc::new(ManualClock::new(START));
+    let graph = with_labels(&ScatteredEngine::new(), &clock);
+    for age in 1..=2 {
+        let mutations = (0..PERSONS).map(|at| vertex(&format!("p{at}"), age));
+        let request = WriteRequest::now(mutations.collect());
+        graph.write_now(&request).expect("written");
+        clock.step(1_000);
+    }
+    let mut batch = Batch::new();
+    for (partition, clustering, value) in rows(&graph, VERTEX) {
+        let (header, _) = Header::decode(&value).expect("a row");
+        let event = varve_encoding::key::event_clustering(&clustering, header.version);
+        batch.put(EVENT, &partition, &event, &value);
+    }
+    graph
+        .space()
+        .write(&batch, Durability::Buffered)
+        .expect("written");
+    let report = verified(&graph);
+    let of_two_places = |told: &&String| told.contains("is in two places");
+    let found = report.problems.iter().filter(of_two_places).count();
+    assert_eq!(found, PERSONS, "{:?}", report.problems);
 }
 
 #[test]

@@ -240,11 +240,8 @@ pub trait Reader: Send + Sync {
     }
 
     /// The sort key of a partition in [`Reader::scan_table`], which visits partitions in the order
-    /// of these bytes.
-    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        let _ = table;
-        partition.to_vec()
-    }
+    /// of these bytes. There is no default, since a wrong order would hide rows without an error.
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8>;
 
     /// Visits all rows of a table. The order of partitions is the engine's own and does not change
     /// while the table is not written; rows of a partition come together and in order. A scan

@@ -1,6 +1,6 @@
 //! Layers: readers, spaces and engines before others of their kind. A layer implements
-//! [`ReaderLayer`], [`SpaceLayer`] or [`EngineLayer`]: it names what it lies before and has only
-//! the methods that it changes. All others pass the call on.
+//! [`ReaderLayer`], [`SpaceLayer`] or [`EngineLayer`]: it names the one below it and has only the
+//! methods that it changes. All others pass the call on.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::{
     Row, ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec,
 };
 
-/// Calls a method of what a layer lies before.
+/// Calls a method of what is below a layer.
 macro_rules! pass_on {
     (read, $layer:ident, $method:ident($($argument:ident),*)) => {
         $layer.read(|below| below.$method($($argument),*))
@@ -21,7 +21,7 @@ macro_rules! pass_on {
 }
 
 /// Declares the trait of layers before a `$base`, with a default for each method, and implements
-/// `$base` for all such layers. `$below` is the method that leads to what a layer lies before.
+/// `$base` for all such layers. `$below` is the method that leads to what is below.
 macro_rules! layer {
     (
         $(#[$doc:meta])*
@@ -58,10 +58,10 @@ macro_rules! layer {
 layer! {
     /// A [`Reader`] before another one.
     trait ReaderLayer: Send, Sync {
-        /// What it lies before.
+        /// The type of the reader below.
         type Below<'a>: Reader + ?Sized;
 
-        /// Reads from what it lies before.
+        /// Reads from the reader below.
         fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T;
     }
     passes on Reader by read {
@@ -104,7 +104,7 @@ layer! {
 layer! {
     /// A [`Space`] before another one.
     trait SpaceLayer: Reader {
-        /// What it lies before.
+        /// The space below.
         fn space(&self) -> &dyn Space;
 
         /// As [`Space::snapshot`]. A layer that changes reads must change those of snapshots, too,
@@ -131,7 +131,7 @@ layer! {
 layer! {
     /// An [`Engine`] before another one.
     trait EngineLayer: Send, Sync {
-        /// What it lies before.
+        /// The engine below.
         fn engine(&self) -> &dyn Engine;
     }
     passes on Engine by engine {

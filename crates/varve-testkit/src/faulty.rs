@@ -258,7 +258,13 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
         keys: &[(&[u8], &[u8])],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), KvError> {
-        self.on_read()?.get_each(table, keys, found)
+        // As many reads as rows, so that a fault may be between any two.
+        for (at, (partition, clustering)) in keys.iter().enumerate() {
+            let found = &mut |value: &[u8]| found(at, value);
+            self.on_read()?
+                .get_with(table, partition, clustering, found)?;
+        }
+        Ok(())
     }
 
     /// Knows everything, so that callers are tried with both answers.
@@ -283,7 +289,11 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
         ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        self.on_read()?.scan_many(table, ranges, visit)
+        for (at, range) in ranges.iter().enumerate() {
+            let visit = &mut |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
+            self.on_read()?.scan(range.request(table), visit)?;
+        }
+        Ok(())
     }
 
     fn scan_table(

@@ -195,6 +195,10 @@ impl Reader for ReplicatedSpace {
         self.of(request.table).scan(request, visit)
     }
 
+    fn partition_order(&self, _: TableId, partition: &[u8]) -> Vec<u8> {
+        partition.to_vec()
+    }
+
     fn scan_table(
         &self,
         table: TableId,

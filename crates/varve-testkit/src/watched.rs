@@ -24,7 +24,7 @@ pub struct Counted {
     /// Rows that were asked for.
     pub gets: u64,
     /// Calls of [`Reader::get_each`], whose rows count too.
-    pub multi_gets: u64,
+    pub batched_gets: u64,
     /// Calls of any of these: what waits for the engine one after the other.
     pub calls: u64,
 }
@@ -172,7 +172,7 @@ impl ReaderLayer for WatchedSpace {
     ) -> Result<(), KvError> {
         self.reads.count(|counted| {
             counted.calls += 1;
-            counted.multi_gets += 1;
+            counted.batched_gets += 1;
         });
         for (at, (partition, clustering)) in keys.iter().enumerate().rev() {
             self.get_one(table, partition, clustering, &mut |value| found(at, value))?;

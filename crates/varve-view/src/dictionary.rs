@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use varve_model::Value;
+use varve_model::many::values_of;
 
 use crate::{Meter, ViewError};
 
@@ -46,12 +47,15 @@ impl Dictionary {
         Ok(number)
     }
 
-    /// [`Dictionary::number`] of a value that has no bytes yet.
+    /// [`Dictionary::number`] of a value that has no bytes yet; of several, of the first.
     ///
     /// # Errors
     /// Over the meter's bytes.
     pub fn number_of(&mut self, value: &Value, meter: &Meter) -> Result<u32, ViewError> {
-        let encoded = format!("{value:?}");
+        let first = values_of(Some(value)).next();
+        let value = first.map_or(value, |first| first.value);
+        // No encoded value begins so, and each type has a name of its own.
+        let encoded = format!("\u{ff}{value:?}");
         self.number(encoded.as_bytes(), meter, || Ok(value.clone()))
     }
 

@@ -117,7 +117,7 @@ pub trait GraphView: Send + Sync {
     ) -> Result<(), ViewError>;
 
     /// Calls `found` for each of these vertices that has the property, with its position and the
-    /// number of its value in the dictionary, in no order.
+    /// number of its first value in the dictionary, in no order.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`], and over the meter's bytes.
@@ -160,7 +160,7 @@ pub trait GraphView: Send + Sync {
         visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
     ) -> Result<Option<ScanPosition>, ViewError>;
 
-    /// As [`GraphView::scan`], but visits the number that the value of a property has in the
+    /// As [`GraphView::scan`], but visits the number that the first value of a property has in the
     /// dictionary, of the elements that have it. The properties of `ask` are not read.
     ///
     /// # Errors

@@ -379,8 +379,8 @@ impl Table {
         let mut answers: Vec<(usize, Answer<'t>)> = Vec::new();
         let mut left: Vec<&Wanted<'_>> = Vec::new();
         for group in rows.chunk_by(|a, b| shard_of(a.hash) == shard_of(b.hash)) {
-            let shard = self.shards[shard_of(group[0].hash)].read();
             for part in group.chunks(AT_ONCE) {
+                let shard = self.shards[shard_of(group[0].hash)].read();
                 let known = |row: &Wanted<'_>| {
                     let is = |known: &Partition| known.hash == row.hash;
                     shard.partitions.find(row.hash, is)
@@ -399,10 +399,10 @@ impl Table {
                         None => left.push(row),
                     }
                 }
-            }
-            drop(shard);
-            for (number, answer) in answers.drain(..) {
-                answered(number, answer);
+                drop(shard);
+                for (number, answer) in answers.drain(..) {
+                    answered(number, answer);
+                }
             }
         }
         for row in left {

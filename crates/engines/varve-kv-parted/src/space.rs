@@ -161,15 +161,29 @@ impl ReaderLayer for PartedSpace {
         if !self.directory.any() {
             return self.inner.known_absent(rows);
         }
-        let absent = |(table, partition, clustering): &(TableId, &[u8], &[u8])| match self
-            .places(*table, partition, clustering)
-        {
-            None => self.inner.is_known_absent(*table, partition, clustering),
-            Some((_, places)) => places
-                .iter()
-                .all(|place| self.inner.is_known_absent(*table, place, clustering)),
+        let place_of = |row: &(TableId, &[u8], &[u8])| self.places(row.0, row.1, row.2);
+        let places: Vec<_> = rows.iter().map(place_of).collect();
+        let mut asked: Vec<(TableId, &[u8], &[u8])> = Vec::with_capacity(rows.len());
+        for (row, places) in rows.iter().zip(&places) {
+            match places {
+                None => asked.push(*row),
+                Some((_, places)) => {
+                    asked.extend(places.iter().map(|place| (row.0, &**place, row.2)));
+                }
+            }
+        }
+        let absent = self.inner.known_absent(&asked);
+        let mut rest = absent.as_slice();
+        let mut next = |count: usize| {
+            let (own, after) = rest.split_at(count);
+            rest = after;
+            own.iter().all(|absent| *absent)
         };
-        rows.iter().map(absent).collect()
+        let each = places.iter().map(|places| match places {
+            None => next(1),
+            Some((_, places)) => next(places.len()),
+        });
+        each.collect()
     }
 
     fn scan(

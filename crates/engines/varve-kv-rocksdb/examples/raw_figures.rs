@@ -474,7 +474,7 @@ fn read_cases(settings: &Settings, variant: &Variant) -> Outcome<()> {
     repeat(settings, variant, "get", "gets", |n| {
         Ok(space.get(VERTICES, &key(n), b"")?.map_or(0, |_| 1))
     })?;
-    let snapshot = state_of(&space);
+    let snapshot = state_of(space);
     repeat(settings, variant, "get, snapshot", "gets", |n| {
         Ok(snapshot.get(VERTICES, &key(n), b"")?.map_or(0, |_| 1))
     })?;

@@ -340,6 +340,10 @@ impl Reader for View<'_> {
         Ok(())
     }
 
+    fn partition_order(&self, _: TableId, partition: &[u8]) -> Vec<u8> {
+        partition.to_vec()
+    }
+
     fn scan_table(
         &self,
         table: TableId,

@@ -17,7 +17,7 @@ const CHAR: u8 = 18;
 const DATE_TIME: u8 = 19;
 const DURATION: u8 = 20;
 const MAP: u8 = 21;
-const MANY: u8 = 22;
+pub(super) const MANY: u8 = 22;
 
 const NANOS_PER_SECOND: u32 = 1_000_000_000;
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use varve_encoding::DecodeError;
 use varve_encoding::row::PropertyReader;
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
-use varve_encoding::value::take_value;
+use varve_encoding::value::{is_many, take_value};
 use varve_encoding::{key, row};
 use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::schema::EdgeLabelType;
@@ -330,7 +330,7 @@ impl GraphView for View {
     }
 }
 
-/// The number of the value that a row has of a property.
+/// The number of the first value that a row has of a property.
 fn number_of(
     reader: PropertyReader<'_>,
     property: PropertyKeyId,
@@ -344,6 +344,9 @@ fn number_of(
         Some((value, [])) => Ok(value),
         _ => Err(damage(DecodeError::new("a value", encoded, 0))),
     };
+    if is_many(encoded) {
+        return dictionary.number_of(&value()?, meter).map(Some);
+    }
     dictionary.number(encoded, meter, value).map(Some)
 }
 

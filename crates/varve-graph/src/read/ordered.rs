@@ -137,6 +137,10 @@ impl Reader for Ordered {
         Ok(())
     }
 
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+        self.inner.partition_order(table, partition)
+    }
+
     fn scan_table(
         &self,
         table: TableId,

@@ -43,7 +43,7 @@ impl Eventful {
                 false => Flow::Break(()),
             }
         });
-        // What cannot be read shows where the partition itself is looked into.
+        // Read errors are reported by the scan of the partition.
         let is_whole = scanned.is_ok() && passed < EVENTS_MAX;
         Self {
             known: is_whole.then_some(known),

@@ -83,7 +83,7 @@ fn building_asks_for_rows_together_and_only_of_elements_with_the_value() {
         TaskStatus::Success
     );
     let counted = reads.counted();
-    assert_eq!(counted.multi_gets, 1, "{counted:?}");
+    assert_eq!(counted.batched_gets, 1, "{counted:?}");
     assert!(counted.gets < 2 * IN_A_CITY as u64, "{counted:?}");
     assert_eq!(
         world.find(TemporalScope::NOW, &in_city("X")).len(),
@@ -96,7 +96,7 @@ fn building_asks_for_rows_together_and_only_of_elements_with_the_value() {
         TaskStatus::Success
     );
     let counted = reads.counted();
-    assert_eq!(counted.multi_gets, 3, "chunks of 500: {counted:?}");
+    assert_eq!(counted.batched_gets, 3, "chunks of 500: {counted:?}");
     assert!(counted.gets < PEOPLE as u64 + 50, "{counted:?}");
 }
 

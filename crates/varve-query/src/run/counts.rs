@@ -1,4 +1,5 @@
-//! How many elements have each value of a property, without the elements and without a row for each.
+//! How many elements have each value of a property, without the elements and without a row for
+//! each.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -8,7 +9,6 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use indexmap::IndexMap;
-use varve_model::many::values_of;
 use varve_view::{Dictionary, Expand as Ask, Flow};
 
 use super::build::Builder;
@@ -24,8 +24,8 @@ use crate::{QueryError, Value};
 
 /// Bytes of a number in a segment, and how often it is there.
 const COUNT_BYTES: usize = 2 * size_of::<((u32, u32), u64)>();
-/// Bytes of a neighbour, besides its key.
-const REACHED_BYTES: usize = 3 * size_of::<(u64, u64)>();
+/// Bytes of a neighbour besides its key, those that reading its property takes included.
+const REACHED_BYTES: usize = 6 * size_of::<(u64, u64)>();
 
 /// Counts elements by a property.
 pub(crate) struct Counts {
@@ -40,11 +40,11 @@ enum Elements {
     Neighbours(Expand),
 }
 
-/// By segment and number of a value, how often it is there, in the order in which they were met.
+/// By segment and number of a value, how often it is there, in the order of first occurrence.
 #[derive(Default)]
 struct Tally {
     counts: IndexMap<(u32, u32), u64, rustc_hash::FxBuildHasher>,
-    /// Entries that the meter knows of.
+    /// Entries that were charged.
     held: usize,
 }
 
@@ -56,7 +56,8 @@ struct Reached {
     bulks: Vec<(u32, u64)>,
     places: HashTable<(u64, usize)>,
     hasher: foldhash::fast::RandomState,
-    /// Neighbours that the meter knows of.
+    /// Neighbours that were charged, and the bytes of all charges.
+    charged: usize,
     held: usize,
 }
 
@@ -97,9 +98,11 @@ impl Reached {
 
     /// Charges what was added since.
     fn charge(&mut self, cx: &Context<'_>) -> Result<(), QueryError> {
-        let more = self.keys.len() - self.held;
-        cx.meter.hold(more * REACHED_BYTES)?;
+        let bytes = self.keys.len() * REACHED_BYTES + self.keys.bytes();
+        let more = bytes.saturating_sub(self.held);
+        cx.meter.hold(more)?;
         self.held += more;
+        self.charged = self.keys.len();
         Ok(())
     }
 }
@@ -157,7 +160,7 @@ impl Counts {
                     }
                 }
                 tally.charge(cx)?;
-                cx.meter.release(reached.held * REACHED_BYTES);
+                cx.meter.release(reached.held);
                 if !more {
                     break Ok(());
                 }
@@ -193,7 +196,7 @@ fn reach(
     cx.view
         .neighbours(&keys.slices(), &ask, cx.meter, &mut |at, seen| {
             reached.add(&rows[at], seen.other);
-            let more = reached.keys.len() - reached.held;
+            let more = reached.keys.len() - reached.charged;
             if more >= BATCH_MAX {
                 outcome = reached.charge(cx);
             }
@@ -215,10 +218,9 @@ impl Operator for Counts {
         let mut sizes: BTreeMap<u32, Sizes> = BTreeMap::new();
         let data_type = self.key.id(cx).map(|(_, data_type)| data_type);
         for ((segment, number), count) in tally.counts {
-            let value = &dictionary.values()[number as usize];
-            let first = values_of(Some(value)).next();
-            if let (Some(first), Some(data_type)) = (first, data_type) {
-                let value = Value::of_property(first.value, data_type);
+            let stored = &dictionary.values()[number as usize];
+            if let Some(data_type) = data_type {
+                let value = Value::of_property(stored, data_type);
                 sizes.entry(segment).or_default().add(value, count);
             }
         }

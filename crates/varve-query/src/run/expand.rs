@@ -70,6 +70,11 @@ impl Keys {
         self.ends.len()
     }
 
+    /// The bytes of all keys.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The key at a position.
     pub(super) fn get(&self, at: usize) -> &[u8] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -233,7 +233,7 @@ fn the_removals_of_a_batch_read_at_once() {
         space.write(&batch, Durability::Buffered).unwrap();
         let read = reads.counted();
         // Of each partition 20 rows have one older place, where 2 of them are.
-        let (calls, rows_asked) = (read.multi_gets, read.gets);
+        let (calls, rows_asked) = (read.batched_gets, read.gets);
         assert_eq!((calls, rows_asked), (2, if knows { 6 } else { 60 }));
         let all = ClusteringRange::all();
         for (table, partition) in &partitions {
