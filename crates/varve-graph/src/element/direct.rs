@@ -1,4 +1,4 @@
-//! The short way of an ordinary insert: from what was sent straight to encoded rows, with no
+//! The fast path of an ordinary insert: from what was sent straight to encoded rows, with no
 //! element between.
 //!
 //! It takes what nearly every insert is, and only what [`Rules`](super::Rules) would take: known
@@ -22,7 +22,7 @@ use super::vertex::primary_key_id;
 use crate::schema::{Schema, SchemaElement};
 use crate::write::{Content, EndCheck, Mutation};
 
-/// More properties than this go the long way.
+/// Elements with more properties than this go by the rules.
 const PROPERTIES_MAX: usize = 32;
 
 /// Makes mutations of inserts, and remembers what the last one needed of the schema: the next is

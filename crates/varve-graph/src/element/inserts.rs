@@ -8,7 +8,7 @@ use crate::GraphError;
 use crate::schema::Schema;
 use crate::write::{EndCheck, Mutation};
 
-/// Makes mutations of elements that are to be stored: ordinary ones the short way, the rest by
+/// Makes mutations of elements that are to be stored: ordinary ones on the fast path, the rest by
 /// the rules, which say what is wrong.
 pub struct Inserts<'s> {
     rules: &'s Rules<'s>,
@@ -32,10 +32,12 @@ impl<'s> Inserts<'s> {
     /// # Errors
     /// As [`Rules::vertex`].
     pub fn vertex(&mut self, input: &mut VertexInput<'_>) -> Result<Mutation, GraphError> {
-        match self.direct.vertex(input) {
-            Some(direct) => Ok(direct),
-            None => self.rules.put_vertex(self.schema, std::mem::take(input)),
+        if self.takes_plain_values()
+            && let Some(direct) = self.direct.vertex(input)
+        {
+            return Ok(direct);
         }
+        self.rules.put_vertex(self.schema, std::mem::take(input))
     }
 
     /// The mutation that stores an edge.
@@ -47,7 +49,9 @@ impl<'s> Inserts<'s> {
         input: &mut EdgeInput<'_>,
         form: EdgeForm,
     ) -> Result<Mutation, GraphError> {
-        if let Some(direct) = self.direct.edge(input, form) {
+        if self.takes_plain_values()
+            && let Some(direct) = self.direct.edge(input, form)
+        {
             return Ok(direct);
         }
         let new = self.rules.edge(std::mem::take(input), form)?;
@@ -58,5 +62,10 @@ impl<'s> Inserts<'s> {
         };
         let edge = new.edge;
         Ok(Mutation::PutEdge { edge, ends })
+    }
+
+    /// Whether values come without their types, as the fast path reads them.
+    fn takes_plain_values(&self) -> bool {
+        !self.rules.takes_types()
     }
 }

@@ -1,10 +1,12 @@
 //! Rows of inserts against the elements that the rules make: the same content, the same errors.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use varve_graph::element::Inserts;
 
-/// Property lists of which some suit some labels.
-fn property_lists<'a>() -> Vec<Vec<(&'a str, RawValue<'a>)>> {
+/// Property lists of which some suit some labels. `long` is a text that is too long for an id.
+fn property_lists(long: &str) -> Vec<Vec<(&str, RawValue<'_>)>> {
     let double = RawValue::Double;
     let values = [
         text("x"),
@@ -50,31 +52,68 @@ fn property_lists<'a>() -> Vec<Vec<(&'a str, RawValue<'a>)>> {
     for name in names {
         lists.extend(values.iter().map(|value| vec![(name, value.clone())]));
     }
+    // Ids of one and of several primary keys.
+    for name in ["m!n", "a:b", "a`b>c", "", long] {
+        lists.push(vec![("name", text(name)), ("age", int(2))]);
+        for date in [text("2020-02-29"), int(1_582_934_400_123)] {
+            let (date, age, name) = (("date", date), ("age", int(-5)), ("name", text(name)));
+            lists.push(vec![date.clone(), age.clone(), name.clone()]);
+            lists.push(vec![name, date, age]);
+        }
+    }
     lists
 }
 
-/// What [`Inserts`] made of an element: as what it is written, or the error.
-fn written(
-    made: Result<Mutation, GraphError>,
-) -> Result<(ElementId, Vec<u8>, bool, EndCheck), String> {
-    match made.map_err(|error| error.message)? {
+/// An element as it is written: id, content, whether the id is fresh, the check of the ends.
+type Written = (ElementId, Vec<u8>, bool, EndCheck);
+
+/// What [`Inserts`] made of an element, and whether it took the fast path.
+fn written(made: Result<Mutation, GraphError>) -> (Result<Written, String>, bool) {
+    let is_row = matches!(made, Ok(Mutation::PutRow { .. }));
+    let made = made.map_err(|error| error.message);
+    let made = made.map(|mutation| match mutation {
         Mutation::PutRow {
             id,
             content,
             fresh,
             ends,
-        } => Ok((id, content.bytes().to_vec(), fresh, ends)),
+        } => (id, content.bytes().to_vec(), fresh, ends),
         Mutation::PutVertex { vertex, fresh } => {
             let mut content = Vec::new();
             row::put_vertex_content(&vertex, &mut content);
-            Ok((ElementId::Vertex(vertex.id), content, fresh, EndCheck::Skip))
+            (ElementId::Vertex(vertex.id), content, fresh, EndCheck::Skip)
         }
         Mutation::PutEdge { edge, ends } => {
             let mut content = Vec::new();
             row::put_edge_content(&edge, &mut content);
-            Ok((ElementId::Edge(edge.id), content, false, ends))
+            (ElementId::Edge(edge.id), content, false, ends)
         }
         _ => panic!("an element is written as a whole"),
+    });
+    (made, is_row)
+}
+
+/// Modes of a schema and of its graph. In the last, values come with their types.
+const MODES: [(SchemaMode, GraphMode); 4] = [
+    (SchemaMode::Declared, GraphMode::None),
+    (SchemaMode::Declared, GraphMode::Restoring),
+    (SchemaMode::Open, GraphMode::None),
+    (SchemaMode::Open, GraphMode::Restoring),
+];
+
+/// How many elements of a label were written, went by the fast path, were refused.
+#[derive(Debug, Default, Clone, Copy)]
+struct Counts {
+    taken: usize,
+    rows: usize,
+    refused: usize,
+}
+
+impl Counts {
+    fn count(&mut self, is_taken: bool, is_row: bool) {
+        self.taken += usize::from(is_taken);
+        self.refused += usize::from(!is_taken);
+        self.rows += usize::from(is_row);
     }
 }
 
@@ -89,29 +128,52 @@ fn ids(long: &str) -> Vec<Option<RawValue<'_>>> {
         Some(text(uuid)),
         Some(text(long)),
         Some(int(5)),
+        Some(int(0)),
+        Some(int(-7)),
+        Some(int(i64::MIN)),
+        Some(int(i64::MAX)),
         Some(texts(&["i"])),
     ]
 }
 
 #[test]
 fn rows_of_vertices_are_what_the_rules_make() {
-    let fixture = fixture();
+    for (schema_mode, mode) in MODES {
+        let of = rows_of_vertices(schema_mode, mode);
+        let all = of.values();
+        let taken: usize = all.clone().map(|it| it.taken).sum();
+        let refused: usize = all.clone().map(|it| it.refused).sum();
+        assert!(taken > 100 && refused > 100, "{mode:?}: {of:?}");
+        if (schema_mode, mode) == (SchemaMode::Open, GraphMode::Restoring) {
+            assert!(all.into_iter().all(|it| it.rows == 0), "{of:?}");
+            continue;
+        }
+        let at_least = [("book", 20), ("num", 20), ("person", 3), ("multi", 10)];
+        for (label, rows) in at_least {
+            assert!(of[label].rows > rows, "{schema_mode:?} {mode:?}: {of:?}");
+        }
+    }
+}
+
+fn rows_of_vertices(schema_mode: SchemaMode, mode: GraphMode) -> BTreeMap<&'static str, Counts> {
+    let fixture = fixture_of(schema_mode);
     let next = || 77;
     let rules = Rules {
         schema: &fixture.schema,
-        mode: GraphMode::default(),
+        mode,
         next_vertex_id: &next,
     };
     let mut inserts = Inserts::new(&rules, &fixture.schema);
     let long = "x".repeat(17_000);
-    let (mut taken, mut refused) = (0, 0);
+    let mut counts = BTreeMap::<_, Counts>::new();
     for label in [
         "person", "book", "num", "uu", "auto", "multi", "all", "strict", "nope", "book",
     ] {
-        for (id, list) in ids(&long)
-            .iter()
-            .flat_map(|id| property_lists().into_iter().map(move |list| (id, list)))
-        {
+        for (id, list) in ids(&long).iter().flat_map(|id| {
+            property_lists(&long)
+                .into_iter()
+                .map(move |list| (id, list))
+        }) {
             let input = vertex_input(label, id.clone(), &list);
             let expected = rules.vertex(input.clone()).map_err(|error| error.message);
             let expected = expected.map(|new| {
@@ -120,34 +182,42 @@ fn rows_of_vertices_are_what_the_rules_make() {
                 let id = ElementId::Vertex(new.vertex.id);
                 (id, content, new.fresh, EndCheck::Skip)
             });
-            let made = written(inserts.vertex(&mut input.clone()));
-            assert_eq!(made, expected, "{input:?}");
-            *if made.is_ok() {
-                &mut taken
-            } else {
-                &mut refused
-            } += 1;
+            let (made, is_row) = written(inserts.vertex(&mut input.clone()));
+            assert_eq!(made, expected, "{schema_mode:?} {mode:?} {input:?}");
+            counts.entry(label).or_default().count(made.is_ok(), is_row);
         }
     }
-    assert!(
-        taken > 100 && refused > 100,
-        "{taken} vertices, {refused} errors"
-    );
+    counts
 }
 
 #[test]
 fn rows_of_edges_are_what_the_rules_make() {
-    let fixture = fixture();
+    for (schema_mode, mode) in MODES {
+        let counts = rows_of_edges(schema_mode, mode);
+        assert!(
+            counts.taken > 100 && counts.refused > 100,
+            "{schema_mode:?} {mode:?}: {counts:?}"
+        );
+        let takes_types = (schema_mode, mode) == (SchemaMode::Open, GraphMode::Restoring);
+        assert!(
+            takes_types == (counts.rows == 0) && (takes_types || counts.rows > 20),
+            "{schema_mode:?} {mode:?}: {counts:?}"
+        );
+    }
+}
+
+fn rows_of_edges(schema_mode: SchemaMode, mode: GraphMode) -> Counts {
+    let fixture = fixture_of(schema_mode);
     let next = || 77;
     let rules = Rules {
         schema: &fixture.schema,
-        mode: GraphMode::default(),
+        mode,
         next_vertex_id: &next,
     };
     let mut inserts = Inserts::new(&rules, &fixture.schema);
-    let (lists, long) = (property_lists(), "x".repeat(17_000));
-    let ids = ids(&long);
-    let (mut taken, mut refused) = (0, 0);
+    let long = "x".repeat(17_000);
+    let (lists, ids) = (property_lists(&long), ids(&long));
+    let mut counts = Counts::default();
     let ends = ["", "person", "software", "uu", "num", "nope"];
     let ends = ends.map(|name| (!name.is_empty()).then_some(name));
     let labels = ["knows", "created", "par", "sub1", "ids", "nope", "created"];
@@ -191,18 +261,11 @@ fn rows_of_edges_are_what_the_rules_make() {
                     };
                     (ElementId::Edge(new.edge.id), content, false, ends)
                 });
-                let made = written(inserts.edge(&mut input.clone(), form));
-                assert_eq!(made, expected, "{input:?}");
-                *if made.is_ok() {
-                    &mut taken
-                } else {
-                    &mut refused
-                } += 1;
+                let (made, is_row) = written(inserts.edge(&mut input.clone(), form));
+                assert_eq!(made, expected, "{schema_mode:?} {mode:?} {input:?}");
+                counts.count(made.is_ok(), is_row);
             }
         }
     }
-    assert!(
-        taken > 100 && refused > 100,
-        "{taken} edges, {refused} errors"
-    );
+    counts
 }

@@ -10,15 +10,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_encoding::row;
-use varve_encoding::tables::TABLES;
 use varve_graph::element::{
     EdgeForm, EdgeInput, RawValue, Rules, Strategies, UpdateAction, UpdateStrategy, VertexInput,
     change,
 };
-use varve_graph::schema::{GraphMode, NewEdgeLabel, NewPropertyKey, NewVertexLabel, Schema};
+use varve_graph::schema::{
+    GraphMode, NewEdgeLabel, NewPropertyKey, NewVertexLabel, Schema, SchemaMode,
+};
 use varve_graph::write::{EndCheck, IdRef, Mutation, WriteRequest};
-use varve_graph::{Graph, GraphError, GraphOptions};
-use varve_kv::Engine;
+use varve_graph::{Graph, GraphError, GraphOptions, Registry};
 use varve_kv::memory::MemoryEngine;
 use varve_model::schema::{AggregateType, EdgeLabelType, Frequency, IdStrategy};
 use varve_model::time::SystemClock;
@@ -31,7 +31,7 @@ mod updates;
 mod vertices;
 
 struct Fixture {
-    _engine: MemoryEngine,
+    _registry: Registry,
     graph: Arc<Graph>,
     schema: Arc<Schema>,
 }
@@ -42,10 +42,14 @@ fn names(list: &[&str]) -> Vec<String> {
 
 /// The property keys and labels of the recording.
 fn fixture() -> Fixture {
-    let engine = MemoryEngine::new();
-    let space = engine.open("g", TABLES, true).expect("space");
+    fixture_of(SchemaMode::Declared)
+}
+
+fn fixture_of(mode: SchemaMode) -> Fixture {
     let options = GraphOptions::new(Arc::new(SystemClock));
-    let graph = Graph::open("g", space, &options).expect("graph");
+    let engine = Arc::new(MemoryEngine::new());
+    let registry = Registry::open(engine, options).expect("registry");
+    let graph = registry.create_with("g", mode).expect("graph");
     let catalogue = graph.catalogue();
     for (name, data_type, cardinality) in [
         ("name", DataType::Text, Cardinality::Single),
@@ -149,7 +153,7 @@ fn fixture() -> Fixture {
     create_edge_labels(&graph);
     let schema = graph.schema();
     Fixture {
-        _engine: engine,
+        _registry: registry,
         graph,
         schema,
     }
