@@ -15,6 +15,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// What is read at once while the length of an answer is not known, and at least how much the
 /// buffer grows by.
 const PART_BYTES: usize = 256 * 1024;
+/// What is read at once at most, so that a wrong length takes no memory before its bytes come.
+const STEP_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A connection, opened when it is needed.
 #[derive(Debug)]
@@ -81,7 +83,10 @@ impl Connection {
         loop {
             // What is known to come is read as it comes, into its place.
             let missing = head.map_or(PART_BYTES, |head| match head.body {
-                Body::Length(length) => head.length + length - self.filled,
+                Body::Length(length) => {
+                    let rest = head.length.saturating_add(length) - self.filled;
+                    rest.min(STEP_BYTES_MAX)
+                }
                 Body::Chunked | Body::UntilClose => PART_BYTES,
             });
             let is_over = self.read(stream, missing).context("reading the answer")? == 0;
@@ -211,5 +216,34 @@ impl Probe {
             status: head.status,
             body: body(&head, answer)?.into_owned(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_length_that_cannot_be_is_an_error_when_the_answer_ends() {
+        for length in [1_000_000_000_000_000, u64::MAX] {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().expect("a client");
+                let mut received = [0; 1024];
+                let _ = stream.read(&mut received).expect("a request");
+                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\nabc");
+                stream.write_all(answer.as_bytes()).expect("sent");
+            });
+            let endpoint = Endpoint::plain(address, "localhost");
+            let mut connection = Connection::new(endpoint, TIMEOUT, usize::MAX);
+            let answer = connection.exchange(b"GET / HTTP/1.1\r\n\r\n");
+            let error = answer.expect_err("it is not whole").to_string();
+            assert!(error.contains("closed before"), "{error}");
+            assert!(connection.received.len() < 2 * STEP_BYTES_MAX);
+            server.join().expect("the server ends");
+        }
     }
 }

@@ -93,7 +93,8 @@ impl Head {
     pub(crate) fn whole(&self, bytes: &[u8], closed: bool) -> Result<Option<usize>, BadAnswer> {
         match self.body {
             Body::Length(length) => {
-                Ok(Some(self.length + length).filter(|end| bytes.len() >= *end))
+                let end = self.length.checked_add(length);
+                Ok(end.filter(|end| bytes.len() >= *end))
             }
             Body::UntilClose => Ok(closed.then_some(bytes.len())),
             Body::Chunked => chunks(bytes, self.length, |_| {}),
@@ -133,7 +134,7 @@ fn chunks(
         let size = usize::try_from(size).map_err(|_| BadAnswer)?;
         let begin = at + size_length;
         let end = begin.checked_add(size).ok_or(BadAnswer)?;
-        if bytes.len() < end + 2 {
+        if bytes.len() < end.saturating_add(2) {
             return Ok(None);
         }
         visit(&bytes[begin..end]);

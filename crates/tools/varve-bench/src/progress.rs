@@ -1,4 +1,4 @@
-//! How a run gets on, on standard error: a line that is overwritten on a terminal, lines elsewhere.
+//! Progress of a run, on standard error: a line that is overwritten on a terminal, lines elsewhere.
 //!
 //! A line that cannot be shown is no reason to end a measurement.
 
@@ -58,7 +58,7 @@ fn is_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Says something that is no progress.
+/// Prints a warning.
 pub(crate) fn warn(text: &str) {
     let clear = if is_terminal() { CLEAR } else { "" };
     let _ = writeln!(std::io::stderr(), "{clear}warning: {text}");

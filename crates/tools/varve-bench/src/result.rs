@@ -2,7 +2,9 @@
 
 mod buckets;
 
-use std::path::Path;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
@@ -13,7 +15,10 @@ pub use buckets::Buckets;
 /// Exit code when figures, answers or data are not as they must be.
 pub(crate) const EXIT_FAILED: u8 = 3;
 
-/// What a file says of itself.
+/// Links in a row that are followed, as Linux does.
+const LINKS_MAX: usize = 40;
+
+/// The header of a result file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -22,7 +27,7 @@ struct Head {
     suite: String,
 }
 
-/// Whose a file is, and the newest form of it that is known.
+/// A kind of result file and its format versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     /// As in the file; empty of the load tests.
@@ -81,16 +86,45 @@ fn parse<F: DeserializeOwned>(path: &Path, text: &str) -> Result<F> {
 pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
     let text = serde_json::to_string_pretty(file).context("the result as JSON")?;
     let text = compact_pairs(&text) + "\n";
-    // What is no file, as /dev/stdout, takes the text itself.
-    if path.metadata().is_ok_and(|there| !there.is_file()) {
+    let Some(target) = replaceable(path) else {
         return put(path, &text);
-    }
-    // A file beside it, so that whoever reads while a run goes on finds a whole one.
-    let mut beside = path.as_os_str().to_owned();
+    };
+    let mut beside = target.as_os_str().to_owned();
     beside.push(".new");
-    std::fs::write(&beside, text)
-        .and_then(|()| std::fs::rename(&beside, path))
+    // The folder may not be writable where the file is.
+    let Ok(mut file) = File::create(&beside) else {
+        return put(path, &text);
+    };
+    // The new file replaces the old one, so a reader during the run never sees half a file.
+    file.write_all(text.as_bytes())
+        .and_then(|()| std::fs::rename(&beside, &target))
+        .inspect_err(|_| drop(std::fs::remove_file(&beside)))
         .with_context(|| format!("writing {}", path.display()))
+}
+
+/// The file that `path` leads to, if another may take its place: not a device, a pipe, or what a
+/// link of /proc leads to, as /dev/stdout does.
+fn replaceable(path: &Path) -> Option<PathBuf> {
+    let mut at = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let folder = match at.parent()? {
+            empty if empty.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        };
+        let folder = folder.canonicalize().ok()?;
+        if folder.starts_with("/proc") || folder.starts_with("/dev") {
+            return None;
+        }
+        at = folder.join(at.file_name()?);
+        match at.read_link() {
+            Ok(next) => at = folder.join(next),
+            Err(_) => {
+                let is_other = at.metadata().is_ok_and(|there| !there.is_file());
+                return (!is_other).then_some(at);
+            }
+        }
+    }
+    None
 }
 
 /// Writes text to a file.
@@ -127,4 +161,86 @@ fn compact_pairs(pretty: &str) -> String {
         out.push('\n');
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a folder")
+    }
+
+    fn number(path: &Path) -> u32 {
+        parse(path, &text(path).expect("there")).expect("whole")
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_new_file_replaces_the_old_one() {
+        let folder = folder();
+        let path = folder.path().join("r.json");
+        write(&1, &path).expect("written");
+        let old = File::open(&path).expect("there");
+        write(&2, &path).expect("written");
+        assert_eq!(number(&path), 2);
+        let old = std::io::read_to_string(old).expect("whole");
+        assert_eq!(old.trim(), "1");
+        assert_eq!(names(folder.path()), ["r.json"]);
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = folder();
+        let (target, link) = (folder.path().join("r.json"), folder.path().join("link"));
+        symlink("r.json", &link).expect("linked");
+        // The first write finds no target.
+        for round in 1..3 {
+            write(&round, &link).expect("written");
+            assert!(link.is_symlink());
+            assert_eq!(number(&target), round);
+        }
+        assert_eq!(names(folder.path()), ["link", "r.json"]);
+    }
+
+    #[test]
+    fn a_file_behind_a_link_of_proc_is_written_in_place() {
+        use std::os::fd::AsRawFd as _;
+        let folder = folder();
+        let path = folder.path().join("out.json");
+        let out = File::create(&path).expect("created");
+        let link = PathBuf::from(format!("/proc/self/fd/{}", out.as_raw_fd()));
+        write(&7, &link).expect("written");
+        assert_eq!((number(&link), number(&path)), (7, 7));
+        assert_eq!(names(folder.path()), ["out.json"]);
+        // Neither a link to such a link, nor a device is replaced.
+        let outer = folder.path().join("outer");
+        symlink(&link, &outer).expect("linked");
+        write(&88, &outer).expect("written");
+        assert_eq!((number(&link), number(&path)), (88, 88));
+        write(&7, Path::new("/dev/null")).expect("written");
+    }
+
+    #[test]
+    fn where_no_file_can_be_made_beside_it_is_written_in_place() {
+        let folder = folder();
+        let path = folder.path().join("r.json");
+        write(&1, &path).expect("written");
+        let beside = folder.path().join("r.json.new");
+        std::fs::create_dir(&beside).expect("made");
+        write(&2, &path).expect("written");
+        assert_eq!(number(&path), 2);
+        assert_eq!(names(folder.path()), ["r.json", "r.json.new"]);
+    }
 }

@@ -157,6 +157,15 @@ enum Remark {
     Bad(String),
 }
 
+impl Remark {
+    fn plain(self) -> String {
+        match self {
+            Self::Note(text) | Self::Bad(text) => text,
+            Self::Flag(what, why) => format!("{what}: {why}"),
+        }
+    }
+}
+
 /// What a reader of the row must know.
 pub(crate) fn remarks(row: &Row) -> Cell {
     let (mut html, mut text) = (Vec::new(), Vec::new());
@@ -175,7 +184,7 @@ pub(crate) fn remarks(row: &Row) -> Cell {
             }
             Remark::Bad(what) => {
                 html.push(format!("<span class=\"bad\">{}</span>", escape(&what)));
-                text.push(what);
+                text.push(format!("**{what}**"));
             }
         }
     }
@@ -236,8 +245,8 @@ pub fn summary(row: &Row) -> String {
         return format!("{label}: skipped: {reason}");
     }
     let columns = &row.columns;
-    let remarks = remarks(row);
-    let remarks = remarks.text();
+    let remarks: Vec<_> = noted(row).into_iter().map(Remark::plain).collect();
+    let remarks = remarks.join("; ");
     let server = row
         .cpu
         .server_us_per_request
@@ -285,7 +294,7 @@ fn short(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::result::{Columns, More};
+    use crate::api::result::{Columns, More, Verification};
 
     #[test]
     fn the_published_columns_come_first_and_in_their_order() {
@@ -341,6 +350,25 @@ mod tests {
             ..ResultFile::default()
         };
         assert!(markdown(&file).contains("| ended early: no ids are left |"));
+    }
+
+    #[test]
+    fn a_failed_verification_is_bold_in_markdown() {
+        let row = Row {
+            verification: Some(Verification {
+                checked: 9,
+                wrong: 2,
+                ..Verification::default()
+            }),
+            ..Row::default()
+        };
+        let failed = "verification failed: 0 missing, 2 wrong of 9";
+        assert!(summary(&row).ends_with(&format!("; {failed}")));
+        let file = ResultFile {
+            rows: vec![row],
+            ..ResultFile::default()
+        };
+        assert!(markdown(&file).contains(&format!("| **{failed}** |")));
     }
 
     #[test]

@@ -37,7 +37,11 @@ pub(crate) fn closed_loop(
     let (started, mut times) = (Instant::now(), new_times());
     std::thread::scope(|scope| {
         let next = &next;
-        let send = move || connection(address, requests, next, status);
+        let send = move || {
+            connection(address, requests, next, status)
+                // Its error ends the round: the other connections find no request left.
+                .inspect_err(|_| next.store(requests.len(), Ordering::Relaxed))
+        };
         let running: Vec<_> = (0..connections).map(|_| scope.spawn(send)).collect();
         running.into_iter().try_for_each(|thread| {
             let of_one = thread.join().map_err(|_| anyhow!("a thread panicked"))??;
