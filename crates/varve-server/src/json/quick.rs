@@ -1,7 +1,6 @@
-//! A quick reader of JSON for the bodies of elements, which come by the hundred: texts without
-//! escapes are borrowed, and refusing costs nothing.
+//! A JSON reader for element bodies. It borrows texts without escapes and has no messages.
 //!
-//! It has no messages. What it reads, `serde_json` reads as the same value. Whatever is wrong it
+//! What it reads, `serde_json` reads as the same value. Whatever is wrong it
 //! declines, and `serde_json` reads the body again by the same types, and says what is wrong and
 //! where.
 
@@ -148,7 +147,7 @@ impl<'de> Quick<'de> {
         self.odd_number(begin, visitor)
     }
 
-    /// A number that is long, has an exponent, or is none.
+    /// Numbers outside the fast path, and malformed ones.
     #[cold]
     fn odd_number<V: Visitor<'de>>(
         &mut self,

@@ -188,7 +188,7 @@ impl History {
         }
     }
 
-    /// A point of both times; the present in one of four cases.
+    /// A point of both times; the present in one of six cases.
     fn draw(&self, random: &mut Random) -> (TemporalScope, Point) {
         let now = self.graph.now();
         let span = (now.0 - START.0) as usize + BACK;
