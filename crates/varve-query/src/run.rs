@@ -21,6 +21,7 @@ mod neighbour_values;
 mod profile;
 mod query;
 mod range;
+mod reached;
 mod reduce;
 mod repeat;
 mod row;

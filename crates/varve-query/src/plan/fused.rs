@@ -41,6 +41,8 @@ pub enum Fused {
         labels: Vec<Name>,
         /// How many of each vertex are counted.
         most: u64,
+        /// The direction and labels of an expansion to vertices before it that is part of the step.
+        through: Option<(Option<Direction>, Vec<Name>)>,
     },
     /// A source that begins a query, and the count of its elements.
     Elements {

@@ -27,6 +27,7 @@ pub(super) fn fuse_beginning(ops: &mut Vec<Op>, schema: &dyn SchemaView, paths: 
     count_of_source(ops);
     if !paths {
         column_of_source(ops, schema);
+        degrees_of_neighbours(ops);
     }
     ordered_source(ops, schema);
 }
@@ -49,6 +50,7 @@ fn counts(ops: &mut Vec<Op>) {
                 direction: *direction,
                 labels: labels.clone(),
                 most: u64::MAX,
+                through: None,
             });
             ops.remove(at + 1);
         }
@@ -166,6 +168,26 @@ fn existence(child: &mut Plan) -> bool {
     }
     first_only(child);
     contrary
+}
+
+/// `out().out().count()` needs the keys of neighbours and their degrees, not the neighbours. Only in a
+/// query itself: what asks whether a child gives something looks at steps of one expansion.
+fn degrees_of_neighbours(ops: &mut Vec<Op>) {
+    for at in 1..ops.len() {
+        if let [
+            Op::Expand {
+                direction,
+                labels,
+                to: Expanded::Vertices,
+            },
+            Op::Fused(Fused::Degrees { through, .. }),
+        ] = &mut ops[at - 1..=at]
+        {
+            *through = Some((*direction, std::mem::take(labels)));
+            ops.remove(at - 1);
+            return;
+        }
+    }
 }
 
 /// `V().count()` needs no elements.

@@ -2,20 +2,18 @@
 //! each.
 
 use std::collections::BTreeMap;
-use std::hash::BuildHasher;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use indexmap::IndexMap;
-use varve_view::{Dictionary, Expand as Ask, Flow};
+use varve_view::Dictionary;
 
 use super::build::Builder;
 use super::child::Key;
 use super::context::{Context, SharedSegments};
-use super::expand::{Expand, Keys, Starts};
+use super::expand::Expand;
 use super::group::{COUNTED_TOGETHER, Sizes, whole};
+use super::reached::Reached;
 use super::row::Row;
 use super::source::Source;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
@@ -24,9 +22,6 @@ use crate::{QueryError, Value};
 
 /// Bytes of a number in a segment, and how often it is there.
 const COUNT_BYTES: usize = 2 * size_of::<((u32, u32), u64)>();
-/// Bytes of a neighbour besides its key, those that reading its property takes included.
-const REACHED_BYTES: usize = 6 * size_of::<(u64, u64)>();
-
 /// Counts elements by a property.
 pub(crate) struct Counts {
     of: Elements,
@@ -48,19 +43,6 @@ struct Tally {
     held: usize,
 }
 
-/// Neighbours whose property is not read yet: each once in a segment.
-#[derive(Default)]
-struct Reached {
-    keys: Keys,
-    /// By neighbour, its segment and how often it was reached.
-    bulks: Vec<(u32, u64)>,
-    places: HashTable<(u64, usize)>,
-    hasher: foldhash::fast::RandomState,
-    /// Neighbours that were charged, and the bytes of all charges.
-    charged: usize,
-    held: usize,
-}
-
 impl Tally {
     fn add(&mut self, segment: u32, number: u32, bulk: u64) {
         let count = self.counts.entry((segment, number)).or_default();
@@ -72,37 +54,6 @@ impl Tally {
         let more = self.counts.len() - self.held;
         cx.meter.hold(more * COUNT_BYTES)?;
         self.held += more;
-        Ok(())
-    }
-}
-
-impl Reached {
-    fn add(&mut self, from: &Row, key: &[u8]) {
-        let hash = self.hasher.hash_one((from.segment, key));
-        let Self { keys, bulks, .. } = self;
-        let is = |(own, at): &(u64, usize)| {
-            *own == hash && bulks[*at].0 == from.segment && keys.get(*at) == key
-        };
-        match self.places.entry(hash, is, |(own, _)| *own) {
-            Entry::Occupied(place) => {
-                let bulk = &mut bulks[place.get().1].1;
-                *bulk = bulk.saturating_add(from.bulk);
-            }
-            Entry::Vacant(place) => {
-                place.insert((hash, bulks.len()));
-                bulks.push((from.segment, from.bulk));
-                keys.push_with(|bytes| bytes.extend_from_slice(key));
-            }
-        }
-    }
-
-    /// Charges what was added since.
-    fn charge(&mut self, cx: &Context<'_>) -> Result<(), QueryError> {
-        let bytes = self.keys.len() * REACHED_BYTES + self.keys.bytes();
-        let more = bytes.saturating_sub(self.held);
-        cx.meter.hold(more)?;
-        self.held += more;
-        self.charged = self.keys.len();
         Ok(())
     }
 }
@@ -145,9 +96,8 @@ impl Counts {
             (Elements::Neighbours(expand), Some(property)) => loop {
                 let mut reached = Reached::default();
                 let mut more = true;
-                while more && reached.keys.len() < COUNTED_TOGETHER {
-                    more = reach(expand, cx, &mut reached)?;
-                    reached.charge(cx)?;
+                while more && reached.len() < COUNTED_TOGETHER {
+                    more = reached.walk(expand, cx)?;
                 }
                 let keys = reached.keys.slices();
                 let mut numbers: Vec<Option<u32>> = vec![None; keys.len()];
@@ -160,7 +110,7 @@ impl Counts {
                     }
                 }
                 tally.charge(cx)?;
-                cx.meter.release(reached.held);
+                reached.release(cx);
                 if !more {
                     break Ok(());
                 }
@@ -173,39 +123,6 @@ impl Counts {
             }
         }
     }
-}
-
-/// Walks from the vertices that come next; false when no more come.
-fn reach(
-    expand: &mut Expand,
-    cx: &mut Context<'_>,
-    reached: &mut Reached,
-) -> Result<bool, QueryError> {
-    let Some(Starts { rows, keys }) = expand.next_from(cx, BATCH_MAX)? else {
-        return Ok(false);
-    };
-    let Some(labels) = expand.labels.of(cx) else {
-        return Ok(true);
-    };
-    let ask = Ask {
-        direction: expand.direction,
-        labels: &labels,
-        properties: &[],
-    };
-    let mut outcome = Ok(());
-    cx.view
-        .neighbours(&keys.slices(), &ask, cx.meter, &mut |at, seen| {
-            reached.add(&rows[at], seen.other);
-            let more = reached.keys.len() - reached.charged;
-            if more >= BATCH_MAX {
-                outcome = reached.charge(cx);
-            }
-            match outcome {
-                Ok(()) => Flow::Continue(()),
-                Err(_) => Flow::Break(()),
-            }
-        })?;
-    outcome.map(|()| true)
 }
 
 impl Operator for Counts {

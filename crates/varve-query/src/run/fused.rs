@@ -14,10 +14,11 @@ use super::counts::Counts;
 use super::each::drain;
 use super::group::{self, Sorting};
 use super::neighbour_values::NeighbourValues;
+use super::reached::Reached;
 use super::row::Row;
 use super::source::{Column, Source, Wanted};
 use super::towards::Towards;
-use super::{BATCH_MAX, BoxedOperator, Operator, Reset, SeededMap, analysis, build, expand};
+use super::{BATCH_MAX, BoxedOperator, Operator, Reset, analysis, build, expand};
 use crate::plan::{By, Expanded, Fused, Ordering, Plan};
 use crate::{QueryError, Value};
 
@@ -52,8 +53,16 @@ pub(crate) fn operator(
             direction,
             labels,
             most,
+            through,
         } => Box::new(Degrees {
-            input,
+            of: match through {
+                None => DegreesOf::Rows(input),
+                Some((direction, labels)) => {
+                    let to = Expanded::Vertices;
+                    let expand = expand::Expand::new(input, *direction, labels, to, builder);
+                    DegreesOf::Neighbours(expand)
+                }
+            },
             direction: *direction,
             labels: analysis::edge_labels(builder.schema, labels),
             most: *most,
@@ -103,9 +112,9 @@ pub(crate) fn operator(
     })
 }
 
-/// Adds up the degrees of the vertices that come in, for each segment.
+/// Adds up the degrees of vertices, for each segment.
 struct Degrees {
-    input: BoxedOperator,
+    of: DegreesOf,
     direction: Option<Direction>,
     /// `None`: labels were asked for, and the schema has none of them.
     labels: Option<Vec<EdgeLabelId>>,
@@ -114,33 +123,64 @@ struct Degrees {
     done: bool,
 }
 
-/// Vertices of segments, and how often each is there.
-type Vertices = SeededMap<(u32, VertexKey), u64>;
+/// Whose degrees are added up.
+enum DegreesOf {
+    /// Of the vertices that come in.
+    Rows(BoxedOperator),
+    /// Of their neighbours.
+    Neighbours(expand::Expand),
+}
 
 impl Degrees {
+    /// Adds the next vertices; false when no more come.
+    fn reach(&mut self, cx: &mut Context<'_>, reached: &mut Reached) -> Result<bool, QueryError> {
+        let input = match &mut self.of {
+            DegreesOf::Neighbours(expand) => return reached.walk(expand, cx),
+            DegreesOf::Rows(input) => input,
+        };
+        let Some(rows) = input.next(cx, BATCH_MAX)? else {
+            return Ok(false);
+        };
+        cx.tick(rows.len())?;
+        let mut key = Vec::new();
+        for row in rows {
+            let Value::Vertex(vertex) = &row.value else {
+                return Err(QueryError::cast(&row.value, "Vertex"));
+            };
+            key.clear();
+            cx.view.put_vertex_key(vertex.id(), &mut key);
+            reached.add(&row, &key);
+        }
+        reached.charge(cx)?;
+        Ok(true)
+    }
+
     fn add(
         &self,
         cx: &Context<'_>,
-        vertices: &mut Vertices,
+        reached: Reached,
         sums: &mut FxHashMap<u32, u64>,
     ) -> Result<(), QueryError> {
-        let Some(labels) = &self.labels else {
-            vertices.clear();
-            return Ok(());
-        };
-        let mut sorted: Vec<((u32, VertexKey), u64)> = vertices.drain().collect();
-        sorted.sort_unstable_by(|((_, a), _), ((_, b), _)| a.cmp(b));
-        let keys: Vec<&[u8]> = sorted.iter().map(|((_, key), _)| key.as_slice()).collect();
-        let ask = Ask {
-            direction: self.direction,
-            labels,
-            properties: &[],
-        };
-        let degrees = cx.view.degrees(&keys, &ask, self.most, cx.meter)?;
-        for (((segment, _), bulk), degree) in sorted.iter().zip(degrees) {
-            let sum = sums.entry(*segment).or_insert(0);
-            *sum = sum.saturating_add(bulk.saturating_mul(degree));
+        if let Some(labels) = &self.labels {
+            // In order, since an engine's search goes forward from key to key.
+            let all = reached.keys.slices();
+            let mut sorted: Vec<(&[u8], usize)> =
+                all.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+            sorted.sort_unstable();
+            let keys: Vec<&[u8]> = sorted.iter().map(|(key, _)| *key).collect();
+            let ask = Ask {
+                direction: self.direction,
+                labels,
+                properties: &[],
+            };
+            let degrees = cx.view.degrees(&keys, &ask, self.most, cx.meter)?;
+            for ((_, at), degree) in sorted.iter().zip(degrees) {
+                let (segment, bulk) = reached.bulks[*at];
+                let sum = sums.entry(segment).or_insert(0);
+                *sum = sum.saturating_add(bulk.saturating_mul(degree));
+            }
         }
+        reached.release(cx);
         Ok(())
     }
 }
@@ -151,31 +191,13 @@ impl Operator for Degrees {
             return Ok(None);
         }
         let mut sums: FxHashMap<u32, u64> = FxHashMap::default();
-        let mut vertices = Vertices::default();
-        let mut held = 0;
-        let mut key = Vec::new();
-        while let Some(rows) = self.input.next(cx, BATCH_MAX)? {
-            cx.tick(rows.len())?;
-            for row in rows {
-                let Value::Vertex(vertex) = &row.value else {
-                    return Err(QueryError::cast(&row.value, "Vertex"));
-                };
-                key.clear();
-                cx.view.put_vertex_key(vertex.id(), &mut key);
-                let bulk = vertices
-                    .entry((row.segment, VertexKey::from_slice(&key)))
-                    .or_insert(0);
-                *bulk = bulk.saturating_add(row.bulk);
-            }
-            let bytes = (vertices.len() * 2 * size_of::<((u32, VertexKey), u64)>()).max(held);
-            cx.meter.hold(bytes - held)?;
-            held = bytes;
-            if vertices.len() >= DEGREES_AT_ONCE {
-                self.add(cx, &mut vertices, &mut sums)?;
+        let (mut reached, mut more) = (Reached::default(), true);
+        while more {
+            more = self.reach(cx, &mut reached)?;
+            if !more || reached.len() >= DEGREES_AT_ONCE {
+                self.add(cx, std::mem::take(&mut reached), &mut sums)?;
             }
         }
-        self.add(cx, &mut vertices, &mut sums)?;
-        cx.meter.release(held);
         let row = |segment| Row {
             segment,
             ..Row::start(
@@ -188,7 +210,10 @@ impl Operator for Degrees {
 
     fn reset(&mut self, how: Reset) {
         self.done = false;
-        self.input.reset(how);
+        match &mut self.of {
+            DegreesOf::Rows(input) => input.reset(how),
+            DegreesOf::Neighbours(expand) => expand.reset(how),
+        }
     }
 }
 
