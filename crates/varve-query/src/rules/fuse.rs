@@ -170,8 +170,8 @@ fn existence(child: &mut Plan) -> bool {
     contrary
 }
 
-/// `out().out().count()` needs the keys of neighbours and their degrees, not the neighbours. Only in a
-/// query itself: what asks whether a child gives something looks at steps of one expansion.
+/// `out().out().count()` needs the keys of neighbours and their degrees, not the neighbours. Only
+/// in a query itself: what asks whether a child gives something looks at steps of one expansion.
 fn degrees_of_neighbours(ops: &mut Vec<Op>) {
     for at in 1..ops.len() {
         if let [

@@ -1,4 +1,5 @@
-//! Vertices that were reached, as keys: each once in a segment, without an element and without a row.
+//! Vertices that were reached, as keys: each once in a segment, without an element and without a
+//! row.
 
 use std::hash::BuildHasher;
 

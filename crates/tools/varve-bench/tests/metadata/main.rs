@@ -261,7 +261,8 @@ fn results_that_cannot_be_written_are_reported_all_the_same() {
     let stub = Stub::start(Manner::Right);
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    std::fs::create_dir(path("run.json.new")).expect("made");
+    // No file can have this name.
+    std::fs::create_dir(path("run.json")).expect("made");
     let words = format!(
         "--url {} --volume 5-2,2-1 --types 3 --profiles 1 --json {} --markdown {} --report {}",
         stub.url(),
