@@ -19,7 +19,7 @@ use super::row::Row;
 use super::source::{Column, Source, Wanted};
 use super::towards::Towards;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset, analysis, build, expand};
-use crate::plan::{By, Expanded, Fused, Ordering, Plan};
+use crate::plan::{By, Expanded, Fused, Name, Ordering, Plan};
 use crate::{QueryError, Value};
 
 /// A vertex key, in place unless it is long.
@@ -55,14 +55,7 @@ pub(crate) fn operator(
             most,
             through,
         } => Box::new(Degrees {
-            of: match through {
-                None => DegreesOf::Rows(input),
-                Some((direction, labels)) => {
-                    let to = Expanded::Vertices;
-                    let expand = expand::Expand::new(input, *direction, labels, to, builder);
-                    DegreesOf::Neighbours(expand)
-                }
-            },
+            of: DegreesOf::new(through.as_ref(), input, builder),
             direction: *direction,
             labels: analysis::edge_labels(builder.schema, labels),
             most: *most,
@@ -129,6 +122,22 @@ enum DegreesOf {
     Rows(BoxedOperator),
     /// Of their neighbours.
     Neighbours(expand::Expand),
+}
+
+impl DegreesOf {
+    fn new(
+        through: Option<&(Option<Direction>, Vec<Name>)>,
+        input: BoxedOperator,
+        builder: &Builder<'_>,
+    ) -> Self {
+        match through {
+            None => Self::Rows(input),
+            Some((direction, labels)) => {
+                let to = Expanded::Vertices;
+                Self::Neighbours(expand::Expand::new(input, *direction, labels, to, builder))
+            }
+        }
+    }
 }
 
 impl Degrees {
