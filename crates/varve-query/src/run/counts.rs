@@ -22,6 +22,7 @@ use crate::{QueryError, Value};
 
 /// Bytes of a number in a segment, and how often it is there.
 const COUNT_BYTES: usize = 2 * size_of::<((u32, u32), u64)>();
+
 /// Counts elements by a property.
 pub(crate) struct Counts {
     of: Elements,
@@ -115,7 +116,7 @@ impl Counts {
                     break Ok(());
                 }
             },
-            // What comes in is asked for whether or not the property is known.
+            // The input runs even if no element can have the property.
             (Elements::Source(_), None) => Ok(()),
             (Elements::Neighbours(expand), None) => {
                 while expand.next_from(cx, BATCH_MAX)?.is_some() {}
