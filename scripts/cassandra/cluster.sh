@@ -25,7 +25,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=${VARVE_CASSANDRA_DIR:-${TMPDIR:-/tmp}/varve-cassandra}
 port=${VARVE_CASSANDRA_PORT:-9042}
 jit=${VARVE_CASSANDRA_JIT:-fast}
-patience=${VARVE_CASSANDRA_WAIT:-300}
+timeout=${VARVE_CASSANDRA_WAIT:-300}
 tls=${VARVE_CASSANDRA_TLS:-}
 IFS=, read -ra datacenters <<<"${VARVE_CASSANDRA_DATACENTERS:-}"
 jars=${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-5.0.9
@@ -248,7 +248,7 @@ start() {
   echo "$count" >"$dir/nodes"
   if [[ -n $thrown_away ]]; then watch "$thrown_away"; fi
   certificates
-  until=$((SECONDS + patience))
+  until=$((SECONDS + timeout))
   # The first node of a new cluster makes the system's keyspaces; the others then start together.
   for one in $(all); do
     if [[ -z $(process "$one") ]]; then begin "$one"; fi
@@ -310,7 +310,7 @@ clean() {
 restart() {
   end "$1" KILL
   begin "$1"
-  await "$1" $((SECONDS + patience))
+  await "$1" $((SECONDS + timeout))
 }
 
 status() {

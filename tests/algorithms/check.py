@@ -15,7 +15,7 @@ ALONE = 500  # vertices without edges
 PART = 1_000  # vertices with edges of another label, of which NetworkX follows all pairs
 SOURCES = 20  # vertices whose paths NetworkX follows, which takes it seconds
 BATCH = 2_500
-PATIENCE = 300  # seconds
+TIMEOUT = 300  # seconds
 EXACT = 1e-9
 
 base = sys.argv[1] + "/graphs/hugegraph"
@@ -28,7 +28,7 @@ def send(verb, path, body=None):
     request = urllib.request.Request(
         base + path, data, {"content-type": "application/json"}, method=verb
     )
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         text = answer.read()
     return json.loads(text) if text else None
 
@@ -38,7 +38,7 @@ def run(name, label="link", **parameters):
     if not name.startswith("count_"):
         parameters["label"] = label
     task = send("POST", f"/jobs/algorithm/{name}", parameters)["task_id"]
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     while time.monotonic() < until:
         found = send("GET", f"/tasks/{task}")
         if found["task_status"] == "success":
@@ -46,7 +46,7 @@ def run(name, label="link", **parameters):
         if found["task_status"] in ("failed", "cancelled"):
             raise RuntimeError(f"{name} {parameters}: {found['task_result']}")
         time.sleep(0.05)
-    raise RuntimeError(f"{name} {parameters}: not done after {PATIENCE} s")
+    raise RuntimeError(f"{name} {parameters}: not done after {TIMEOUT} s")
 
 
 def check(what, holds, detail=""):

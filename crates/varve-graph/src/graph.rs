@@ -21,11 +21,11 @@ use crate::commit::{
     COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches,
     Promise, end_of_commit, stored_version,
 };
+use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
 use crate::limits::Limits;
 use crate::notes::Notes;
-use crate::patience;
 use crate::read::{HistoryPage, Ordered, Point, Version, View, read_element};
 use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
@@ -505,7 +505,7 @@ impl Graph {
     pub(crate) fn await_older_writes(&self) {
         let wanted = vec![LatchKey::SCHEMA_EXCLUSIVE];
         // Who goes on without them goes on with writes of before; so it waits as long as they take.
-        drop(patience::without_end(|| self.latches.acquire(wanted)));
+        drop(deadline::without_end(|| self.latches.acquire(wanted)));
     }
 
     pub(crate) fn reader(&self) -> &dyn Reader {

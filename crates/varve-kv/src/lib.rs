@@ -12,11 +12,11 @@
 //! `varve-testkit` that each engine runs.
 
 pub mod batch;
+pub mod deadline;
 pub mod error;
 pub mod fail_point;
 pub mod folder;
 pub mod memory;
-pub mod patience;
 pub mod range;
 pub mod table;
 

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
-use varve_kv::patience;
+use varve_kv::deadline;
 
 use self::kept_types::KeptTypes;
 use crate::error::{Message, OmrsError};
@@ -92,7 +92,7 @@ impl Repository {
         guids: &[&str],
         mut work: impl FnMut(&mut dyn Transaction, &Catalogue) -> Result<T, OmrsError>,
     ) -> Result<T, OmrsError> {
-        let unchanged = match patience::deadline() {
+        let unchanged = match deadline::current() {
             None => Some(self.kept_types.read()),
             Some(deadline) => self.kept_types.try_read_until(deadline),
         };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use varve_auth::{Auth, Store};
 use varve_graph::optimistic::HeldBytes;
 use varve_graph::registry::GraphLocation;
-use varve_graph::{GraphError, GraphOptions, Registry, patience};
+use varve_graph::{GraphError, GraphOptions, Registry, deadline};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
@@ -462,7 +462,7 @@ impl AppState {
         F: FnOnce() -> T + Send + 'static,
     {
         let limit = self.time_limit(route);
-        let work = move || patience::until(deadline, work);
+        let work = move || deadline::until(deadline, work);
         self.in_lane(Lane::of(route.class), turn, limit, work).await
     }
 

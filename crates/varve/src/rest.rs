@@ -27,7 +27,7 @@ const ANSWER_BYTES_MAX: u64 = 256 << 20;
 /// How long one request may take, in seconds.
 const REQUEST_SECONDS_MAX: u64 = 120;
 /// How long a server that is busy or away is waited for, in seconds.
-const PATIENCE_SECONDS: u64 = 60;
+const TIMEOUT_SECONDS: u64 = 60;
 /// The first pause before a request is tried again; it doubles up to [`PAUSE_MAX`].
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 /// The longest pause between two tries.
@@ -272,7 +272,7 @@ impl GraphClient {
                 ) => error,
                 done => return done,
             };
-            if started.elapsed() + pause > Duration::from_secs(PATIENCE_SECONDS) {
+            if started.elapsed() + pause > Duration::from_secs(TIMEOUT_SECONDS) {
                 return Err(error);
             }
             std::thread::sleep(pause);

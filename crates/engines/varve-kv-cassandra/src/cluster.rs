@@ -33,7 +33,7 @@ const DEFINITION_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often agreement is asked for.
 const AGREEMENT_INTERVAL: Duration = Duration::from_millis(50);
 /// How long it is waited for where others may be making tables.
-const AGREEMENT_PATIENCE: Duration = Duration::from_secs(10);
+const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// After how long without an answer a request is sent once more, perhaps to another node: the first
 /// may be on a node that hangs.
 const COPY_AFTER: Duration = Duration::from_secs(2);
@@ -353,7 +353,7 @@ impl Cluster {
     pub(crate) async fn agree(&self) {
         let agreed = self.session.await_schema_agreement();
         // Without an agreement the next request tells what is missing.
-        let _ = tokio::time::timeout(AGREEMENT_PATIENCE, agreed).await;
+        let _ = tokio::time::timeout(AGREEMENT_TIMEOUT, agreed).await;
     }
 
     /// Learns of keyspaces and tables that were made, so that requests go to the nodes that keep

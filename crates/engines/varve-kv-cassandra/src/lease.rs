@@ -34,7 +34,7 @@ const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 /// After which part of the time between two renewals one that has no answer is sent once more.
 const COPY_PARTS: u32 = 4;
 /// However short a lease is: how long a renewal is waited for, and until it is sent once more.
-const PATIENCE_LEAST: Duration = Duration::from_secs(1);
+const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const COPY_LEAST: Duration = Duration::from_millis(250);
 
 /// The statement that makes the table.
@@ -186,9 +186,9 @@ impl LeaseTable {
     pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
         let conditions = [row.term, row.bound, row.settled];
         let (mut batch, values) = self.change(cluster, &self.extend, &conditions, row);
-        let patience = renewal(cluster.config.lease);
-        batch.set_request_timeout(Some(patience.max(PATIENCE_LEAST)));
-        let copy_after = patience / COPY_PARTS;
+        let timeout = renewal(cluster.config.lease);
+        batch.set_request_timeout(Some(timeout.max(TIMEOUT_MIN)));
+        let copy_after = timeout / COPY_PARTS;
         let answer = cluster.run_urgent(&batch, values, copy_after.max(COPY_LEAST));
         applied(answer.await?)
     }

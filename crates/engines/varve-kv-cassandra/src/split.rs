@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use varve_kv::{KvError, patience};
+use varve_kv::{KvError, deadline};
 
 use crate::cuts::{CutTarget, Cuts, Done};
 use crate::failure::Failure;
@@ -40,7 +40,7 @@ impl Bounds {
     /// Those of this thread.
     pub(crate) fn new() -> Self {
         Self {
-            until: patience::deadline(),
+            until: deadline::current(),
             failures: 0,
             failures_of_all: 0,
             longest: Duration::ZERO,
@@ -219,7 +219,7 @@ mod tests {
         let minute = Duration::from_secs(60);
         let failure = || Failure::Tombstones("too many".to_owned()).into_error("s");
         let later = Instant::now() + 10 * minute;
-        let mut bounds = patience::until(later, Bounds::new);
+        let mut bounds = deadline::until(later, Bounds::new);
         assert!(bounds.in_time("s").is_ok());
         bounds.failed(minute, failure()).expect("it is the first");
         assert!(bounds.in_time("s").is_ok());
@@ -239,10 +239,10 @@ mod tests {
     /// Nothing says that the removed rows are what took the time.
     #[test]
     fn a_search_without_failures_that_is_late_is_to_be_tried_again() {
-        let bounds = patience::until(Instant::now(), Bounds::new);
+        let bounds = deadline::until(Instant::now(), Bounds::new);
         let late = bounds.in_time("s").unwrap_err();
         assert!(matches!(late, KvError::Away { .. }), "{late}");
-        let mut bounds = patience::until(Instant::now(), Bounds::new);
+        let mut bounds = deadline::until(Instant::now(), Bounds::new);
         let failure = Failure::Tombstones("too many".to_owned()).into_error("s");
         bounds
             .failed(Duration::ZERO, failure)

@@ -28,7 +28,7 @@ const PARTITIONS: u64 = 12;
 /// How long each part of the test takes.
 const PART: Duration = Duration::from_secs(6);
 /// How long a node that goes on may take to be heard of.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Ends the writers also where a test fails.
 struct Stop<'a>(&'a AtomicBool);
@@ -100,7 +100,7 @@ fn writes_go_on_past_a_node_that_hangs() {
         NODES.run(&["resume", "2"]);
         let resumed = Instant::now();
         while silent(space) > 0.0 {
-            assert!(resumed.elapsed() < PATIENCE, "it is not asked any more");
+            assert!(resumed.elapsed() < TIMEOUT, "it is not asked any more");
             std::thread::sleep(Duration::from_millis(50));
         }
         part("all answer again");

@@ -35,7 +35,7 @@ const ASKS_FOR_ROLES: &str = "authenticator: {class_name: PasswordAuthenticator}
 /// After how long a node looks anew at what a role may do.
 const RIGHTS_REMEMBERED: Duration = Duration::from_secs(2);
 /// How long the node may take to make its first role.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A session of the role that every new cluster has.
 async fn superuser() -> Session {
@@ -48,7 +48,7 @@ async fn superuser() -> Session {
             .await;
         match session {
             Ok(session) => return session,
-            Err(error) => assert!(started.elapsed() < PATIENCE, "{error}"),
+            Err(error) => assert!(started.elapsed() < TIMEOUT, "{error}"),
         }
     }
 }
@@ -99,7 +99,7 @@ fn patiently<T>(what: impl Fn() -> Result<T, KvError>) -> T {
     loop {
         match what() {
             Ok(done) => return done,
-            Err(error) => assert!(started.elapsed() < PATIENCE, "{error}"),
+            Err(error) => assert!(started.elapsed() < TIMEOUT, "{error}"),
         }
         std::thread::sleep(Duration::from_millis(200));
     }

@@ -13,7 +13,7 @@ use std::time::Instant;
 use node::{Scratch, asked};
 use varve_kv::{
     Batch, ClusteringRange, Durability, Engine, Flow, KvError, PartitionRange, ReaderExt,
-    ScanRequest, Space, patience,
+    ScanRequest, Space, deadline,
 };
 use varve_testkit::engine_suite::tables::{
     NAMED, POINTS, Rows, TABLES, all_rows, named, point, put, rows,
@@ -221,7 +221,7 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
     };
     let late = |read: &dyn Fn() -> Result<(), KvError>| {
         let before = failures(space);
-        let refused = patience::until(Instant::now(), read).unwrap_err();
+        let refused = deadline::until(Instant::now(), read).unwrap_err();
         assert!(matches!(refused, KvError::Tombstones { .. }), "{refused}");
         assert!(refused.to_string().contains("time was over"), "{refused}");
         failures(space) - before
@@ -232,7 +232,7 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
     // Each one begins where the one before broke off, until it has come to the partition.
     let mut steps = 0;
     let there = loop {
-        match patience::until(Instant::now(), full).unwrap_err() {
+        match deadline::until(Instant::now(), full).unwrap_err() {
             KvError::Tombstones { .. } => steps += 1,
             other => break other,
         }
@@ -242,7 +242,7 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
     assert_eq!(scan().unwrap(), [key(many - 1)]);
     // In the pieces that were found to be small enough, too: none of them was too large.
     let before = failures(space);
-    let refused = patience::until(Instant::now(), scan).unwrap_err();
+    let refused = deadline::until(Instant::now(), scan).unwrap_err();
     assert!(matches!(refused, KvError::Away { .. }), "{refused}");
     assert!(refused.to_string().contains("time was over"), "{refused}");
     assert_eq!(failures(space), before);

@@ -23,7 +23,7 @@ use rustix::process::{
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How long a process may take to stop in order.
-const PATIENCE: Patience = Patience {
+const TIMEOUT: Timeout = Timeout {
     silent: Duration::from_secs(10),
     in_all: Duration::from_secs(600),
 };
@@ -58,14 +58,14 @@ impl Ending {
 
 /// How long is waited for a process that was told to stop.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct Timeout {
     /// After this it is said that it is waited for.
     silent: Duration,
     /// After this it is killed.
     in_all: Duration,
 }
 
-impl Patience {
+impl Timeout {
     /// Waits until `has_ended`; whether that came without a kill.
     fn wait(self, pid: Pid, mut has_ended: impl FnMut() -> bool) -> bool {
         let pid_shown = pid.as_raw_nonzero();
@@ -232,7 +232,7 @@ fn end_all() {
     for (pid, _) in &owned.processes {
         // One that was waited for meanwhile is nobody's child any more.
         let has_ended = || !matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
-        PATIENCE.wait(*pid, has_ended);
+        TIMEOUT.wait(*pid, has_ended);
     }
     for folder in &owned.folders {
         remove(folder);
@@ -287,7 +287,7 @@ impl Drop for Folder {
 pub(crate) struct Process {
     child: Child,
     pid: Pid,
-    patience: Patience,
+    timeout: Timeout,
 }
 
 impl Process {
@@ -312,11 +312,11 @@ impl Process {
             .with_context(|| format!("starting {command:?}"))?;
         let pid = Pid::from_child(&child);
         owned.processes.push((pid, ending));
-        let patience = PATIENCE;
+        let timeout = TIMEOUT;
         Ok(Self {
             child,
             pid,
-            patience,
+            timeout,
         })
     }
 
@@ -336,7 +336,7 @@ impl Process {
         // It may have ended by itself; then its status tells how.
         let _ = kill_process(self.pid, Signal::TERM);
         let stopped = self.await_end();
-        let seconds = self.patience.in_all.as_secs();
+        let seconds = self.timeout.in_all.as_secs();
         ensure!(stopped, "the server has not stopped after {seconds} s");
         let status = self.child.wait()?;
         ensure!(
@@ -348,7 +348,7 @@ impl Process {
 
     fn await_end(&mut self) -> bool {
         let child = &mut self.child;
-        self.patience
+        self.timeout
             .wait(self.pid, || !matches!(child.try_wait(), Ok(None)))
     }
 
@@ -462,7 +462,7 @@ mod tests {
         let output = process.child().stdout.take().expect("piped");
         let ready = BufReader::new(output).lines().next();
         assert_eq!(ready.expect("a line").expect("text"), "ready");
-        process.patience = Patience {
+        process.timeout = Timeout {
             silent: Duration::from_millis(10),
             in_all: Duration::from_millis(50),
         };

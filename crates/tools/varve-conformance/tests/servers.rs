@@ -29,7 +29,7 @@ const CHECKERS: usize = 4;
 /// The shortest lease that a server takes.
 const LEASE_SECONDS: &str = "10";
 /// How long another server may take to lead, and a job to end, on a machine with other work.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 const GRAPH: &str = "/graphs/hugegraph";
 
 /// Held by the test that runs: one node is enough for two servers, not for four.
@@ -102,7 +102,7 @@ impl Process {
         let start = Instant::now();
         while self.leads() != wanted {
             assert!(
-                start.elapsed() < PATIENCE,
+                start.elapsed() < TIMEOUT,
                 "{} leads: never {wanted}",
                 self.url
             );
@@ -126,7 +126,7 @@ impl Process {
             if !job.contains(r#""status":"running""#) {
                 break job;
             }
-            assert!(start.elapsed() < PATIENCE, "{job}");
+            assert!(start.elapsed() < TIMEOUT, "{job}");
             thread::sleep(Duration::from_millis(200));
         };
         assert!(report.contains(r#""problem_count":0"#), "{report}");
@@ -358,7 +358,7 @@ fn change_schema(one: &Process, other: &Process, number: usize) {
             break;
         }
         assert!(
-            start.elapsed() < PATIENCE && !told.contains(r#""task_status":"failed""#),
+            start.elapsed() < TIMEOUT && !told.contains(r#""task_status":"failed""#),
             "the index {key} is not made: {told}"
         );
         thread::sleep(Duration::from_millis(50));

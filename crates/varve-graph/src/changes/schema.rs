@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use varve_kv::Batch;
 
+use crate::deadline;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::notes;
-use crate::patience;
 use crate::schema::SchemaKind;
 use crate::write::commit_unlatched;
 
@@ -73,6 +73,6 @@ fn list(graph: &Arc<Graph>, changed: &[Changed]) -> Result<(), GraphError> {
         Ok(())
     })?;
     // Waits past the request's deadline: whether it is listed must be known.
-    patience::without_end(|| ticket.wait())?;
+    deadline::without_end(|| ticket.wait())?;
     Ok(())
 }

@@ -24,8 +24,8 @@ use self::group::{Group, joined, numbered};
 use super::CLOSE_WAIT_MAX;
 use super::prepared::Commit;
 use super::ticket::CommitFailure;
+use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
-use crate::patience;
 
 /// When a commit is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -227,8 +227,8 @@ impl Committer {
         let last = state.last.max(version);
         self.shared.number(&mut state, last);
         while state.writing && state.failed.is_none() && self.published() < awaited {
-            if !patience::wait(&self.shared.written, &mut state) {
-                return Err(patience::too_late());
+            if !deadline::wait(&self.shared.written, &mut state) {
+                return Err(deadline::too_late());
             }
         }
         Ok(())

@@ -19,8 +19,8 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 
+use crate::deadline;
 use crate::error::GraphError;
-use crate::patience;
 
 /// Slots for vertices and unique values; the first is the schema's alone.
 const SLOTS: u32 = 1 << 19;
@@ -142,7 +142,7 @@ impl Latches {
         let set = self.set(held);
         match missed {
             None => Ok(set),
-            Some(_) => Err(patience::too_late()),
+            Some(_) => Err(deadline::too_late()),
         }
     }
 
@@ -229,7 +229,7 @@ impl Latches {
             if self.try_lock(key) {
                 break true;
             }
-            if !patience::wait(&self.freed, &mut parked) {
+            if !deadline::wait(&self.freed, &mut parked) {
                 break false;
             }
         };
@@ -402,14 +402,14 @@ mod tests {
         let table = Latches::new();
         let held = take(&table, vec![LatchKey::shared(b"b")]);
         let wanted = [LatchKey::exclusive(b"a"), LatchKey::exclusive(b"b")];
-        let refused = patience::until(Instant::now(), || table.acquire(wanted.to_vec()));
+        let refused = deadline::until(Instant::now(), || table.acquire(wanted.to_vec()));
         let kind = refused.map_or_else(|refused| Some(refused.kind), |_| None);
         assert_eq!(kind, Some(ErrorKind::Busy), "the other latch is held");
         assert!(table.try_acquire(vec![wanted[0]]).is_some(), "given back");
         let beside = table.try_acquire(vec![LatchKey::shared(b"b")]);
         assert!(beside.is_some(), "nobody waits any more");
         drop((held, beside));
-        let free = patience::until(Instant::now(), || table.acquire(wanted.to_vec()));
+        let free = deadline::until(Instant::now(), || table.acquire(wanted.to_vec()));
         assert!(free.is_ok(), "what is free needs no time");
     }
 
@@ -422,7 +422,7 @@ mod tests {
             let asked = vec![LatchKey::exclusive(b"a")];
             let waiter = scope.spawn({
                 let table = &table;
-                move || patience::until(over, || table.acquire(asked).is_err())
+                move || deadline::until(over, || table.acquire(asked).is_err())
             });
             while !waiter.is_finished() && table.try_acquire(vec![LatchKey::shared(b"a")]).is_some()
             {

@@ -17,8 +17,8 @@ use varve_kv::{Batch, Durability, KvError, ReaderExt, Space, has_snapshots};
 use varve_model::CommitVersion;
 
 use super::CLOSE_WAIT_MAX;
+use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
-use crate::patience;
 
 /// How far the stored bound lies ahead of what was asked for, in microseconds.
 const LEAD_MICROS: i64 = 1_000_000;
@@ -115,8 +115,8 @@ impl Promise {
                     return Err(GraphError::new(ErrorKind::Busy, "No thread is to be had"));
                 }
             }
-            if !patience::wait(&kept.stored, &mut storing) {
-                return Err(patience::too_late());
+            if !deadline::wait(&kept.stored, &mut storing) {
+                return Err(deadline::too_late());
             }
         }
         Ok(())

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::{Condvar, Mutex};
 use varve_model::CommitVersion;
 
+use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
-use crate::patience;
 
 /// Why a commit failed, cheap to hand to every commit of a group.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl Ticket {
             if let Some(outcome) = state.outcome.take() {
                 return outcome.map_err(into_error);
             }
-            if !patience::wait(&self.0.done, &mut state) {
+            if !deadline::wait(&self.0.done, &mut state) {
                 let message = "The request's time was over before it was known whether its write is stored. Read what it was to \
                                change before sending it again";
                 return Err(GraphError::new(ErrorKind::OutcomeUnknown, message));
@@ -132,13 +132,13 @@ mod tests {
     #[test]
     fn who_has_no_more_time_learns_that_the_outcome_is_unknown() {
         let (waiting, completer) = ticket();
-        let told = patience::until(Instant::now(), || waiting.wait());
+        let told = deadline::until(Instant::now(), || waiting.wait());
         assert_eq!(
             told.expect_err("not stored").kind,
             ErrorKind::OutcomeUnknown
         );
         completer.complete(Ok(CommitVersion(1)));
-        let stored = patience::until(Instant::now(), || Ticket::done(CommitVersion(2)).wait());
+        let stored = deadline::until(Instant::now(), || Ticket::done(CommitVersion(2)).wait());
         assert_eq!(stored.expect("it was stored before"), CommitVersion(2));
     }
 }

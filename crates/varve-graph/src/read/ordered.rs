@@ -16,7 +16,7 @@ use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId}
 use varve_model::CommitVersion;
 
 use crate::commit::{Progress, Waited};
-use crate::patience::TOO_LATE;
+use crate::deadline::TOO_LATE;
 
 /// Reads of the present and the past in that order.
 pub(crate) struct Ordered {

@@ -129,8 +129,8 @@ mod tests {
 
     use super::*;
     use crate::commit::{DurabilityMode, LatchSet};
+    use crate::deadline;
     use crate::graph::GraphOptions;
-    use crate::patience;
     use crate::schema::{NewEdgeLabel, NewVertexLabel};
     use crate::write::EndCheck;
     use crate::write::keys::edge_latch;
@@ -205,7 +205,7 @@ mod tests {
     fn delete(graph: &Arc<Graph>, id: &str, missing: Missing) -> Result<(), ErrorKind> {
         let id = ElementId::Vertex(VertexId::text(id));
         let request = WriteRequest::now(vec![Mutation::Delete { id, missing }]);
-        let done = patience::until(Instant::now(), || graph.write_now(&request));
+        let done = deadline::until(Instant::now(), || graph.write_now(&request));
         done.map(|_| ()).map_err(|error| error.kind)
     }
 

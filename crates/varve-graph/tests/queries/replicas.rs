@@ -7,7 +7,7 @@ use std::time::Duration;
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX};
 use varve_graph::read::HistoryPage;
 use varve_graph::write::{Missing, Mutation, WriteRequest};
-use varve_graph::{ErrorKind, patience};
+use varve_graph::{ErrorKind, deadline};
 use varve_kv::{ClusteringRange, Flow, TableId};
 use varve_model::schema::IndexType;
 use varve_model::{CommitVersion, ElementId, TemporalScope};
@@ -105,7 +105,7 @@ fn a_read_of_the_past_waits_no_longer_than_its_time() {
     let read = beside_to_its_end(
         &world,
         |world| world.put("ann", 31, "Oslo"),
-        |world| patience::until(over, || world.graph.vertex(&id("ann"), as_of(first))),
+        |world| deadline::until(over, || world.graph.vertex(&id("ann"), as_of(first))),
     );
     let error = read.expect_err("the write is not stored within the time");
     assert_eq!(error.kind, ErrorKind::Busy, "{error}");
@@ -118,7 +118,7 @@ fn a_point_that_is_not_stored_as_past_is_waited_for_no_longer_than_the_time() {
     world.clock.step(1_000);
     let read = || world.graph.vertex(&id("ann"), as_of(first.next()));
     replicas.hold();
-    let refused = patience::until(std::time::Instant::now(), read);
+    let refused = deadline::until(std::time::Instant::now(), read);
     replicas.release();
     let error = refused.expect_err("it is not stored within the time");
     assert_eq!(error.kind, ErrorKind::Busy, "{error}");
@@ -177,7 +177,7 @@ fn a_write_waits_no_longer_than_its_time_for_another_or_to_be_stored() {
         |world| world.put("ann", 31, "Oslo"),
         |world| {
             let write = |name| {
-                patience::until(over, || {
+                deadline::until(over, || {
                     world.graph.write_now(&world.put_request(name, 33, "Oslo"))
                 })
             };

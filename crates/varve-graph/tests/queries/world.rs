@@ -23,7 +23,7 @@ pub(crate) const PERSON: VertexLabelId = VertexLabelId(1);
 pub(crate) const KNOWS: EdgeLabelId = EdgeLabelId(1);
 pub(crate) const START: i64 = 1_000_000_000;
 /// Longer than any task of these tests takes; only a failing test waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
@@ -113,7 +113,7 @@ impl World {
     pub(crate) fn done(&self, task: TaskId) -> TaskStatus {
         self.graph
             .tasks()
-            .wait_until_done(task, PATIENCE)
+            .wait_until_done(task, TIMEOUT)
             .expect("task")
             .status
     }

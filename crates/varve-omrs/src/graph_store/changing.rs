@@ -11,7 +11,7 @@ use varve_encoding::DecodeError;
 use varve_encoding::datum::{Cursor, Token};
 use varve_encoding::row::{vertex_label, vertex_parts};
 use varve_graph::index::{Deriver, rebuild_derived};
-use varve_kv::patience;
+use varve_kv::deadline;
 use varve_model::{EdgeLabelId, ElementId, TemporalScope, VertexLabelId};
 
 use super::decode::Parts;
@@ -154,7 +154,7 @@ impl GraphStore {
     /// when the graph is opened the next time, by the types that are told then.
     pub(super) fn complete_change(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
         if change.is_to_be_completed() {
-            return patience::without_end(|| self.make_missing(change));
+            return deadline::without_end(|| self.make_missing(change));
         }
         self.make_missing(change)
     }

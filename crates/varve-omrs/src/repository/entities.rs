@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use varve_kv::patience;
+use varve_kv::deadline;
 
 use super::headers::{self, Author, Origin};
 use super::reference_copies::entity_since;
@@ -399,7 +399,7 @@ impl<'a> Time<'a> {
     /// Counts one more, and looks whether the time is over now and then.
     pub(super) fn pass(&mut self) -> Result<(), OmrsError> {
         self.passed += 1;
-        let is_over = || patience::deadline().is_some_and(|end| Instant::now() >= end);
+        let is_over = || deadline::current().is_some_and(|end| Instant::now() >= end);
         if self.passed.is_multiple_of(CLOCK_EVERY) && is_over() {
             let entity = self.entity;
             let words = format!("the request's time was over within the relationships of {entity}");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{MutexGuard, RwLockWriteGuard};
-use varve_kv::patience;
+use varve_kv::deadline;
 
 use super::kept_types::KeptTypes;
 use super::{Repository, not_supported};
@@ -369,7 +369,7 @@ impl Repository {
                 drop(kept);
                 // A request's time would end it each time it is tried, and it stands in the way of
                 // all other changes.
-                patience::without_end(|| {
+                deadline::without_end(|| {
                     let completed = self.store.complete_types();
                     let kept = self.kept_types.write();
                     let allowed = completed.and_then(|()| allows(&old));
@@ -397,7 +397,7 @@ impl Repository {
                 // It takes as long as the way there may have; whoever makes instances does not wait
                 // for that either.
                 drop(kept);
-                patience::without_end(|| self.store.complete_types())?;
+                deadline::without_end(|| self.store.complete_types())?;
                 kept = self.kept_types.write();
             }
             self.store.set_types(Arc::clone(old))?;
@@ -410,7 +410,7 @@ impl Repository {
 
     /// Waits for whoever changes the types, a moment at most where the caller's time is limited.
     fn turn_to_change(&self) -> Result<MutexGuard<'_, ()>, OmrsError> {
-        let turn = match patience::deadline() {
+        let turn = match deadline::current() {
             None => Some(self.changing_types.lock()),
             Some(deadline) => {
                 let deadline = deadline.min(Instant::now() + TURN_WAIT);

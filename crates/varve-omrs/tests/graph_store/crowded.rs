@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use varve_graph::write::{EndCheck, Mutation, WriteRequest};
-use varve_kv::{Engine, MemoryEngine, patience};
+use varve_kv::{Engine, MemoryEngine, deadline};
 use varve_model::{Datum, EdgeId, EdgeLabelId, TemporalScope, Value, VertexId};
 use varve_omrs::error::{Exception, Message};
 use varve_omrs::graph_store::GraphStore;
@@ -161,7 +161,7 @@ fn going_through_relationships_ends_with_the_time_of_the_request() {
     let delete = || repository.delete_entity(USER, "a", &expected);
     let re_identify = || repository.re_identify_entity(USER, "a", "c", &expected);
     for call in [&delete as &dyn Fn() -> _, &re_identify] {
-        let late = patience::until(Instant::now(), call).unwrap_err();
+        let late = deadline::until(Instant::now(), call).unwrap_err();
         assert_eq!(late.message, Message::StoreBusy);
         let told = &late.parameters[0];
         assert!(told.contains("the relationships of a"), "{late}");
@@ -169,7 +169,7 @@ fn going_through_relationships_ends_with_the_time_of_the_request() {
     assert!(repository.get_entity_detail("a", None).is_ok());
     assert!(repository.get_entity_detail("c", None).is_err());
     let long = Instant::now() + Duration::from_secs(600);
-    patience::until(long, || repository.delete_entity(USER, "a", &expected)).expect("deleted");
+    deadline::until(long, || repository.delete_entity(USER, "a", &expected)).expect("deleted");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn giving_relationships_another_end_ends_with_the_time_of_the_request() {
     let links = (1..64).map(|number| crowded.link(number));
     crowded.put(&links.collect::<Vec<_>>());
     let expected = crowded.expected();
-    let late = patience::until(Instant::now(), || {
+    let late = deadline::until(Instant::now(), || {
         repository.re_identify_entity(USER, "a", "c", &expected)
     });
     let late = late.unwrap_err();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use varve_kv::patience;
+use varve_kv::deadline;
 use varve_omrs::instances::{
     Classification, EntityDetail, InstanceProperties, InstancePropertyValue,
 };
@@ -115,10 +115,10 @@ fn a_change_is_completed_whatever_the_time_of_the_request() {
             changed.unwrap();
         });
         has_begun.recv().unwrap();
-        let completed = patience::until(Instant::now(), || world.store.complete_types());
+        let completed = deadline::until(Instant::now(), || world.store.complete_types());
         completed.unwrap();
     });
-    patience::until(Instant::now(), || {
+    deadline::until(Instant::now(), || {
         world.store.set_types(Arc::clone(&newer)).unwrap();
     });
     world.types = Arc::clone(&newer);
@@ -128,7 +128,7 @@ fn a_change_is_completed_whatever_the_time_of_the_request() {
     let newest = patched(&newer, "Asset");
     assert!(world.store.begin_types(newest).unwrap());
     world.reopen();
-    patience::until(Instant::now(), || world.tell_types());
+    deadline::until(Instant::now(), || world.tell_types());
     assert_eq!(world.guids(None, &by_colour), guids);
 }
 

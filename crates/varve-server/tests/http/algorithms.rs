@@ -14,7 +14,7 @@ use varve_server::{ServerConfig, ServerJobs};
 use crate::fixture::Fixture;
 
 /// Longer than any task of these tests takes; only a failing test waits for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn submit(fixture: &Fixture, name: &str, parameters: &Value) -> u64 {
     let path = format!("../jobs/algorithm/{name}");
@@ -33,7 +33,7 @@ fn ended(fixture: &Fixture, id: u64) -> Value {
         if ["success", "failed", "cancelled"].contains(&status) {
             return task;
         }
-        assert!(began.elapsed() < PATIENCE, "{task}");
+        assert!(began.elapsed() < TIMEOUT, "{task}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -319,7 +319,7 @@ fn a_running_algorithm_can_be_cancelled() {
     let id = submit(&fixture, "rings", &json!({"depth": 24, "count_only": true}));
     let began = Instant::now();
     while fixture.done("GET", &format!("../tasks/{id}"), "")["task_status"] != "running" {
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
     }
     fixture.done("PUT", &format!("../tasks/{id}?action=cancel"), "");
     assert_eq!(ended(&fixture, id)["task_status"], "cancelled");

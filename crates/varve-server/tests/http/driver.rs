@@ -63,8 +63,8 @@ impl Driver {
     /// One of the server at this address.
     pub(crate) fn of(address: SocketAddr, format: Format, path: &str, agent: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        let patience = Some(Duration::from_secs(20));
-        stream.set_read_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_secs(20));
+        stream.set_read_timeout(timeout).unwrap();
         let request = format!("ws://{address}{path}").into_client_request();
         let mut request = request.unwrap();
         let headers = request.headers_mut();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn submit(fixture: &Fixture, body: &Value) -> u64 {
     let answer = fixture.send("POST", "../jobs/gremlin", &body.to_string());
@@ -27,7 +27,7 @@ fn awaited(fixture: &Fixture, id: u64, is_it: impl Fn(&Value) -> bool) -> Value 
         if is_it(&task) {
             return task;
         }
-        assert!(began.elapsed() < PATIENCE, "{task}");
+        assert!(began.elapsed() < TIMEOUT, "{task}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

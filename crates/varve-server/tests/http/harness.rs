@@ -17,7 +17,7 @@ use varve_server::{
 use crate::described;
 
 /// A client gives up reading after this long: a hang fails the test in place of blocking it.
-const CLIENT_PATIENCE: Duration = Duration::from_secs(20);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(20);
 
 static ROUTES: &[Route] = &[
     Route::get("test/panic", Handler::Inline(|_| panic!("on purpose"))).reads(Scope::Server),
@@ -135,7 +135,7 @@ impl Gate {
     pub(crate) fn wait_for(&self, count: usize) {
         let mut open = self.open.lock().unwrap();
         while self.inside.load(Ordering::SeqCst) < count {
-            let (guard, timeout) = self.changed.wait_timeout(open, CLIENT_PATIENCE).unwrap();
+            let (guard, timeout) = self.changed.wait_timeout(open, CLIENT_TIMEOUT).unwrap();
             assert!(!timeout.timed_out(), "no handler came to the gate");
             open = guard;
         }
@@ -281,8 +281,8 @@ impl Client {
     }
 
     fn on(stream: TcpStream) -> Self {
-        stream.set_read_timeout(Some(CLIENT_PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(CLIENT_PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(CLIENT_TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(CLIENT_TIMEOUT)).unwrap();
         stream.set_nodelay(true).unwrap();
         Self {
             stream,

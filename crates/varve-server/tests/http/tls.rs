@@ -22,7 +22,7 @@ use varve_server::{AppState, ServerConfig, SetupError, TlsConfig};
 use crate::harness::{Client, TestServer};
 
 /// A hang fails the test in place of blocking it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An authority of a test, and the folder of what it has signed.
 pub(crate) struct Authority {
@@ -114,7 +114,7 @@ pub(crate) fn connect(server: &TestServer, config: ClientConfig) -> Secure {
 
 pub(crate) fn connect_to(address: SocketAddr, config: ClientConfig) -> Secure {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let name = ServerName::try_from("127.0.0.1").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
     StreamOwned::new(connection, stream)
@@ -157,7 +157,7 @@ fn shown(authority: &Authority, server: &TestServer) -> CertificateDer<'static> 
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < PATIENCE, "{what}");
+        assert!(started.elapsed() < TIMEOUT, "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

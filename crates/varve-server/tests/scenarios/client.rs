@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket, client};
 use varve_graphson::{Bytecode, Format, Request, Value, graphson, read_response, write_request};
 
 /// A client gives up reading after this long: a hang fails the test in place of blocking it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How requests get to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Client {
 
 fn open(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("a connection");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     stream.set_nodelay(true).expect("no delay");
     stream
 }

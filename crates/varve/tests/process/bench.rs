@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::server::VARVE;
 
 /// How long anything may take, under whatever load the machine has.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// `varve bench api` with a server of its own, which keeps its data below `temporary`.
 fn command(temporary: &Path, words: &str) -> Command {
@@ -168,11 +168,11 @@ impl Drop for Running {
     }
 }
 
-/// Whether it came within the patience of these tests.
+/// Whether it came within the timeout of these tests.
 fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while !is_so() {
-        if started.elapsed() >= PATIENCE {
+        if started.elapsed() >= TIMEOUT {
             return false;
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -27,7 +27,7 @@ const CONFIRM_CLEAR: &str = "confirm_message=I%27m+sure+to+delete+all+data";
 const CONFIRM_DROP: &str = "confirm_message=I%27m+sure+to+drop+the+graph";
 const CONFIRM_PURGE: &str = "confirm_message=I%27m+sure+to+purge+all+versions";
 /// How long a task or backup may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +185,7 @@ impl Chores {
         let started = Instant::now();
         loop {
             match client.try_ask(method, path, body) {
-                Some((503, _)) if started.elapsed() < PATIENCE => std::thread::yield_now(),
+                Some((503, _)) if started.elapsed() < TIMEOUT => std::thread::yield_now(),
                 Some((200..=299, answer)) => return Ok(answer),
                 Some((500.., _)) => {
                     self.failures += 1;
@@ -268,7 +268,7 @@ impl Chores {
                     self.failures += 1;
                     return Err(Stop);
                 }
-                Some(_) => assert!(started.elapsed() < PATIENCE, "{task}"),
+                Some(_) => assert!(started.elapsed() < TIMEOUT, "{task}"),
             }
             std::thread::sleep(Duration::from_millis(2));
         }

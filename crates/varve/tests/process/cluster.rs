@@ -52,7 +52,7 @@ const PAUSE: Duration = Duration::from_millis(60);
 /// Writes that each client must have done before the next fault.
 const PROGRESS: u64 = 5;
 /// How long that may take, on a machine that does other work beside.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 /// What a request may take at most: the server's limit of 30 seconds, and what a busy machine adds.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(40);
 
@@ -114,7 +114,7 @@ impl Stage {
         for (at, watch) in watches() {
             while progress((at, watch)) < before[at] + PROGRESS {
                 assert!(
-                    started.elapsed() < PATIENCE,
+                    started.elapsed() < TIMEOUT,
                     "client {at} does not get on {during}"
                 );
                 thread::sleep(Duration::from_millis(20));
@@ -204,10 +204,7 @@ fn probe(client: &Client, name: &str, started: Instant) {
             return;
         }
         assert_eq!(status, 201, "{body}");
-        assert!(
-            started.elapsed() < PATIENCE,
-            "writes go on without a quorum"
-        );
+        assert!(started.elapsed() < TIMEOUT, "writes go on without a quorum");
     }
 }
 

@@ -21,7 +21,7 @@ use crate::server::{Client, Server, VARVE, run, shown};
 /// Concurrent writers.
 const WRITERS: usize = 3;
 /// How long the load goes on if the place is not reached.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// The most times that a place of every commit is passed before it acts.
 const HITS_OFTEN: u64 = 120;
 /// The same for a place of rarer work.
@@ -136,7 +136,7 @@ impl Crowd {
     /// Works until the server is gone.
     fn work(&mut self, server: &Server, first: Option<Chore>) {
         let started = Instant::now();
-        let in_time = || started.elapsed() < PATIENCE;
+        let in_time = || started.elapsed() < TIMEOUT;
         thread::scope(|scope| {
             for writer in &mut self.writers {
                 let client = server.client();
@@ -276,7 +276,7 @@ fn broken_at(template: &Path, point: &FailPoint, random: &mut Random) {
             thread::scope(|scope| {
                 for writer in &mut crowd.writers {
                     let client = server.client();
-                    scope.spawn(move || writer.run(&client, &|| started.elapsed() < PATIENCE));
+                    scope.spawn(move || writer.run(&client, &|| started.elapsed() < TIMEOUT));
                 }
             });
             assert!(
@@ -324,7 +324,7 @@ fn unnoticed_at(template: &Path, point: &FailPoint, action: &str, random: &mut R
     crowd.check(&server);
     let (before, started) = (crowd.writers[0].acknowledged, Instant::now());
     while crowd.writers[0].acknowledged < before + 5 {
-        assert!(started.elapsed() < PATIENCE, "{armed}: no write succeeds");
+        assert!(started.elapsed() < TIMEOUT, "{armed}: no write succeeds");
         let steps = std::cell::Cell::new(0);
         crowd.writers[0].run(&server.client(), &|| steps.replace(steps.get() + 1) < 5);
     }
@@ -352,7 +352,7 @@ fn full_at(template: &Path, point: &FailPoint, random: &mut Random) {
             scope.spawn(move || {
                 let started = Instant::now();
                 let mut after = 0;
-                while after < 30 && started.elapsed() < PATIENCE {
+                while after < 30 && started.elapsed() < TIMEOUT {
                     let steps = std::cell::Cell::new(0);
                     writer.run(&client, &|| steps.replace(steps.get() + 1) < 5);
                     refused.fetch_max(writer.refusals, std::sync::atomic::Ordering::Relaxed);
@@ -389,7 +389,7 @@ fn chore_fails_at(template: &Path, point: &FailPoint, action: &str) {
     };
     let is_logged = || server.logged_so_far(&["was not removed", cause]).is_some();
     crowd.chores.run(&client, Some(chore), &|chores| {
-        chores.failures == 0 && !is_logged() && started.elapsed() < PATIENCE
+        chores.failures == 0 && !is_logged() && started.elapsed() < TIMEOUT
     });
     let failures = crowd.chores.failures;
     assert!(failures == 1 || is_logged(), "{armed} was not reached");

@@ -23,11 +23,11 @@ const COMMITS: u64 = 60;
 /// Bytes of a follower's stack.
 const STACK_BYTES: usize = 256 * 1024;
 /// How long a follower waits for the next line.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn connect(server: &str) -> TcpStream {
     let stream = TcpStream::connect(server).expect("a connection");
-    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("set");
     stream
 }
 

@@ -12,7 +12,7 @@ use crate::changes::{make_schema, start};
 use crate::server::{Server, VARVE, run, shown};
 
 /// How long something may take that other processes do.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn put(server: &Server, number: u64) {
     let body =
@@ -184,7 +184,7 @@ fn the_tool_prints_changes_and_goes_on_where_it_was() {
     let newest = lines[0]["since"].as_str().expect("a version").to_owned();
     let started = Instant::now();
     while !std::fs::read_to_string(&cursor).is_ok_and(|text| text.contains(&newest)) {
-        assert!(started.elapsed() < PATIENCE, "the cursor is stored");
+        assert!(started.elapsed() < TIMEOUT, "the cursor is stored");
         std::thread::sleep(Duration::from_millis(5));
     }
     tool.kill();

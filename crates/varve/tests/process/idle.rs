@@ -7,7 +7,7 @@ use crate::server::Server;
 
 const GRAPHS: usize = 20;
 /// How long threads may take to end, under whatever load the machine has.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The names of a server's threads.
 fn threads(server: &Server) -> Vec<String> {
@@ -49,7 +49,7 @@ fn idle_graphs_have_no_threads() {
             .iter()
             .filter(|name| of_graph(name))
             .count();
-        if of_graphs == 0 || begun.elapsed() > PATIENCE {
+        if of_graphs == 0 || begun.elapsed() > TIMEOUT {
             break of_graphs;
         }
         std::thread::sleep(Duration::from_millis(200));

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 /// The binary under test.
 pub(crate) const VARVE: &str = env!("CARGO_BIN_EXE_varve");
 /// How long a server may take to start or stop, under whatever load the machine has.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server; it is killed when dropped.
 pub(crate) struct Server {
@@ -94,7 +94,7 @@ impl Server {
     /// before it is gone.
     pub(crate) fn has_ended(&mut self) -> bool {
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < TIMEOUT {
             if self
                 .child
                 .try_wait()
@@ -116,7 +116,7 @@ impl Server {
                 return line;
             }
             let log = self.log.lock().expect("nobody panics with it");
-            assert!(started.elapsed() < PATIENCE, "no {texts:?} in\n{log}");
+            assert!(started.elapsed() < TIMEOUT, "no {texts:?} in\n{log}");
             drop(log);
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -180,7 +180,7 @@ impl Server {
             if let Some(status) = self.child.try_wait().expect("a child can be asked") {
                 return (status, started.elapsed());
             }
-            assert!(started.elapsed() < PATIENCE, "the server does not stop");
+            assert!(started.elapsed() < TIMEOUT, "the server does not stop");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -209,7 +209,7 @@ pub(crate) type Watcher = Arc<dyn Fn(&str, &str, Instant, Option<&Answer>) + Sen
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE))
+        .timeout_global(Some(TIMEOUT))
         .build()
         .new_agent()
 }

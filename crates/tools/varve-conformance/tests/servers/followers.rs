@@ -163,7 +163,7 @@ fn whole_line(events: &mut Events) -> Option<String> {
 /// A stream of events, and the leader if that is where it is.
 fn stream(address: &str, since: &str) -> std::io::Result<(Events, Option<String>)> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     let head = format!(
         "GET {CHANGES}&since={since} HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n"
     );
@@ -299,7 +299,7 @@ fn progress(counts: &[&AtomicUsize]) {
     let started = Instant::now();
     for (count, before) in counts.iter().zip(before) {
         while count.load(Ordering::Relaxed) < before + PROGRESS {
-            assert!(started.elapsed() < PATIENCE, "a writer does not get on");
+            assert!(started.elapsed() < TIMEOUT, "a writer does not get on");
             thread::sleep(PAUSE);
         }
     }

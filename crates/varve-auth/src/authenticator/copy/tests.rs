@@ -1,7 +1,7 @@
 //! Copies of a directory, and how long they count.
 
 use varve_graph::registry::GraphLocation;
-use varve_graph::{GraphOptions, Registry, patience};
+use varve_graph::{GraphOptions, Registry, deadline};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
@@ -213,7 +213,7 @@ fn a_change_of_unknown_outcome_shows_once_it_is_known() {
         };
         let change = || leader.change(|all| all.add_group(group, author));
         // The time is over before the commit is stored, mostly.
-        let ended = patience::until(Instant::now(), change);
+        let ended = deadline::until(Instant::now(), change);
         matches!(ended, Err(AuthError::Graph(error)) if error.kind == ErrorKind::OutcomeUnknown)
     });
     let group = RecordKind::Group.id_of(&format!("group{}", unknown.expect("one that ran out")));

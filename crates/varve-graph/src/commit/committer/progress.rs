@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use varve_model::CommitVersion;
 
 use super::Shared;
+use crate::deadline;
 use crate::error::ErrorKind;
-use crate::patience;
 
 /// How waiting for commits ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Progress {
         }
         let mut state = self.0.state.lock();
         while state.writing && state.failed.is_none() && !stored() {
-            if !patience::wait(&self.0.written, &mut state) {
+            if !deadline::wait(&self.0.written, &mut state) {
                 return Waited::TooLong;
             }
         }

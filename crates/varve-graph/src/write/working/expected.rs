@@ -1,6 +1,6 @@
 //! What a request depends on, looked at under its latches.
 
-use varve_kv::patience::deadline;
+use varve_kv::deadline;
 use varve_model::{ElementId, TemporalScope, VertexId};
 use varve_view::{CancelToken, Flow, Meter, MeterLimits, ViewError};
 
@@ -36,7 +36,7 @@ impl WorkingSet<'_> {
         let limits = MeterLimits {
             rows_max: REPEAT_ROWS_MAX,
             bytes_max: REPEAT_BYTES_MAX,
-            deadline: deadline(),
+            deadline: deadline::current(),
         };
         let meter = Meter::new(limits, CancelToken::default());
         for absent in &expected.absent {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::types::entity_type;
 use super::*;
-use varve_kv::patience;
+use varve_kv::deadline;
 use varve_omrs::error::Message;
 use varve_omrs::types::*;
 
@@ -100,7 +100,7 @@ fn what_takes_long_does_not_end_with_the_request() {
     let (store, f) = new_repository();
     let (reached, is_reached) = mpsc::channel();
     let endless = move |step: &'static str| {
-        assert_eq!(patience::deadline(), None);
+        assert_eq!(deadline::current(), None);
         reached.send(step).unwrap();
         Ok(())
     };
@@ -110,9 +110,9 @@ fn what_takes_long_does_not_end_with_the_request() {
     let patch = patch(&f, "Asset");
     let version = patch.update_to_version;
     let deadline = Instant::now() + LONG;
-    patience::until(deadline, || {
+    deadline::until(deadline, || {
         f.repository.update_type_def(patch).unwrap();
-        assert_eq!(patience::deadline(), Some(deadline));
+        assert_eq!(deadline::current(), Some(deadline));
     });
     let steps: Vec<_> = is_reached.try_iter().collect();
     assert_eq!(steps, ["entries", "note"]);
@@ -127,13 +127,13 @@ fn whoever_finds_types_being_changed_is_turned_away() {
     let def = thing.clone();
     store.while_types_change(move || {
         let refused = elsewhere(&other, move |f| {
-            patience::until(Instant::now(), || f.repository.add_type_def(def))
+            deadline::until(Instant::now(), || f.repository.add_type_def(def))
         });
         assert_eq!(refused.unwrap_err().message, Message::StoreBusy);
         Ok(())
     });
     f.repository.update_type_def(patch(&f, "Asset")).unwrap();
-    patience::until(Instant::now() + LONG, || {
+    deadline::until(Instant::now() + LONG, || {
         f.repository.add_type_def(thing).unwrap();
     });
 }

@@ -16,7 +16,7 @@ use crate::server::{Answer, Client, VARVE};
 
 /// How long a server may take to serve after its start: another's lease has to run out, and the log
 /// has to be carried out.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The servers.
 pub(crate) struct Fleet {
@@ -96,7 +96,7 @@ impl Fleet {
         let client = Client::of(&self.members[at].url);
         let started = Instant::now();
         while !matches!(client.try_ask("GET", "/health", ""), Some((200, _))) {
-            assert!(started.elapsed() < PATIENCE, "server {at} does not serve");
+            assert!(started.elapsed() < TIMEOUT, "server {at} does not serve");
             if let Some(child) = self.members[at].process.lock().as_mut() {
                 let ended = child.try_wait().expect("a child can be asked");
                 assert_eq!(ended, None, "server {at} has ended");
@@ -144,7 +144,7 @@ impl Fleet {
             if let Some(leader) = (0..self.len()).find(|at| self.leads(*at)) {
                 return leader;
             }
-            assert!(started.elapsed() < PATIENCE, "no server leads the graph");
+            assert!(started.elapsed() < TIMEOUT, "no server leads the graph");
             std::thread::sleep(Duration::from_millis(100));
         }
     }

@@ -24,7 +24,7 @@ pub fn without_end<T>(work: impl FnOnce() -> T) -> T {
 
 /// When the waits of this thread end; `None`: with what is waited for.
 #[must_use]
-pub fn deadline() -> Option<Instant> {
+pub fn current() -> Option<Instant> {
     DEADLINE.get()
 }
 
@@ -48,13 +48,13 @@ mod tests {
     fn a_deadline_holds_within_its_work_only() {
         let (one, two) = (Instant::now(), Instant::now());
         until(one, || {
-            assert_eq!(deadline(), Some(one));
-            until(two, || assert_eq!(deadline(), Some(two)));
-            without_end(|| assert_eq!(deadline(), None));
-            assert_eq!(deadline(), Some(one));
+            assert_eq!(current(), Some(one));
+            until(two, || assert_eq!(current(), Some(two)));
+            without_end(|| assert_eq!(current(), None));
+            assert_eq!(current(), Some(one));
         });
         let caught = std::panic::catch_unwind(|| until(one, || panic!("on purpose")));
         assert!(caught.is_err());
-        assert_eq!(deadline(), None);
+        assert_eq!(current(), None);
     }
 }

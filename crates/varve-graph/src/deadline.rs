@@ -2,25 +2,24 @@
 //!
 //! A read of the past waits for the commits that it has met, a write for the latches that others
 //! hold and until it is stored; where the store is a cluster, a commit may stay open for as long as
-//! the cluster is away. They wait as long as [`varve_kv::patience`] says; so does the store below.
+//! the cluster is away. They wait as long as [`varve_kv::deadline`] says; so does the store below.
 
 use std::time::Instant;
 
 use parking_lot::{Condvar, MutexGuard};
-use varve_kv::patience::deadline;
-pub(crate) use varve_kv::patience::without_end;
+pub(crate) use varve_kv::deadline::without_end;
 
 use crate::error::{ErrorKind, GraphError};
 
 /// Runs `work`, whose waits for commits of others on this thread end at `deadline`, as failures of
 /// kind [`ErrorKind::Busy`].
 pub fn until<T>(deadline: Instant, work: impl FnOnce() -> T) -> T {
-    varve_kv::patience::until(deadline, work)
+    varve_kv::deadline::until(deadline, work)
 }
 
 /// Waits once, at most as long as this thread may. `false` if its time is over.
 pub(crate) fn wait<T>(changed: &Condvar, state: &mut MutexGuard<'_, T>) -> bool {
-    match deadline() {
+    match varve_kv::deadline::current() {
         None => changed.wait(state),
         Some(deadline) => {
             if Instant::now() >= deadline {
