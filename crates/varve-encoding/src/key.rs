@@ -150,6 +150,7 @@ pub fn put_schema_id(id: u32, out: &mut Vec<u8>) {
 /// Reads an id written by [`put_schema_id`]; also returns what follows. A longer form than needed
 /// is damage.
 #[must_use]
+#[inline]
 pub fn take_schema_id(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (first, rest) = bytes.split_first()?;
     match *first {
@@ -239,6 +240,7 @@ pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
 /// The direction, label and other vertex (its id as bytes) of an edge's clustering key, or `None`
 /// if it is none. Copies nothing.
 #[must_use]
+#[inline]
 pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> {
     let (direction, body) = match clustering.split_first()? {
         (&OUT, body) => (Direction::Out, body),
@@ -252,6 +254,7 @@ pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> 
 }
 
 /// What follows bytes written by [`put_escaped`].
+#[inline]
 fn skip_escaped(bytes: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
     loop {

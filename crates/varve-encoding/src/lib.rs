@@ -28,6 +28,7 @@ pub struct DecodeError {
 
 impl DecodeError {
     /// An error at position `at` of `bytes`.
+    #[cold]
     #[must_use]
     pub fn new(what: &'static str, bytes: &[u8], at: usize) -> Self {
         use std::fmt::Write;

@@ -125,10 +125,12 @@ impl Header {
     ///
     /// # Errors
     /// When the bytes are no row.
+    #[inline]
     pub fn decode(row: &[u8]) -> Result<(Self, &[u8]), DecodeError> {
         Self::take(row).ok_or_else(|| DecodeError::new("a row's head", row, 0))
     }
 
+    #[inline]
     fn take(row: &[u8]) -> Option<(Self, &[u8])> {
         let (fixed, mut rest) = row.split_first_chunk::<FIXED>()?;
         let flags = fixed[0];
@@ -173,6 +175,7 @@ impl Header {
 /// Whether a current row decides now at any time, without looking at the clock: the usual case,
 /// told from one byte.
 #[must_use]
+#[inline]
 pub fn decides_always(row: &[u8]) -> bool {
     row.first()
         .is_some_and(|flags| flags & (HAS_TO | HAS_UNTIL | MARKER | DELETE) == 0)
@@ -245,6 +248,7 @@ pub fn decode_edge(id: EdgeId, content: &[u8]) -> Result<Edge, DecodeError> {
 ///
 /// # Errors
 /// When the bytes are not an edge's.
+#[inline]
 pub fn edge_ends(content: &[u8]) -> Result<((VertexLabelId, VertexLabelId), &[u8]), DecodeError> {
     let error = || DecodeError::new("an edge row", content, 0);
     let (source, rest) = take_schema_id(content).ok_or_else(error)?;
@@ -256,6 +260,7 @@ pub fn edge_ends(content: &[u8]) -> Result<((VertexLabelId, VertexLabelId), &[u8
 ///
 /// # Errors
 /// When the bytes are not an edge's.
+#[inline]
 pub fn edge_parts(
     content: &[u8],
 ) -> Result<(VertexLabelId, VertexLabelId, PropertyReader<'_>), DecodeError> {
@@ -269,6 +274,7 @@ pub fn edge_parts(
 ///
 /// # Errors
 /// When the bytes are not a vertex's.
+#[inline]
 pub fn vertex_parts(content: &[u8]) -> Result<(VertexLabelId, PropertyReader<'_>), DecodeError> {
     let error = || DecodeError::new("a vertex row", content, 0);
     let (label, rest) = take_schema_id(content).ok_or_else(error)?;
@@ -288,6 +294,7 @@ pub struct PropertyReader<'a> {
 type Taken<'a> = Option<(ValueRef<'a>, &'a [u8])>;
 
 impl<'a> PropertyReader<'a> {
+    #[inline]
     fn new(bytes: &'a [u8]) -> Option<Self> {
         let (left, rest) = take_schema_id(bytes)?;
         Some(Self { left, rest })
@@ -309,6 +316,7 @@ impl<'a> PropertyReader<'a> {
     ///
     /// # Errors
     /// When the bytes are no property.
+    #[inline]
     pub fn next_property(&mut self) -> Result<Option<(PropertyKeyId, ValueRef<'a>)>, DecodeError> {
         self.next_by(take_value_ref)
     }
@@ -317,6 +325,7 @@ impl<'a> PropertyReader<'a> {
     ///
     /// # Errors
     /// As [`PropertyReader::next_property`].
+    #[inline]
     pub fn next_shallow(&mut self) -> Result<Option<(PropertyKeyId, ValueRef<'a>)>, DecodeError> {
         self.next_by(take_value_ref_shallow)
     }
@@ -326,6 +335,7 @@ impl<'a> PropertyReader<'a> {
     ///
     /// # Errors
     /// When the bytes are no properties.
+    #[inline]
     pub fn value_of(mut self, key: PropertyKeyId) -> Result<Option<&'a [u8]>, DecodeError> {
         while self.left > 0 {
             let error = || DecodeError::new("a property", self.rest, 0);
@@ -343,6 +353,7 @@ impl<'a> PropertyReader<'a> {
         Ok(None)
     }
 
+    #[inline]
     fn next_by(
         &mut self,
         take: fn(&'a [u8]) -> Taken<'a>,

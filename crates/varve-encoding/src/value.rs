@@ -211,15 +211,18 @@ pub fn is_many(bytes: &[u8]) -> bool {
 
 /// What follows a value, which is not looked at further than needed for that.
 #[must_use]
+#[inline]
 pub fn after_value(bytes: &[u8]) -> Option<&[u8]> {
     match bytes.split_first()? {
         (&(TEXT | BLOB | OBJECT), rest) => Some(take_bytes(rest)?.1),
+        (&(INT | LONG | DATE), rest) => Some(take_varint(rest)?.1),
         _ => Some(take_value_ref(bytes)?.1),
     }
 }
 
 /// Reads a value without copying it; also returns what follows.
 #[must_use]
+#[inline]
 pub fn take_value_ref(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     Some(match *tag {
@@ -296,6 +299,7 @@ fn put_zigzag(number: i64, out: &mut Vec<u8>) {
     put_varint(((number << 1) ^ (number >> 63)).cast_unsigned(), out);
 }
 
+#[inline]
 fn take_integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (zigzag, rest) = take_varint(bytes)?;
     Some((
@@ -314,6 +318,7 @@ fn put_sized(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
+#[inline]
 fn take_bytes(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = take_varint(bytes)?;
     rest.split_at_checked(usize::try_from(length).ok()?)
@@ -335,7 +340,15 @@ pub(crate) fn put_varint(mut number: u64, out: &mut Vec<u8>) {
 }
 
 /// Reads a number written by [`put_varint`]; also returns what follows.
+#[inline]
 pub(crate) fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    match bytes.split_first()? {
+        (byte @ 0..0x80, rest) => Some((u64::from(*byte), rest)),
+        _ => take_long_varint(bytes),
+    }
+}
+
+fn take_long_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut number = 0_u64;
     for (at, byte) in bytes.iter().take(10).enumerate() {
         let group = u64::from(byte & 0x7F);

@@ -29,6 +29,9 @@ impl At {
     }
 }
 
+/// An operation and where it is.
+pub(crate) type Placed<'a> = (At, RawOp<'a>);
+
 /// Bytes that the processor fetches at once.
 const CACHE_LINE: usize = 64;
 

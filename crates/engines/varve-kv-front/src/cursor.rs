@@ -3,19 +3,20 @@
 
 use std::cmp::Ordering;
 use std::ops::Bound;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use varve_kv::{OpKind, RawOp, TableId};
+use varve_kv::{Flow, OpKind, TableId};
 
-use crate::arena::At;
+use crate::arena::{At, Placed};
 use crate::list::Span;
 use crate::sorted::Run;
 use crate::table::Table;
 
 /// Rows taken from a partition at once: few at first, since many scans want few, then more, as long
 /// as the processor's caches hold them until they are visited.
-const FIRST_STEP: usize = 64;
+pub(crate) const FIRST_STEP: usize = 64;
 const STEP_GROWTH: usize = 4;
 const STEP_MAX: usize = 1024;
 
@@ -35,15 +36,49 @@ pub(crate) struct PartitionSpan<'r> {
     pub(crate) span: Span<'r>,
 }
 
+/// Rows of a partition that were taken together: some of `rows`, which may have those of other
+/// partitions too.
+#[derive(Debug, Clone)]
+pub(crate) struct Taken<'v> {
+    pub(crate) rows: Rc<Vec<Placed<'v>>>,
+    pub(crate) next: usize,
+    pub(crate) end: usize,
+    /// Whether the partition may have more of them.
+    pub(crate) more: bool,
+}
+
+impl<'v> Taken<'v> {
+    /// Takes up to `limit` rows of a partition.
+    fn of(tier: Tier<'v>, request: &PartitionSpan<'_>, span: Span<'_>, limit: usize) -> Self {
+        let mut rows = Vec::new();
+        let Tier { table, visible } = tier;
+        let more = table.collect(
+            &PartitionSpan { span, ..*request },
+            visible,
+            limit,
+            &mut rows,
+        );
+        Self {
+            next: 0,
+            end: rows.len(),
+            rows: Rc::new(rows),
+            more,
+        }
+    }
+
+    /// The first rows of a partition.
+    pub(crate) fn first(tier: Tier<'v>, request: &PartitionSpan<'_>) -> Self {
+        Self::of(tier, request, request.span, FIRST_STEP)
+    }
+}
+
 /// Where a source's rows come from.
 enum Feed<'v, 'r> {
     /// The partition's list, some rows at a time, so that its lock is not held meanwhile.
     Partition {
         request: PartitionSpan<'r>,
-        buffer: Vec<At>,
-        next: usize,
+        taken: Taken<'v>,
         step: usize,
-        more: bool,
     },
     Run {
         run: &'v Run,
@@ -57,7 +92,7 @@ struct Source<'v, 'r> {
     tier: Tier<'v>,
     feed: Feed<'v, 'r>,
     /// Its next row, and where that is.
-    head: Option<(At, RawOp<'v>)>,
+    head: Option<Placed<'v>>,
 }
 
 /// The next row of a cursor.
@@ -94,44 +129,33 @@ impl<'v, 'r> Source<'v, 'r> {
     /// Moves to the next row.
     fn advance(&mut self) {
         let Tier { table, visible } = self.tier;
-        let at = match &mut self.feed {
-            Feed::Run { run, next } => run.next_row(&table.arena, next, visible),
+        self.head = match &mut self.feed {
+            Feed::Run { run, next } => {
+                let at = run.next_row(&table.arena, next, visible);
+                at.map(|at| (at, table.arena.op(at)))
+            }
             Feed::Partition {
                 request,
-                buffer,
-                next,
+                taken,
                 step,
-                more,
             } => {
-                if *next == buffer.len() && *more {
+                if taken.next == taken.end && taken.more {
                     let mut span = request.span;
-                    if let Some(last) = buffer.last() {
-                        let past = Bound::Excluded(table.arena.op(*last).clustering());
-                        if span.reverse {
-                            span.to = past;
-                        } else {
-                            span.from = past;
-                        }
-                        *step = (*step * STEP_GROWTH).min(STEP_MAX);
+                    let (_, last) = taken.rows[taken.end - 1];
+                    let past = Bound::Excluded(last.clustering());
+                    if span.reverse {
+                        span.to = past;
+                    } else {
+                        span.from = past;
                     }
-                    buffer.clear();
-                    *next = 0;
-                    *more = table.collect(
-                        request.hash,
-                        request.table,
-                        request.partition,
-                        span,
-                        visible,
-                        *step,
-                        buffer,
-                    );
+                    *step = (*step * STEP_GROWTH).min(STEP_MAX);
+                    *taken = Taken::of(self.tier, request, span, *step);
                 }
-                let at = buffer.get(*next).copied();
-                *next += 1;
-                at
+                let next = taken.rows[..taken.end].get(taken.next).copied();
+                taken.next += 1;
+                next
             }
         };
-        self.head = at.map(|at| (at, table.arena.op(at)));
     }
 
     fn key(&self) -> Option<&'v [u8]> {
@@ -139,6 +163,7 @@ impl<'v, 'r> Source<'v, 'r> {
     }
 
     /// Its next row as that of a cursor.
+    #[inline]
     fn shown(&self) -> Option<Head<'v>> {
         let (at, op) = self.head?;
         Some(Head {
@@ -152,29 +177,29 @@ impl<'v, 'r> Source<'v, 'r> {
 }
 
 impl<'v, 'r> Cursor<'v, 'r> {
-    /// The rows of one partition; `None` when no table has any of the asked.
+    /// The rows of one partition, of each table from those on that were taken first; `None` when no
+    /// table has any of the asked.
     pub(crate) fn of_partition(
-        tiers: impl Iterator<Item = Tier<'v>>,
+        tiers: impl Iterator<Item = (Tier<'v>, Taken<'v>)>,
         request: PartitionSpan<'r>,
     ) -> Option<Self> {
         let mut sources = SmallVec::new();
-        for (number, tier) in tiers.enumerate() {
+        for (number, (tier, taken)) in tiers.enumerate() {
+            if taken.next == taken.end {
+                continue;
+            }
             let mut source = Source {
                 number,
                 tier,
                 feed: Feed::Partition {
                     request,
-                    buffer: Vec::new(),
-                    next: 0,
+                    taken,
                     step: FIRST_STEP,
-                    more: true,
                 },
                 head: None,
             };
             source.advance();
-            if source.head.is_some() {
-                sources.push(source);
-            }
+            sources.push(source);
         }
         if sources.is_empty() {
             return None;
@@ -238,6 +263,23 @@ impl<'v, 'r> Cursor<'v, 'r> {
             }
         }
         self.choose();
+    }
+
+    /// Shows the rest of the rows.
+    #[inline]
+    pub(crate) fn show_rest(&mut self, mut show: impl FnMut(&Head<'v>) -> Flow) -> Flow {
+        if let [only] = self.sources.as_mut_slice() {
+            while let Some(head) = only.shown() {
+                show(&head)?;
+                only.advance();
+            }
+            return Flow::Continue(());
+        }
+        while let Some(head) = self.head {
+            show(&head)?;
+            self.advance();
+        }
+        Flow::Continue(())
     }
 
     fn choose(&mut self) {

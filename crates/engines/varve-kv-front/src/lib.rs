@@ -19,6 +19,7 @@
 pub mod log;
 pub mod memory;
 
+mod ahead;
 mod arena;
 mod base;
 mod cursor;

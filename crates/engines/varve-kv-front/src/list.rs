@@ -12,7 +12,7 @@ mod many;
 use std::cmp::Ordering;
 use std::ops::Bound;
 
-use crate::arena::{Arena, At, PREFETCHED};
+use crate::arena::{Arena, At, PREFETCHED, Placed};
 use few::Few;
 pub(crate) use many::{Folding, Unsorted};
 use many::{Many, Position};
@@ -137,6 +137,20 @@ impl List {
         }
     }
 
+    /// Asks the processor to fetch the rows that a scan will look at.
+    #[inline]
+    pub(crate) fn prefetch_rows(&self, arena: &Arena) {
+        let places = match self {
+            Self::One(at) => std::slice::from_ref(at),
+            Self::Few(few) => few.in_order(),
+            // It is searched by heads, which lie apart.
+            Self::Many(_) => &[],
+        };
+        for at in places.iter().take(PREFETCHED) {
+            arena.prefetch(*at);
+        }
+    }
+
     /// Whether more than `tolerated` places in the first `visible` blocks are not in order.
     #[inline]
     pub(crate) fn must_fold(&self, visible: u32, tolerated: usize) -> bool {
@@ -192,6 +206,10 @@ impl List {
     }
 
     fn find_in_order(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
+        if let Self::One(at) = self {
+            let is_it = at.block() < visible && arena.op(*at).clustering() == clustering;
+            return is_it.then_some(*at);
+        }
         let past = self.position(clustering, |at| {
             match arena.op(at).clustering().cmp(clustering) {
                 Ordering::Less => true,
@@ -205,13 +223,13 @@ impl List {
 
     /// All of those must be in order: appends the newest version in the first `visible` blocks of
     /// each row of `span` to `out`, up to `limit` rows; returns whether there may be more.
-    pub(crate) fn collect(
+    pub(crate) fn collect<'a>(
         &self,
-        arena: &Arena,
+        arena: &'a Arena,
         span: Span<'_>,
         visible: u32,
         limit: usize,
-        out: &mut Vec<At>,
+        out: &mut Vec<Placed<'a>>,
     ) -> bool {
         if span.reverse {
             self.collect_back(arena, span, visible, limit, out)
@@ -220,48 +238,54 @@ impl List {
         }
     }
 
-    fn collect_forward(
+    fn collect_forward<'a>(
         &self,
-        arena: &Arena,
+        arena: &'a Arena,
         span: Span<'_>,
         visible: u32,
         limit: usize,
-        out: &mut Vec<At>,
+        out: &mut Vec<Placed<'a>>,
     ) -> bool {
         let most = out.len() + limit;
-        let mut places = self.walk(arena, self.start(arena, span.from));
-        let mut next = places.next();
-        while let Some((first, row)) = next {
-            if past_end(row, span.to) {
+        let mut walk = self.walk(arena, self.start(arena, span.from));
+        // The row whose versions come, and how many more of it have come.
+        let (mut row, mut versions): (Option<&[u8]>, _) = (None, 0);
+        while let Some(placed) = walk.next() {
+            let (at, op) = &placed;
+            let is_visible = at.block() < visible;
+            if row == Some(op.clustering()) {
+                versions += 1;
+                if versions == VERSIONS_WALKED {
+                    let of = op.clustering();
+                    let found = self.find_in_order(arena, of, visible);
+                    if let (Some(found), Some(newest)) = (found, out.last_mut()) {
+                        *newest = (found, arena.op(found));
+                    }
+                    let past = self.position(of, |at| arena.op(at).clustering() <= of);
+                    walk = self.walk(arena, past);
+                } else if is_visible && let Some(newest) = out.last_mut() {
+                    // So is the older one at the end.
+                    *newest = placed;
+                }
+                continue;
+            }
+            if past_end(op.clustering(), span.to) {
                 return false;
             }
             if out.len() == most {
                 return true;
             }
-            let mut newest = (first.block() < visible).then_some(first);
-            let mut walked = 0;
-            next = places.next();
-            while let Some((at, _)) = next.filter(|(_, clustering)| *clustering == row) {
-                if at.block() < visible {
-                    newest = Some(at);
-                }
-                next = places.next();
-                walked += 1;
-                if walked == VERSIONS_WALKED {
-                    newest = self.find_in_order(arena, row, visible);
-                    let past = self.position(row, |at| arena.op(at).clustering() <= row);
-                    places = self.walk(arena, past);
-                    next = places.next();
-                    break;
-                }
+            row = Some(op.clustering());
+            versions = 0;
+            if is_visible {
+                out.push(placed);
             }
-            out.extend(newest);
         }
         false
     }
 
-    /// The places from a position on, each with its clustering key.
-    fn walk<'a>(&'a self, arena: &'a Arena, (number, at): Position) -> Walk<'a> {
+    /// The operations from a position on.
+    fn walk<'l, 'a>(&'l self, arena: &'a Arena, (number, at): Position) -> Walk<'l, 'a> {
         let mut walk = Walk {
             list: self,
             arena,
@@ -273,13 +297,13 @@ impl List {
         walk
     }
 
-    fn collect_back(
+    fn collect_back<'a>(
         &self,
-        arena: &Arena,
+        arena: &'a Arena,
         span: Span<'_>,
         visible: u32,
         limit: usize,
-        out: &mut Vec<At>,
+        out: &mut Vec<Placed<'a>>,
     ) -> bool {
         let most = out.len() + limit;
         let clustering = |at: At| arena.op(at).clustering();
@@ -302,7 +326,8 @@ impl List {
             if out.len() == most {
                 return true;
             }
-            out.extend(self.find_in_order(arena, row, visible));
+            let found = self.find_in_order(arena, row, visible);
+            out.extend(found.map(|at| (at, arena.op(at))));
             let first = self.position(row, |at| clustering(at) < row);
             next = self.before(first);
         }
@@ -319,15 +344,15 @@ impl List {
 }
 
 /// Walks the places of a list. Each row's bytes are looked at once, and asked for ahead.
-struct Walk<'a> {
-    list: &'a List,
+struct Walk<'l, 'a> {
+    list: &'l List,
     arena: &'a Arena,
     number: usize,
-    chunk: &'a [At],
+    chunk: &'l [At],
     at: usize,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// Begins a chunk from a place on.
     fn enter(&mut self, at: usize) {
         self.at = at;
@@ -341,8 +366,8 @@ impl Walk<'_> {
     }
 }
 
-impl<'a> Iterator for Walk<'a> {
-    type Item = (At, &'a [u8]);
+impl<'a> Iterator for Walk<'_, 'a> {
+    type Item = Placed<'a>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -355,7 +380,7 @@ impl<'a> Iterator for Walk<'a> {
             self.arena.prefetch(*soon);
         }
         self.at += 1;
-        Some((at, self.arena.op(at).clustering()))
+        Some((at, self.arena.op(at)))
     }
 }
 

@@ -6,6 +6,7 @@
 //! lock over the whole. The hash is cut into shards with a lock each, held for the index only: the
 //! rows' bytes never move.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
@@ -17,8 +18,9 @@ use smallvec::SmallVec;
 use varve_kv::{OpKind, RawOp, TableId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::arena::{Arena, At};
-use crate::list::{List, Span, TOLERATED};
+use crate::arena::{Arena, At, Placed};
+use crate::cursor::PartitionSpan;
+use crate::list::{List, TOLERATED};
 use crate::sorted::Sorted;
 
 const SHARDS: usize = 64;
@@ -168,7 +170,7 @@ impl Table {
                 self.index(&mut self.shards[shard_of(*hash)].write(), *hash, *at);
             }
         } else {
-            group_by_shard(hashed, by_shard);
+            group_by_shard(hashed.iter().copied(), by_shard, (0, At::new(0, 0)));
             for group in by_shard.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
                 let mut shard = self.shards[shard_of(group[0].0)].write();
                 for part in group.chunks(AT_ONCE) {
@@ -371,19 +373,23 @@ impl Table {
     pub(crate) fn find_each<'t>(
         &'t self,
         table: TableId,
-        rows: &mut [Wanted<'_>],
+        rows: &[Wanted<'_>],
         visible: u32,
         answered: &mut dyn FnMut(usize, Answer<'t>),
     ) {
-        rows.sort_unstable_by_key(|row| shard_of(row.hash));
+        let Some(any) = rows.first() else {
+            return;
+        };
+        let mut order = Vec::new();
+        group_by_shard(rows.iter().map(|row| (row.hash, row)), &mut order, (0, any));
         let mut answers: Vec<(usize, Answer<'t>)> = Vec::new();
         let mut left: Vec<&Wanted<'_>> = Vec::new();
-        for group in rows.chunk_by(|a, b| shard_of(a.hash) == shard_of(b.hash)) {
+        for group in order.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
             for part in group.chunks(AT_ONCE) {
-                let shard = self.shards[shard_of(group[0].hash)].read();
-                let known = |row: &Wanted<'_>| {
-                    let is = |known: &Partition| known.hash == row.hash;
-                    shard.partitions.find(row.hash, is)
+                let shard = self.shards[shard_of(group[0].0)].read();
+                let known = |(hash, _): &(u64, _)| {
+                    let is = |known: &Partition| known.hash == *hash;
+                    shard.partitions.find(*hash, is)
                 };
                 let known: SmallVec<[Option<&Partition>; AT_ONCE]> =
                     part.iter().map(known).collect();
@@ -393,7 +399,7 @@ impl Table {
                 for known in known.iter().flatten() {
                     known.rows.prefetch(&self.arena);
                 }
-                for (row, known) in part.iter().zip(known) {
+                for ((_, row), known) in part.iter().zip(known) {
                     match self.answer_of(&shard, known, table, row, visible) {
                         Some(answer) => answers.push((row.number, answer)),
                         None => left.push(row),
@@ -490,42 +496,103 @@ impl Table {
         self.covering(&shard, hash, table, partition, clustering, visible)
     }
 
-    /// Appends the newest visible version of each row of a partition in `span` to `out`, up to
-    /// `limit` rows; returns whether there may be more. Deletes of single rows are among them.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a row's address and what to visit"
-    )]
-    pub(crate) fn collect(
-        &self,
-        hash: u64,
-        table: TableId,
-        partition: &[u8],
-        span: Span<'_>,
+    /// Appends the newest visible version of each row of a partition that is asked for to `out`, up
+    /// to `limit` rows; returns whether there may be more. Deletes of single rows are among them.
+    pub(crate) fn collect<'t>(
+        &'t self,
+        request: &PartitionSpan<'_>,
         visible: u32,
         limit: usize,
-        out: &mut Vec<At>,
+        out: &mut Vec<Placed<'t>>,
     ) -> bool {
+        let PartitionSpan {
+            hash,
+            table,
+            partition,
+            span,
+        } = *request;
         self.with_rows(hash, table, partition, visible, 0, |_, rows| {
             rows.is_some_and(|rows| rows.collect(&self.arena, span, visible, limit, out))
         })
     }
+
+    /// Of each of many partitions what [`Table::collect`] appends, and whether there may be more. Of
+    /// the partitions of a shard the processor is asked for the memory of many together.
+    pub(crate) fn collect_each<'t>(
+        &'t self,
+        requests: &[PartitionSpan<'_>],
+        visible: u32,
+        limit: usize,
+        out: &mut Vec<Placed<'t>>,
+    ) -> Vec<(Range<usize>, bool)> {
+        let mut order = Vec::new();
+        group_by_shard(
+            requests.iter().map(|of| of.hash).zip(0..),
+            &mut order,
+            (0, 0),
+        );
+        let mut each = vec![(0..0, false); requests.len()];
+        let mut left: Vec<usize> = Vec::new();
+        for group in order.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
+            for part in group.chunks(AT_ONCE) {
+                let shard = self.shards[shard_of(group[0].0)].read();
+                let known = |(hash, number): &(u64, usize)| {
+                    let known = shard.partitions.find(*hash, |known| known.hash == *hash)?;
+                    Some((*number, known))
+                };
+                let known: SmallVec<[(usize, &Partition); AT_ONCE]> =
+                    part.iter().filter_map(known).collect();
+                for (_, known) in &known {
+                    known.rows.prefetch_list();
+                }
+                for (_, known) in &known {
+                    known.rows.prefetch_rows(&self.arena);
+                }
+                for (number, Partition { rows, .. }) in known {
+                    let PartitionSpan {
+                        table,
+                        partition,
+                        span,
+                        ..
+                    } = requests[number];
+                    if !self.holds(rows.any(), table, partition) || rows.must_fold(visible, 0) {
+                        left.push(number);
+                        continue;
+                    }
+                    let start = out.len();
+                    let more = rows.collect(&self.arena, span, visible, limit, out);
+                    each[number] = (start..out.len(), more);
+                }
+            }
+        }
+        for number in left {
+            let start = out.len();
+            let more = self.collect(&requests[number], visible, limit, out);
+            each[number] = (start..out.len(), more);
+        }
+        each
+    }
 }
 
-/// Puts `hashed` in the order of shards; within a shard the order stays.
-fn group_by_shard(hashed: &[(u64, At)], by_shard: &mut Vec<(u64, At)>) {
+/// Puts what has hashes of partitions in the order of shards, into `by_shard`; within a shard the
+/// order stays.
+fn group_by_shard<T: Copy>(
+    hashed: impl Iterator<Item = (u64, T)> + Clone,
+    by_shard: &mut Vec<(u64, T)>,
+    any: (u64, T),
+) {
     let mut starts = [0usize; SHARDS + 1];
-    for (hash, _) in hashed {
-        starts[shard_of(*hash) + 1] += 1;
+    for (hash, _) in hashed.clone() {
+        starts[shard_of(hash) + 1] += 1;
     }
     for shard in 0..SHARDS {
         starts[shard + 1] += starts[shard];
     }
     by_shard.clear();
-    by_shard.resize(hashed.len(), (0, At::new(0, 0)));
+    by_shard.resize(starts[SHARDS], any);
     for item in hashed {
         let next = &mut starts[shard_of(item.0)];
-        by_shard[*next] = *item;
+        by_shard[*next] = item;
         *next += 1;
     }
 }

@@ -2,13 +2,13 @@
 //! behind them.
 
 use std::cmp::Ordering;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId};
 
-use crate::cursor::{Cursor, Head, PartitionSpan, Tier};
-use crate::list::Span;
+use crate::ahead::Ahead;
+use crate::cursor::{Cursor, Head, PartitionSpan, Taken, Tier};
 use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
 use crate::table::{Answer, Table, Wanted, partition_hash};
@@ -189,29 +189,19 @@ impl<'v> Moment<'v> {
         Some(value)
     }
 
+    /// The hash of a partition, and a cursor over what the tables have of a range of it.
     fn partition<'r>(
         &self,
-        hash: u64,
         table: TableId,
         partition: &'r [u8],
         range: &'r ClusteringRange,
         reverse: bool,
-    ) -> Option<Cursor<'v, 'r>> {
-        let span = Span {
-            from: Bound::Included(&range.from),
-            to: range
-                .to
-                .as_deref()
-                .map_or(Bound::Unbounded, Bound::Excluded),
-            reverse,
-        };
-        let request = PartitionSpan {
-            hash,
-            table,
-            partition,
-            span,
-        };
-        Cursor::of_partition(self.tiers(), request)
+    ) -> (u64, Option<Cursor<'v, 'r>>) {
+        let request = PartitionSpan::new(table, partition, range, reverse);
+        let tiers = self
+            .tiers()
+            .map(|tier| (tier, Taken::first(tier, &request)));
+        (request.hash, Cursor::of_partition(tiers, request))
     }
 }
 
@@ -253,18 +243,16 @@ impl<'v> Merge<'_, 'v, '_> {
         ControlFlow::Continue(false)
     }
 
-    /// Visits the rest of the cursor's rows.
+    /// Visits the rest of the cursor's rows; nothing can be asked of it after that.
     fn finish(&mut self, visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow) -> Flow {
         let Some(cursor) = &mut self.cursor else {
             return Flow::Continue(());
         };
-        while let Some(head) = cursor.head() {
-            if let Some(value) = self.moment.shown(self.table, &head) {
-                visit(head.clustering(), value)?;
-            }
-            cursor.advance();
-        }
-        Flow::Continue(())
+        let (moment, table) = (self.moment, self.table);
+        cursor.show_rest(|head| match moment.shown(table, head) {
+            Some(value) => visit(head.clustering(), value),
+            None => Flow::Continue(()),
+        })
     }
 }
 
@@ -317,7 +305,7 @@ impl Reader for Moment<'_> {
                 Answer::Nothing => left.push(number),
             };
             tier.table
-                .find_each(table, &mut wanted, tier.visible, &mut answered);
+                .find_each(table, &wanted, tier.visible, &mut answered);
             if left.is_empty() {
                 return Ok(());
             }
@@ -353,8 +341,7 @@ impl Reader for Moment<'_> {
         if range.is_empty() {
             return Ok(());
         }
-        let hash = partition_hash(table, partition);
-        let cursor = self.partition(hash, table, partition, range, reverse);
+        let (hash, cursor) = self.partition(table, partition, range, reverse);
         if cursor.is_none() && !self.has_deletes {
             return match self.base_holds(table) {
                 true => self.view.base.scan(request, visit),
@@ -393,13 +380,9 @@ impl Reader for Moment<'_> {
         ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        let open = |at: usize| {
-            let PartitionRange { partition, range } = ranges[at];
-            let hash = partition_hash(table, partition);
-            let cursor = match range.is_empty() {
-                true => None,
-                false => self.partition(hash, table, partition, range, false),
-            };
+        let mut ahead = Ahead::new(self.tiers(), table, ranges);
+        let mut open = |at: usize| {
+            let (hash, cursor) = ahead.open(at);
             let merge = Merge {
                 moment: self,
                 table,

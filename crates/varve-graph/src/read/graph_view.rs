@@ -1,6 +1,6 @@
 //! A [`View`] as queries read it: [`GraphView`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use varve_encoding::DecodeError;
 use varve_encoding::row::PropertyReader;
@@ -385,21 +385,27 @@ impl View {
             ranges.iter().map(of)
         });
         let scans: Vec<PartitionRange<'_>> = each.collect();
-        let vertex = |scan: usize| scan / ranges.len();
-        let failed = RefCell::new(None);
+        let vertex = |scan: usize| match ranges.len() {
+            1 => scan,
+            each => scan / each,
+        };
+        let failed: RefCell<Option<ViewError>> = RefCell::new(None);
+        let has_failed = Cell::new(false);
+        let fail = |error| {
+            has_failed.set(true);
+            *failed.borrow_mut() = Some(error);
+            Flow::Break(())
+        };
         // The vertex whose visits have ended before its ranges.
-        let ended = std::cell::Cell::new(usize::MAX);
+        let ended = Cell::new(usize::MAX);
         let mut looked = |at| {
-            if ended.get() == vertex(at) || failed.borrow().is_some() {
+            if has_failed.get() || ended.get() == vertex(at) {
                 return Flow::Break(());
             }
-            let counted = meter.row();
-            let flow = match &counted {
+            match meter.row() {
                 Ok(()) => Flow::Continue(()),
-                Err(_) => Flow::Break(()),
-            };
-            *failed.borrow_mut() = counted.err();
-            flow
+                Err(error) => fail(error),
+            }
         };
         let mut look_at = |at, edge: Adjacent<'_>| match show(vertex(at), edge) {
             Ok(Flow::Continue(())) => Flow::Continue(()),
@@ -407,10 +413,7 @@ impl View {
                 ended.set(vertex(at));
                 Flow::Break(())
             }
-            Err(error) => {
-                *failed.borrow_mut() = Some(damage(error));
-                Flow::Break(())
-            }
+            Err(error) => fail(damage(error)),
         };
         self.adjacent_ranges(&scans, &mut looked, &mut look_at)?;
         failed.into_inner().map_or(Ok(()), Err)

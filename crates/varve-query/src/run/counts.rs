@@ -100,14 +100,14 @@ impl Counts {
                 while more && reached.len() < COUNTED_TOGETHER {
                     more = reached.walk(expand, cx)?;
                 }
-                let keys = reached.keys.slices();
+                let keys = reached.keys();
                 let mut numbers: Vec<Option<u32>> = vec![None; keys.len()];
                 let found = &mut |at: usize, number| numbers[at] = Some(number);
                 cx.view
                     .vertex_values(&keys, property, dictionary, cx.meter, found)?;
-                for ((segment, bulk), number) in reached.bulks.iter().zip(numbers) {
+                for (vertex, number) in reached.vertices().iter().zip(numbers) {
                     if let Some(number) = number {
-                        tally.add(*segment, number, *bulk);
+                        tally.add(vertex.segment, number, vertex.bulk);
                     }
                 }
                 tally.charge(cx)?;

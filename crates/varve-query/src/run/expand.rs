@@ -65,22 +65,6 @@ impl Keys {
         self.ends.push(self.bytes.len());
     }
 
-    /// How many there are.
-    pub(super) const fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The bytes of all keys.
-    pub(super) const fn bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// The key at a position.
-    pub(super) fn get(&self, at: usize) -> &[u8] {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[at]]
-    }
-
     pub(super) fn slices(&self) -> Vec<&[u8]> {
         let mut start = 0;
         let key = |&end: &usize| &self.bytes[std::mem::replace(&mut start, end)..end];

@@ -167,26 +167,22 @@ impl Degrees {
     fn add(
         &self,
         cx: &Context<'_>,
-        reached: Reached,
+        mut reached: Reached,
         sums: &mut FxHashMap<u32, u64>,
     ) -> Result<(), QueryError> {
         if let Some(labels) = &self.labels {
             // In order, since an engine's search goes forward from key to key.
-            let all = reached.keys.slices();
-            let mut sorted: Vec<(&[u8], usize)> =
-                all.iter().enumerate().map(|(at, key)| (*key, at)).collect();
-            sorted.sort_unstable();
-            let keys: Vec<&[u8]> = sorted.iter().map(|(key, _)| *key).collect();
+            reached.sort();
+            let keys = reached.keys();
             let ask = Ask {
                 direction: self.direction,
                 labels,
                 properties: &[],
             };
             let degrees = cx.view.degrees(&keys, &ask, self.most, cx.meter)?;
-            for ((_, at), degree) in sorted.iter().zip(degrees) {
-                let (segment, bulk) = reached.bulks[*at];
-                let sum = sums.entry(segment).or_insert(0);
-                *sum = sum.saturating_add(bulk.saturating_mul(degree));
+            for (vertex, degree) in reached.vertices().iter().zip(degrees) {
+                let sum = sums.entry(vertex.segment).or_insert(0);
+                *sum = sum.saturating_add(vertex.bulk.saturating_mul(degree));
             }
         }
         reached.release(cx);

@@ -9,6 +9,7 @@ use varve_kv::Batch;
 use varve_testkit::Random;
 
 use super::*;
+use crate::list::Span;
 use crate::record;
 
 const TABLE: TableId = TableId(1);
@@ -53,17 +54,33 @@ type FoundRow = (Vec<u8>, Option<Vec<u8>>);
 /// The block a version was written in, its number in all, and its value.
 type Version = (u32, u64, Option<Vec<u8>>);
 
-/// Key and value of each row, and whether there may be more.
+/// Key and value of each row, and whether there may be more: the same, whether the partition is
+/// looked for among others or alone.
 fn collect(table: &Table, span: Span<'_>, visible: u32, limit: usize) -> (Vec<FoundRow>, bool) {
-    let mut places = Vec::new();
-    let hash = partition_hash(TABLE, HUB);
-    let more = table.collect(hash, TABLE, HUB, span, visible, limit, &mut places);
-    let row = |at: &At| {
-        let op = table.arena.op(*at);
+    let request = |partition| PartitionSpan {
+        hash: partition_hash(TABLE, partition),
+        table: TABLE,
+        partition,
+        span,
+    };
+    let row = |(_, op): &Placed<'_>| {
         let value = (op.kind == OpKind::Put).then(|| op.value.to_vec());
         (op.clustering().to_vec(), value)
     };
-    (places.iter().map(row).collect(), more)
+    let requests = [request(HUB), request(b"nobody"), request(HUB)];
+    let mut together = Vec::new();
+    let each = table.collect_each(&requests, visible, limit, &mut together);
+    let (mut alone, of_hub) = (Vec::new(), request(HUB));
+    let more = table.collect(&of_hub, visible, limit, &mut alone);
+    let alone: Vec<FoundRow> = alone.iter().map(row).collect();
+    for (number, (rows, may_be_more)) in each.into_iter().enumerate() {
+        let rows: Vec<FoundRow> = together[rows].iter().map(row).collect();
+        match number {
+            1 => assert_eq!((rows, may_be_more), (Vec::new(), false)),
+            _ => assert_eq!((rows, may_be_more), (alone.clone(), more)),
+        }
+    }
+    (alone, more)
 }
 
 /// What was written to the hub: by key, and the prefix deletes; each with its block and its number

@@ -1,0 +1,111 @@
+//! Many ranges of partitions that are scanned one after the other: the first rows of some of them
+//! are looked for together, so that the processor waits for the memory of several at once.
+
+use std::ops::{Bound, Range};
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+use varve_kv::{ClusteringRange, PartitionRange, TableId};
+
+use crate::cursor::{Cursor, FIRST_STEP, PartitionSpan, Taken, Tier};
+use crate::list::Span;
+use crate::table::partition_hash;
+
+/// Ranges that are looked at together: few at first, since a scan may end with the first.
+const FIRST_WINDOW: usize = 4;
+const WINDOW_GROWTH: usize = 4;
+const WINDOW_MAX: usize = 256;
+
+impl<'r> PartitionSpan<'r> {
+    /// A range of a partition.
+    pub(crate) fn new(
+        table: TableId,
+        partition: &'r [u8],
+        range: &'r ClusteringRange,
+        reverse: bool,
+    ) -> Self {
+        let to = range.to.as_deref();
+        Self {
+            hash: partition_hash(table, partition),
+            table,
+            partition,
+            span: Span {
+                from: Bound::Included(&range.from),
+                to: to.map_or(Bound::Unbounded, Bound::Excluded),
+                reverse,
+            },
+        }
+    }
+}
+
+/// The ranges of a scan, of which the next ones have been looked at.
+pub(crate) struct Ahead<'v, 'r> {
+    tiers: SmallVec<[Tier<'v>; 4]>,
+    table: TableId,
+    ranges: &'r [PartitionRange<'r>],
+    window: usize,
+    /// The first range of the window.
+    start: usize,
+    requests: Vec<PartitionSpan<'r>>,
+    /// Of each tier, what it has of the window's ranges.
+    taken: SmallVec<[Vec<Taken<'v>>; 4]>,
+}
+
+impl<'v, 'r> Ahead<'v, 'r> {
+    pub(crate) fn new(
+        tiers: impl Iterator<Item = Tier<'v>>,
+        table: TableId,
+        ranges: &'r [PartitionRange<'r>],
+    ) -> Self {
+        Self {
+            tiers: tiers.collect(),
+            table,
+            ranges,
+            window: FIRST_WINDOW,
+            start: 0,
+            requests: Vec::new(),
+            taken: SmallVec::new(),
+        }
+    }
+
+    /// The hash of a range's partition, and a cursor over what the tables have of the range. Ranges
+    /// are opened in order.
+    pub(crate) fn open(&mut self, at: usize) -> (u64, Option<Cursor<'v, 'r>>) {
+        if at >= self.start + self.requests.len() {
+            self.look(at);
+        }
+        let number = at - self.start;
+        let request = self.requests[number];
+        let taken = self.taken.iter().map(|taken| taken[number].clone());
+        let tiers = self.tiers.iter().copied().zip(taken);
+        (request.hash, Cursor::of_partition(tiers, request))
+    }
+
+    /// Looks at the window that begins with a range.
+    fn look(&mut self, start: usize) {
+        let end = (start + self.window).min(self.ranges.len());
+        self.window = (self.window * WINDOW_GROWTH).min(WINDOW_MAX);
+        self.start = start;
+        let spans = self.ranges[start..end]
+            .iter()
+            .map(|of| PartitionSpan::new(self.table, of.partition, of.range, false));
+        self.requests.clear();
+        self.requests.extend(spans);
+        let requests = &self.requests;
+        let of = |tier: &Tier<'v>| {
+            let mut rows = Vec::new();
+            let each = tier
+                .table
+                .collect_each(requests, tier.visible, FIRST_STEP, &mut rows);
+            let rows = Rc::new(rows);
+            let taken = |(own, more): (Range<usize>, bool)| Taken {
+                rows: Rc::clone(&rows),
+                next: own.start,
+                end: own.end,
+                more,
+            };
+            each.into_iter().map(taken).collect()
+        };
+        self.taken = self.tiers.iter().map(of).collect();
+    }
+}
