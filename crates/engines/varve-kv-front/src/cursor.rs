@@ -130,10 +130,7 @@ impl<'v, 'r> Source<'v, 'r> {
     fn advance(&mut self) {
         let Tier { table, visible } = self.tier;
         self.head = match &mut self.feed {
-            Feed::Run { run, next } => {
-                let at = run.next_row(&table.arena, next, visible);
-                at.map(|at| (at, table.arena.op(at)))
-            }
+            Feed::Run { run, next } => run.next_row(&table.arena, next, visible),
             Feed::Partition {
                 request,
                 taken,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use varve_kv::{OpKind, RawOp, TableId};
 
-use crate::arena::{Arena, At, PREFETCHED};
+use crate::arena::{Arena, At, PREFETCHED, Placed};
 use crate::base::RunRow;
 use crate::heads::{self, Head, Item};
 use crate::table::{Table, partition_hash};
@@ -141,13 +141,18 @@ impl Run {
     }
 
     /// The newest visible version of the next row from `next` on, which is moved behind it.
-    pub(crate) fn next_row(&self, arena: &Arena, next: &mut usize, visible: u32) -> Option<At> {
+    pub(crate) fn next_row<'a>(
+        &self,
+        arena: &'a Arena,
+        next: &mut usize,
+        visible: u32,
+    ) -> Option<Placed<'a>> {
         while *next < self.items.len() {
             if let Some(later) = self.items.get(*next + PREFETCHED) {
                 arena.prefetch(later.at);
             }
-            if let Some((at, _)) = self.row_at(arena, next, visible) {
-                return Some(at);
+            if let Some(row) = self.row_at(arena, next, visible) {
+                return Some(row);
             }
         }
         None
@@ -156,12 +161,7 @@ impl Run {
     /// The newest visible version of the row at `next`, which is moved behind it; none when no
     /// version is visible.
     #[inline]
-    fn row_at<'a>(
-        &self,
-        arena: &'a Arena,
-        next: &mut usize,
-        visible: u32,
-    ) -> Option<(At, RawOp<'a>)> {
+    fn row_at<'a>(&self, arena: &'a Arena, next: &mut usize, visible: u32) -> Option<Placed<'a>> {
         let first = &self.items[*next];
         let op = arena.op(first.at);
         let shown = |at: At| at.block() < visible;

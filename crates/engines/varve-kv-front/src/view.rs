@@ -501,9 +501,8 @@ impl Reader for Moment<'_> {
                 flow
             })?;
         }
-        while let Some(head) = cursor.head().filter(|_| !stopped) {
-            stopped = show(&head, visit).is_break();
-            cursor.advance();
+        if !stopped {
+            let _ = cursor.show_rest(|head| show(head, visit));
         }
         Ok(())
     }

@@ -19,6 +19,9 @@ const FETCH_MIN: u64 = 8;
 /// See [`FETCH_MIN`].
 pub(super) const FETCH_MAX: u64 = 256;
 
+/// Appends the position of a candidate.
+pub(super) type Position<'p> = &'p dyn Fn(&mut Vec<u8>);
+
 /// What becomes of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -145,11 +148,10 @@ impl Delivery {
         self.position.extend_from_slice(position);
     }
 
-    /// Takes one candidate at `position`; `emit` hands it out and tells whether the receiver wants
-    /// more.
+    /// Takes one candidate; `emit` hands it out and tells whether the receiver wants more.
     pub(super) fn offer(
         &mut self,
-        position: &[u8],
+        position: Position<'_>,
         matches: bool,
         emit: &mut dyn FnMut() -> Flow,
     ) -> Flow {
@@ -161,7 +163,9 @@ impl Delivery {
         let flow = match verdict {
             Verdict::Stop => return Flow::Break(()),
             Verdict::Deliver => {
-                self.stand(position);
+                if self.names_delivered {
+                    self.stand(position);
+                }
                 emit()
             }
             Verdict::Skip => Flow::Continue(()),
@@ -169,16 +173,19 @@ impl Delivery {
         let onward = self.passed(1, position);
         if flow.is_break() {
             self.more = true;
+            if !self.names_delivered {
+                self.stand(position);
+            }
             return flow;
         }
         onward
     }
 
     /// The next page starts behind this position.
-    fn stand(&mut self, position: &[u8]) {
+    fn stand(&mut self, position: Position<'_>) {
         if self.paging {
             self.position.clear();
-            self.position.extend_from_slice(position);
+            position(&mut self.position);
         }
     }
 
@@ -203,12 +210,10 @@ impl Delivery {
 
     /// Tells of candidates up to `position` that were looked at and not offered: they turned out
     /// not to exist.
-    pub(super) fn passed(&mut self, candidates: u64, position: &[u8]) -> Flow {
-        if !self.names_delivered {
-            self.stand(position);
-        }
+    pub(super) fn passed(&mut self, candidates: u64, position: Position<'_>) -> Flow {
         self.examined += candidates;
-        let ended = if self.delivered < self.limit || self.all {
+        let is_full = self.delivered == self.limit;
+        let ended = if !is_full || self.all {
             self.over |= self.examined > self.capacity;
             self.over
         } else {
@@ -216,6 +221,10 @@ impl Delivery {
             !self.paging || self.looked_ahead > self.look_ahead
         };
         self.more |= ended;
+        // A page ends here, or before the next match.
+        if (ended || is_full) && !self.names_delivered {
+            self.stand(position);
+        }
         if ended {
             Flow::Break(())
         } else {
@@ -256,10 +265,14 @@ mod tests {
         let mut out = Vec::new();
         for (at, matches) in matches.iter().enumerate() {
             let position = [u8::try_from(at % 256).expect("remainder")];
-            let flow = delivery.offer(&position, *matches, &mut || {
-                out.push(at);
-                Flow::Continue(())
-            });
+            let flow = delivery.offer(
+                &|out| out.extend_from_slice(&position),
+                *matches,
+                &mut || {
+                    out.push(at);
+                    Flow::Continue(())
+                },
+            );
             if flow.is_break() {
                 break;
             }
@@ -337,7 +350,9 @@ mod tests {
         assert_eq!(take(&mut delivery, &[true, true, true]).len(), 3);
         assert!(
             delivery
-                .offer(&[9], true, &mut || Flow::Continue(()))
+                .offer(&|out: &mut Vec<u8>| out.push(9), true, &mut || {
+                    Flow::Continue(())
+                })
                 .is_break()
         );
         let error = delivery.finish(0, Vec::new()).expect_err("over");
@@ -349,11 +364,18 @@ mod tests {
     #[test]
     fn candidates_that_match_nothing_count() {
         let mut query = Delivery::new("vertices", 0, 10, false).expect("legal");
-        assert!(query.passed(QUERY_CAPACITY, &[1]).is_continue());
+        assert!(
+            query
+                .passed(QUERY_CAPACITY, &|out: &mut Vec<u8>| out.push(1))
+                .is_continue()
+        );
         assert!(take(&mut query, &[false, true]).is_empty());
         assert!(query.finish(0, Vec::new()).is_err());
         let mut page = Delivery::new("vertices", 0, 10, true).expect("legal");
-        assert!(page.passed(QUERY_CAPACITY + 1, &[7]).is_break());
+        assert!(
+            page.passed(QUERY_CAPACITY + 1, &|out: &mut Vec<u8>| out.push(7))
+                .is_break()
+        );
         assert_eq!(position(page), Some(vec![7]), "a page ends early instead");
     }
 }

@@ -53,7 +53,6 @@ impl WalkPosition {
 }
 
 fn write_position(phase: u8, partition: &[u8], clustering: &[u8], out: &mut Vec<u8>) {
-    out.clear();
     out.push(phase);
     out.extend_from_slice(
         &u16::try_from(partition.len())
@@ -76,25 +75,26 @@ impl Run<'_> {
         after: &[u8],
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
-        let mut position = Vec::new();
         let wanted = match self.table {
             VERTEX => is_vertex,
             _ => key::is_out_edge,
         };
         self.walk_all(wanted, after, &mut |run, phase, batch| match batch {
             Batch::Row(row) => {
-                write_position(phase, row.partition, row.clustering, &mut position);
-                run.row(leg, row, &position, visit)
+                let at = |out: &mut Vec<u8>| {
+                    write_position(phase, row.partition, row.clustering, out);
+                };
+                run.row(leg, row, &at, visit)
             }
             Batch::Unresolved(keys) => run.elements(keys, &mut |run, at, content| {
                 let (partition, clustering) = &keys[at];
-                write_position(phase, partition, clustering, &mut position);
                 let row = FoundRow {
                     partition,
                     clustering,
                     content,
                 };
-                run.row(leg, row, &position, visit)
+                let at = |out: &mut Vec<u8>| write_position(phase, partition, clustering, out);
+                run.row(leg, row, &at, visit)
             }),
         })
     }
@@ -214,9 +214,8 @@ impl Run<'_> {
         if take(self, phase, Batch::Unresolved(keys))?.is_break() {
             return Ok(Flow::Break(()));
         }
-        let mut position = Vec::new();
-        write_position(phase, &last.0, &last.1, &mut position);
-        Ok(self.missing(before, found, &position))
+        let end = |out: &mut Vec<u8>| write_position(phase, &last.0, &last.1, out);
+        Ok(self.missing(before, found, &end))
     }
 
     /// The elements that have events but no current row, each as it was.

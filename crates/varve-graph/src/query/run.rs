@@ -11,7 +11,7 @@ use varve_encoding::{DecodeError, index, key};
 use varve_kv::{ClusteringRange, Flow, TableId};
 use varve_model::{Direction, ElementId, IndexLabel, PropertyKeyId, VertexId};
 
-use super::delivery::{Delivery, FETCH_MAX};
+use super::delivery::{Delivery, FETCH_MAX, Position};
 use super::filter::{Filter, pick};
 use super::merge::Merge;
 use super::plan::{ElementLabel, Entries, Leg, Source};
@@ -131,8 +131,7 @@ impl Run<'_> {
             if self.fetch(leg, &keys, None, &position, visit)?.is_break() {
                 return Ok(Flow::Break(()));
             }
-            let mut last = Vec::new();
-            position(batch.len() - 1, &mut last);
+            let last = |out: &mut Vec<u8>| position(batch.len() - 1, out);
             if self.missing(before, batch.len(), &last).is_break() {
                 return Ok(Flow::Break(()));
             }
@@ -172,7 +171,8 @@ impl Run<'_> {
             if self.fetch(leg, &keys, check, &position, visit)?.is_break() {
                 return Ok(Flow::Break(()));
             }
-            if self.missing(before, places.len(), last).is_break() {
+            let last = |out: &mut Vec<u8>| out.extend_from_slice(last);
+            if self.missing(before, places.len(), &last).is_break() {
                 return Ok(Flow::Break(()));
             }
             // What is checked away has to be fetched for: take more at a time.
@@ -204,7 +204,6 @@ impl Run<'_> {
         position: &dyn Fn(usize, &mut Vec<u8>),
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
-        let mut place = Vec::new();
         self.elements(keys, &mut |run, at, content| {
             let row = FoundRow {
                 partition: &keys[at].0,
@@ -215,9 +214,7 @@ impl Run<'_> {
             if let (true, Some(check)) = (matches, check) {
                 matches = run.has_entry(check, at, row)?;
             }
-            place.clear();
-            position(at, &mut place);
-            run.offer(&place, matches, row, visit)
+            run.offer(&|out| position(at, out), matches, row, visit)
         })
     }
 
@@ -263,7 +260,8 @@ impl Run<'_> {
                 let flow = self.adjacent(leg, &owner, range, edge_after, &front, visit)?;
                 // After every edge of this source: no clustering key begins so.
                 front.push(0xFF);
-                if flow.is_break() || self.delivery.passed(1, &front).is_break() {
+                let end = |out: &mut Vec<u8>| out.extend_from_slice(&front);
+                if flow.is_break() || self.delivery.passed(1, &end).is_break() {
                     return Ok(Flow::Break(()));
                 }
             }
@@ -291,11 +289,12 @@ impl Run<'_> {
             return Ok(Flow::Continue(()));
         }
         let resolver = self.resolver;
-        let mut position = front.to_vec();
         let mut outcome = Ok(Flow::Continue(()));
         resolver.visit_adjacent(owner, &range, &mut |clustering, content| {
-            position.truncate(front.len());
-            position.extend_from_slice(clustering);
+            let position = |out: &mut Vec<u8>| {
+                out.extend_from_slice(front);
+                out.extend_from_slice(clustering);
+            };
             let row = FoundRow {
                 partition: owner,
                 clustering,
@@ -309,7 +308,7 @@ impl Run<'_> {
 
     /// Counts those of `asked` candidates up to `position` that do not exist; `before` is what was
     /// examined before.
-    pub(super) fn missing(&mut self, before: u64, asked: usize, position: &[u8]) -> Flow {
+    pub(super) fn missing(&mut self, before: u64, asked: usize, position: Position<'_>) -> Flow {
         let offered = self.delivery.examined() - before;
         self.delivery
             .passed((asked as u64).saturating_sub(offered), position)
@@ -320,7 +319,7 @@ impl Run<'_> {
         &mut self,
         leg: &Leg,
         row: FoundRow<'_>,
-        position: &[u8],
+        position: Position<'_>,
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         let matches = self.matches(leg, row)?;
@@ -329,7 +328,7 @@ impl Run<'_> {
 
     fn offer(
         &mut self,
-        position: &[u8],
+        position: Position<'_>,
         matches: bool,
         row: FoundRow<'_>,
         visit: &mut RowVisitor<'_>,
@@ -366,6 +365,9 @@ impl Run<'_> {
             let label = ElementLabel::Vertex(label);
             if leg.label.is_some_and(|wanted| wanted != label) {
                 return Ok(false);
+            }
+            if keys.is_empty() {
+                return Ok(true);
             }
             pick(properties, keys)?
         } else {

@@ -513,21 +513,32 @@ struct Metered<'a> {
     meter: &'a Meter,
     /// Why the meter ended the read.
     ended: RefCell<Option<ViewError>>,
+    has_ended: Cell<bool>,
 }
 
 impl<'a> Metered<'a> {
     fn new(view: &'a View, meter: &'a Meter) -> Self {
-        let ended = RefCell::new(None);
-        Self { view, meter, ended }
+        Self {
+            view,
+            meter,
+            ended: RefCell::new(None),
+            has_ended: Cell::new(false),
+        }
     }
 
     /// Counts rows; false when the meter ends the read.
     fn count(&self, rows: usize) -> bool {
-        let mut ended = self.ended.borrow_mut();
-        if ended.is_none() {
-            *ended = (0..rows).find_map(|_| self.meter.row().err());
+        if self.has_ended.get() {
+            return false;
         }
-        ended.is_none()
+        for _ in 0..rows {
+            if let Err(error) = self.meter.row() {
+                self.has_ended.set(true);
+                *self.ended.borrow_mut() = Some(error);
+                return false;
+            }
+        }
+        true
     }
 
     /// What a read came to: the meter's refusal goes before what it caused.
