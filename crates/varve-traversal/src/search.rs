@@ -25,8 +25,6 @@ pub struct Hop<'a> {
     pub direction: Direction,
     /// The edge's label.
     pub label: EdgeLabelId,
-    /// The label of `to`, as the edge knows it.
-    pub to_label: VertexLabelId,
     /// The edge's key at `from`.
     pub edge: &'a [u8],
     /// Those of the properties that the step looks at which the edge has.
@@ -60,7 +58,6 @@ struct Pending {
     to: VertexNumber,
     direction: Direction,
     label: EdgeLabelId,
-    to_label: VertexLabelId,
     edge: std::ops::Range<usize>,
     properties: Properties,
 }
@@ -299,7 +296,6 @@ impl<'v> Search<'v> {
                             to,
                             direction: edge.direction,
                             label: edge.label,
-                            to_label: edge.other_label,
                             edge: edge.edge,
                             properties: edge.properties,
                         })
@@ -338,23 +334,15 @@ impl<'v> Search<'v> {
                 to: hop.to,
                 direction: hop.direction,
                 label: hop.label,
-                to_label: hop.to_label,
                 edge: start..bytes.len(),
                 properties: hop.properties.clone(),
             });
             Ok(Flow::Continue(()))
         });
         let _ = followed?;
-        if step.reads_vertices() {
-            let ends: Vec<VertexNumber> = hops.iter().map(|hop| hop.to).collect();
-            for ends in ends.chunks(CHUNK) {
-                self.check_vertices(ends, step)?;
-            }
-        } else {
-            self.passes.resize(self.keys.len(), None);
-            for hop in &hops {
-                self.passes[hop.to as usize] = Some(step.enters(hop.to_label));
-            }
+        let ends: Vec<VertexNumber> = hops.iter().map(|hop| hop.to).collect();
+        for ends in ends.chunks(CHUNK) {
+            self.check_vertices(ends, step)?;
         }
         let mut flow = Flow::Continue(());
         for hop in hops {
@@ -366,7 +354,6 @@ impl<'v> Search<'v> {
                 to: hop.to,
                 direction: hop.direction,
                 label: hop.label,
-                to_label: hop.to_label,
                 edge: &bytes[hop.edge],
                 properties: &hop.properties,
             })?;
@@ -375,7 +362,8 @@ impl<'v> Search<'v> {
         Ok(flow)
     }
 
-    /// Reads those of the vertices that were not checked against the step's filters yet.
+    /// Reads those of the vertices that were not checked against the step's filters yet. An edge
+    /// knows the labels of its ends, but not whether they exist at this point of both times.
     fn check_vertices(
         &mut self,
         numbers: &[VertexNumber],
