@@ -149,5 +149,6 @@ pub fn link_prediction(
         Weight::InverseLogDegree => 1.0 / (degree as f64).ln(),
         Weight::InverseDegree => 1.0 / degree as f64,
     };
-    Ok(weights.map(weight).sum())
+    // Of no numbers `sum` gives -0.0.
+    Ok(weights.map(weight).fold(0.0, |sum, weight| sum + weight))
 }

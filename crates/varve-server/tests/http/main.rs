@@ -37,6 +37,7 @@ mod gremlin_socket;
 mod gremlin_writes;
 mod harness;
 mod in_place;
+mod likeness;
 mod limits;
 mod listings;
 mod memory;

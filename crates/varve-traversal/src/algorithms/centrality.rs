@@ -52,8 +52,9 @@ pub fn closeness(
         let reached = &search.order[1..];
         let distances = reached.iter().map(|other| search.depths[*other as usize]);
         scores[node as usize] = match kind {
+            // Of no numbers `sum` gives -0.0.
+            _ if reached.is_empty() => 0.0,
             Closeness::Harmonic => distances.map(|depth| 1.0 / f64::from(depth)).sum(),
-            Closeness::Classic if reached.is_empty() => 0.0,
             Closeness::Classic => {
                 let sum: f64 = distances.map(f64::from).sum();
                 let reached = reached.len() as f64;

@@ -197,6 +197,7 @@ fn closeness_and_paths_follow_all_shortest_paths() {
             });
             let found = closeness(&one, Closeness::Harmonic, depth, &free()).expect("scores");
             assert!(close(&found, &harmonic.collect::<Vec<f64>>()));
+            assert!(found.iter().all(|score| score.is_sign_positive()), "-0.0");
             let classic = away.iter().map(|hops| {
                 let reached: Vec<f64> = (hops.iter().filter(|hops| within(hops)))
                     .map(|hops| f64::from(*hops))

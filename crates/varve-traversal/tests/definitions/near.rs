@@ -212,6 +212,7 @@ fn likeness_of_neighbourhoods() {
                 got == wanted || (got - wanted).abs() < 1e-9,
                 "{kind:?} {got} {wanted}"
             );
+            assert!(got.is_sign_positive(), "-0.0");
         }
     });
 }

@@ -38,7 +38,11 @@ import org.apache.hugegraph.structure.traverser.TemplatePathsRequest;
 import org.apache.hugegraph.structure.traverser.WeightedPath;
 import org.apache.hugegraph.structure.traverser.WeightedPaths;
 
-/** Every traverser of the client's API, on walkers a to e who meet in a ring and use tools. */
+/**
+ * Every traverser of the client's API, on walkers a to e who meet in a ring and use tools. The
+ * client (1.5.0) has neither adamicadar, resourceallocation nor POST sameneighbors; they are tested
+ * over plain HTTP in crates/varve-server/tests/http/likeness.rs.
+ */
 final class TraverserChecks {
 
     private static final String MEETS = "meets";
