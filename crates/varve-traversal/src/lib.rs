@@ -6,6 +6,7 @@
 //! lists each difference.
 
 pub mod algorithms;
+pub mod between;
 mod capacity;
 pub mod count;
 pub mod crosspoints;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use varve_model::{Condition, Direction, Edge, Properties, Vertex};
+use varve_model::{Condition, Direction, Edge, EdgeId, Properties, Vertex};
 use varve_traversal::Step;
 
 use super::world::{KEY, World, id, place};
@@ -81,6 +81,15 @@ pub(crate) fn hops(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge, D
     let ends = edges.into_iter().filter(|(_, edge, _)| passes(edge));
     ends.filter(|(other, ..)| may_stand(world, step, *other))
         .collect()
+}
+
+/// The edges from one vertex to another in storage order, also where these do not exist.
+pub(crate) fn edges_between(world: &World, source: usize, target: usize) -> Vec<EdgeId> {
+    let all = world.view.all_edges().iter().map(|edge| &edge.id);
+    let own = all.filter(|id| id.source == self::id(source) && id.target == self::id(target));
+    let mut own: Vec<EdgeId> = own.cloned().collect();
+    own.sort_by_key(|id| (id.label, id.sort_values.clone()));
+    own
 }
 
 /// Where a step leads from a vertex, with repeats.

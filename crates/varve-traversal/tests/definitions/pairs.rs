@@ -1,6 +1,9 @@
-//! Questions about several vertices at once: they give what the questions about two give.
+//! Questions about several vertices at once: they give what the questions about two give. And the
+//! edges from one vertex to another.
 
+use varve_model::{EdgeId, EdgeLabelId};
 use varve_testkit::Random;
+use varve_traversal::between::{Between, edges_between};
 use varve_traversal::paths::{SimplePaths, paths_of_pairs, simple_paths};
 use varve_traversal::shortest::{Shortest, paths_between_all};
 use varve_traversal::similarity::{jaccard, jaccard_of_near};
@@ -9,7 +12,7 @@ use varve_view::Meter;
 
 use super::graphs::{ids, on_graphs, places};
 use super::naive;
-use super::world::{World, id};
+use super::world::{EDGE_LABELS, World, id};
 
 fn some(world: &World, random: &mut Random) -> Vec<usize> {
     (0..1 + random.below(3))
@@ -122,5 +125,43 @@ fn likeness_to_every_near_vertex() {
             }
             Err(other) => panic!("{other}"),
         }
+    });
+}
+
+#[test]
+fn edges_from_one_vertex_to_another() {
+    on_graphs(|world, random| {
+        let meter = Meter::unlimited();
+        let [source, target] = [0; 2].map(|_| random.below(world.places()));
+        let all = naive::edges_between(world, source, target);
+        let mut labels: Vec<EdgeLabelId> = (1..=EDGE_LABELS).map(EdgeLabelId).collect();
+        labels.retain(|_| random.below(3) == 0);
+        let sort_values = (random.below(2) == 0).then(|| random.below(2).to_string());
+        let limit = [0, 1, 2, usize::MAX][random.below(4)];
+        let mut wanted = all.clone();
+        wanted.retain(|edge| labels.is_empty() || labels.contains(&edge.label));
+        wanted.retain(|edge| {
+            sort_values
+                .as_ref()
+                .is_none_or(|own| edge.sort_values == **own)
+        });
+        wanted.truncate(limit);
+        let mut search = Search::new(world.shown(), &meter);
+        let mut number = |place| search.number(&id(place)).expect("a number");
+        let ends = [number(source), number(target)];
+        let mut got = |labels: &[EdgeLabelId], sort_values, limit| -> Vec<EdgeId> {
+            let ask = Between {
+                labels,
+                sort_values,
+                limit,
+            };
+            edges_between(&mut search, ends, &ask).expect("edges")
+        };
+        assert_eq!(got(&[], None, u64::MAX), all, "{source} {target}");
+        let some = got(&labels, sort_values.as_deref(), limit as u64);
+        assert_eq!(
+            some, wanted,
+            "{source} {target} {labels:?} {sort_values:?} {limit}"
+        );
     });
 }

@@ -1,10 +1,9 @@
 //! `…/traversers/paths`, `crosspoints` and `edgeexist`.
 
-use varve_model::{Direction, EdgeId};
+use varve_traversal::between::{Between, edges_between};
 use varve_traversal::crosspoints::{self, Crosspoints};
 use varve_traversal::paths::{SimplePaths, simple_paths};
-use varve_traversal::{Search, Step, VertexNumber};
-use varve_view::Flow;
+use varve_traversal::{Search, VertexNumber};
 
 use super::answer::Answer;
 use super::parameters::{
@@ -107,37 +106,20 @@ pub(super) fn edge_exist(context: &RequestContext) -> HandlerResult {
         Some(name) => vec![ground.schema().require_edge_label(name)?.id],
         None => Vec::new(),
     };
-    let sort_values = named(query, "sort_values");
-    let most = match query.integer("limit", EDGES_LIMIT)? {
+    let limit = match query.integer("limit", EDGES_LIMIT)? {
         NO_LIMIT => u64::MAX,
-        most => u64::try_from(most).unwrap_or(0),
+        limit => u64::try_from(limit).unwrap_or(0),
     };
-    let step = Step {
-        direction: Some(Direction::Out),
-        labels,
-        ..Step::default()
+    let ask = Between {
+        labels: &labels,
+        sort_values: named(query, "sort_values"),
+        limit,
     };
     let mut search = ground.search();
     let failed = |error| refused(context, error);
     let from = search.number(&source).map_err(failed)?;
     let to = search.number(&target).map_err(failed)?;
-    let (view, key) = (search.view(), search.key(from));
-    let mut edges: Vec<EdgeId> = Vec::new();
-    if most > 0 {
-        let found = search.expand(&[from], &step, &mut |hop| {
-            if hop.to == to {
-                let edge = view.edge_id(&key, hop.edge)?;
-                if sort_values.is_none_or(|wanted| edge.sort_values == wanted) {
-                    edges.push(edge);
-                }
-            }
-            Ok(match edges.len() as u64 >= most {
-                true => Flow::Break(()),
-                false => Flow::Continue(()),
-            })
-        });
-        found.map_err(failed)?;
-    }
+    let edges = edges_between(&mut search, [from, to], &ask).map_err(failed)?;
     let mut answer = Answer::start(context, &ground);
     answer.edges(&edges, true)?;
     answer.bare()
