@@ -4,6 +4,8 @@
 //! those of other users. Only the administrator sees its own tasks and those without an owner. A
 //! task that the client does not see is 404.
 
+mod rows;
+
 use varve_auth::{ADMIN, Account, RecordKind};
 use varve_graph::Graph;
 use varve_graph::schema::SchemaKind;
@@ -17,7 +19,7 @@ use crate::respond::Response;
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 
-/// How many tasks a list has if the client does not say.
+/// How many tasks a list has, and how many rows a page of a result, if the client does not say.
 const DEFAULT_LIMIT: i64 = 100;
 
 /// What tasks name as the server that runs them.
@@ -35,10 +37,15 @@ pub(crate) static ROUTES: &[Route] = &[
             Parameter::new("limit", "long", "100"),
             Parameter::text("page"),
         ]),
-    Route::get("graphs/{graph}/tasks/{id}", Handler::Inline(get))
+    // A result has up to 16 MiB, too much for the connection's core.
+    Route::get("graphs/{graph}/tasks/{id}", Handler::Pooled(get))
         .reads(Scope::Graph)
         .needs(rights::READ_TASKS)
-        .of("job", "TaskAPI"),
+        .of("job", "TaskAPI")
+        .with(&[
+            Parameter::new("limit", "long", "100"),
+            Parameter::text("page"),
+        ]),
     Route::put("graphs/{graph}/tasks/{id}", Handler::Pooled(cancel))
         .writes(Scope::Graph)
         .needs(rights::WRITE_TASKS)
@@ -82,14 +89,19 @@ fn list(context: &RequestContext) -> HandlerResult {
     }
     json.end_array();
     if page.is_some() {
-        json.key("page");
-        match found.next {
-            Some(next) => json.string(&next.to_string()),
-            None => json.null(),
-        };
+        write_page(found.next, &mut json);
     }
     json.end_object();
     Ok(Response::ok(json.finish()))
+}
+
+/// Where the next page begins.
+fn write_page(next: Option<impl std::fmt::Display>, json: &mut JsonWriter) {
+    json.key("page");
+    match next {
+        Some(next) => json.string(&next.to_string()),
+        None => json.null(),
+    };
 }
 
 /// Whose tasks a client sees.
@@ -170,9 +182,11 @@ fn wanted_ids(query: &Query) -> Result<Vec<TaskId>, ApiError> {
 
 /// Page tokens are the last id seen; clients take them as opaque.
 fn page_token(text: &str) -> Result<TaskId, ApiError> {
-    text.parse()
-        .map(TaskId)
-        .map_err(|_| ApiError::backend(format!("Invalid page: '{text}'")))
+    text.parse().map(TaskId).map_err(|_| invalid_page(text))
+}
+
+fn invalid_page(text: &str) -> ApiError {
+    ApiError::backend(format!("Invalid page: '{text}'"))
 }
 
 /// The id in the path. What is not a number is no task's.
@@ -181,10 +195,38 @@ fn path_id(context: &RequestContext) -> Result<TaskId, ApiError> {
     text.parse().map(TaskId).map_err(|_| not_found(text))
 }
 
+/// The task, with all of its result or with the page that the client asks for. The token of a page
+/// is the number of its first row; clients take it as opaque.
 fn get(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let token = query.get("page");
+    let first = match token.filter(|token| !token.is_empty()) {
+        Some(token) => token.parse().map_err(|_| invalid_page(token))?,
+        None => 0,
+    };
+    let rows = limit(query)?.unwrap_or(usize::MAX);
     let graph = context.graph()?;
-    let detail = graph.tasks().detail(seen(context, &graph)?)?;
-    Ok(Response::ok(object(&detail)))
+    let mut detail = graph.tasks().detail(seen(context, &graph)?)?;
+    let mut next = None;
+    if token.is_some() || query.get("limit").is_some() {
+        let result = detail.result.take();
+        detail.result = match (detail.task.status, result) {
+            (TaskStatus::Success, Some(result)) => {
+                let page = rows::page(&result, first, rows);
+                next = page.next;
+                Some(page.text)
+            }
+            (_, result) => result,
+        };
+    }
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    write_task(&detail.task, Some(&detail), &mut json);
+    if token.is_some() {
+        write_page(next, &mut json);
+    }
+    json.end_object();
+    Ok(Response::ok(json.finish()))
 }
 
 fn cancel(context: &RequestContext) -> HandlerResult {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
@@ -231,6 +231,116 @@ fn what_is_wrong_is_refused_with_the_words_of_the_original() {
     assert!(
         message.contains("The weight of an edge must be a number >= 0"),
         "{message}"
+    );
+}
+
+/// The rows of a result on all its pages, each a key and its value or an item.
+fn pages(fixture: &Fixture, task: u64, rows: &str, size: usize) -> Vec<(String, Value)> {
+    let (mut found, mut page) = (Vec::new(), Value::from(""));
+    while let Some(token) = page.as_str() {
+        let path = format!("../tasks/{task}?limit={size}&page={token}");
+        let answer = fixture.done("GET", &path, "");
+        let result: Value = serde_json::from_str(answer["task_result"].as_str().unwrap()).unwrap();
+        let shown = match rows {
+            "" => result,
+            member => result[member].clone(),
+        };
+        let before = found.len();
+        match shown {
+            Value::Object(rows) => found.extend(rows),
+            Value::Array(rows) => found.extend(rows.into_iter().map(|row| (String::new(), row))),
+            other => panic!("no rows: {other}"),
+        }
+        page = answer["page"].clone();
+        let count = found.len() - before;
+        assert!(count <= size && (count == size || page.is_null()), "{path}");
+    }
+    assert!(page.is_null(), "{page}");
+    found
+}
+
+#[test]
+fn a_result_comes_page_by_page_with_every_row_once() {
+    let fixture = people();
+    let id = |number: usize| format!("1:v,[{number}]\"");
+    for start in (0..1_500).step_by(500) {
+        let vertex = |number| {
+            let name = id(number)[2..].to_owned();
+            json!({"label": "person", "properties": {"name": name, "age": 1}})
+        };
+        let vertices: Vec<Value> = (start..start + 500).map(vertex).collect();
+        fixture.done("POST", "vertices/batch", &json!(vertices).to_string());
+    }
+    let edge = |number: usize| {
+        json!({"label": "knows", "outV": id(number), "inV": id(number / 3),
+            "outVLabel": "person", "inVLabel": "person", "properties": {"date": "2020-01-01"}})
+    };
+    for start in (1..1_500).step_by(500) {
+        let edges: Vec<Value> = (start..(start + 500).min(1_500)).map(edge).collect();
+        fixture.done("POST", "edges/batch", &json!(edges).to_string());
+    }
+    let cases = [
+        ("degree", json!({"top": -1}), "", 1_504),
+        ("page_rank", json!({"top": -1}), "top", 1_504),
+        (
+            "sssp",
+            json!({"source": id(0), "top": -1}),
+            "distances",
+            1_500,
+        ),
+        ("k_core", json!({"k": 1}), "kcores", 2),
+    ];
+    for (name, parameters, member, rows) in cases {
+        let task = submit(&fixture, name, &parameters);
+        let whole = ended(&fixture, task);
+        assert!(whole.get("page").is_none());
+        let whole: Value = serde_json::from_str(whole["task_result"].as_str().unwrap()).unwrap();
+        let all = match member {
+            "" => whole,
+            member => whole[member].clone(),
+        };
+        for size in [700, 1_504] {
+            let found = pages(&fixture, task, member, size.min(rows));
+            assert_eq!(found.len(), rows, "{name}");
+            match &all {
+                Value::Object(all) => assert_eq!(&found.into_iter().collect::<Map<_, _>>(), all),
+                all => assert_eq!(
+                    &json!(found.iter().map(|row| &row.1).collect::<Vec<_>>()),
+                    all
+                ),
+            }
+        }
+    }
+    // What is beside the rows is on each page, and so is what the task says.
+    let task = fixture.done("GET", "../tasks/2?page=3&limit=2", "");
+    assert_eq!((&task["id"], &task["page"]), (&json!(2), &json!("5")));
+    let result: Value = serde_json::from_str(task["task_result"].as_str().unwrap()).unwrap();
+    assert_eq!(result["alpha"], 0.15);
+    assert_eq!(result["top"].as_object().unwrap().len(), 2);
+    // Without a token the first rows; without a limit 100 rows.
+    let first = fixture.done("GET", "../tasks/4?limit=1", "");
+    assert!(first.get("page").is_none());
+    let page = fixture.done("GET", "../tasks/2?page", "")["page"].clone();
+    assert_eq!(page, "100");
+    let past = fixture.done("GET", "../tasks/4?page=2", "");
+    assert_eq!(
+        (&past["task_result"], &past["page"]),
+        (&json!(r#"{"kcores":[]}"#), &Value::Null)
+    );
+    let message = "Invalid page: 'x'";
+    let answer = fixture.send("GET", "../tasks/1?page=x", "");
+    assert!(
+        answer.status >= 400 && answer.text().contains(message),
+        "{}",
+        answer.text()
+    );
+    // Why a task failed is no result.
+    let failed = submit(&fixture, "sssp", &json!({"source": "1:nobody"}));
+    let whole = ended(&fixture, failed)["task_result"].clone();
+    let task = fixture.done("GET", &format!("../tasks/{failed}?page&limit=1"), "");
+    assert_eq!(
+        (&task["task_result"], &task["page"]),
+        (&whole, &Value::Null)
     );
 }
 
