@@ -26,8 +26,8 @@ pub(crate) fn flat_map(
         let parent = &rows[row.segment as usize];
         if !local {
             cx.hold_place(&row.value)?;
+            // As its path, the sack of a result is its parent's.
             row = Row {
-                sack: row.sack,
                 bulk: row.bulk,
                 ..parent.at(row.value, cx.track)
             };
@@ -59,7 +59,6 @@ pub(crate) fn coalesce(
             if !or_self {
                 cx.hold_place(&row.value)?;
                 row = Row {
-                    sack: row.sack,
                     bulk: row.bulk,
                     ..rows[at].at(row.value, cx.track)
                 };
