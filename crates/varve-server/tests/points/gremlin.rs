@@ -1,44 +1,130 @@
 //! Gremlin: random traversals on the engine over a stored graph, with its rules and without,
 //! against an evaluator by the definitions over the model.
 //!
-//! `VARVE_GREMLIN_TRAVERSALS` sets how many traversals.
+//! The traversals have all steps and predicates of the language but those of [`LEFT_OUT`].
+//! `VARVE_GREMLIN_TRAVERSALS` sets how many traversals, `VARVE_GREMLIN_SEED` the first seed.
 
+mod draw;
 mod naive;
 mod step;
+mod value;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use varve_graph::read::View;
 use varve_gremlin::bind::{NoVariables, bind};
 use varve_gremlin::parse_traversal;
+use varve_gremlin::tree::{PredicateName, StepName};
+use varve_query::value::Owner;
 use varve_query::{Query, QueryError, QueryOptions, Value};
 use varve_testkit::Random;
 use varve_view::{CancelToken, Meter, MeterLimits};
 
 use crate::history;
+use step::{Argument, Step, Test};
+use value::sorted;
 
 /// Traversals of one run.
 const TRAVERSALS: u64 = 4_000;
 /// Results of the engine that are asked for at a time.
 const DEMAND: usize = 100;
 
+/// Differences that are shown.
+const SHOWN: usize = 8;
+
+/// Steps that no traversal has, and why.
+const LEFT_OUT: [(&[StepName], &str); 5] = [
+    (
+        &[
+            StepName::AddE,
+            StepName::AddV,
+            StepName::Drop,
+            StepName::MergeE,
+            StepName::MergeV,
+            StepName::Property,
+        ],
+        "they write: the tests of transactions have them",
+    ),
+    (
+        &[
+            StepName::ConnectedComponent,
+            StepName::Io,
+            StepName::PageRank,
+            StepName::PeerPressure,
+            StepName::Read,
+            StepName::ShortestPath,
+            StepName::Write,
+        ],
+        "the server refuses them",
+    ),
+    (&[StepName::Fail], "it gives no result"),
+    (
+        &[StepName::Profile, StepName::TimeLimit],
+        "what they give depends on the clock",
+    ),
+    (
+        &[StepName::Call],
+        "services of the server have tests of their own",
+    ),
+];
+
 /// The same text as the evaluator's for an equal value.
 fn canonical(value: &Value) -> String {
     let each = |values: &[Value]| values.iter().map(canonical).collect::<Vec<_>>();
     match value {
-        Value::Vertex(_) => format!("vertex {}", value.as_vertex_id().expect("an id")),
-        Value::Edge(edge, _) => format!("edge {}", edge.id),
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => format!("bool {value}"),
         Value::Int(n) => format!("int {n}"),
         Value::Long(n) => format!("long {n}"),
+        Value::Double(n) => format!("double {n:?}"),
         Value::Text(text) => format!("'{text}'"),
-        Value::List(values) => format!("[{}]", naive::sorted(each(values))),
+        Value::DateTime(instant) => {
+            assert_eq!(instant.offset, 0, "{instant}");
+            format!("date {}", instant.micros / 1_000)
+        }
+        Value::Vertex(_) => format!("vertex {}", value.as_vertex_id().expect("an id")),
+        Value::Edge(edge, _) => format!("edge {}", edge.id),
+        Value::VertexProperty(property) => {
+            let (id, key) = (property.vertex.id(), &property.name);
+            format!("property {id} {key} {}", canonical(&property.value))
+        }
+        Value::Property(property) => {
+            assert!(matches!(property.owner, Owner::Edge(_)), "{value}");
+            format!("property {} {}", property.name, canonical(&property.value))
+        }
+        Value::List(values) => format!("[{}]", sorted(each(values))),
+        Value::Set(values) => format!("set[{}]", sorted(values.iter().map(canonical).collect())),
         Value::Map(map) => {
             let texts = map
                 .iter()
                 .map(|(key, value)| format!("{}: {}", canonical(key), canonical(value)));
-            format!("{{{}}}", naive::sorted(texts.collect()))
+            format!("{{{}}}", sorted(texts.collect()))
         }
-        Value::Path(path) => format!("path({})", each(&path.objects).join(", ")),
+        Value::Entry(entry) => format!("{} = {}", canonical(&entry.0), canonical(&entry.1)),
+        Value::Path(path) => {
+            let objects = path.objects.iter().zip(&path.labels);
+            let object = |(value, labels): (&Value, &Vec<_>)| {
+                let labels = labels.iter().map(ToString::to_string).collect();
+                format!("{}@{}", canonical(value), sorted(labels))
+            };
+            format!(
+                "path({})",
+                objects.map(object).collect::<Vec<_>>().join(", ")
+            )
+        }
+        Value::Tree(tree) => {
+            let branch = |(key, below): (&Value, &varve_query::value::Tree)| {
+                let below = Value::Tree(std::sync::Arc::new(below.clone()));
+                format!("{}: {}", canonical(key), canonical(&below))
+            };
+            format!("tree({})", sorted(tree.0.iter().map(branch).collect()))
+        }
+        Value::Graph(graph) => {
+            let members = graph.members().map(canonical);
+            format!("graph({})", sorted(members.collect()))
+        }
+        Value::Token(token) => format!("token {token}"),
         other => format!("{} {other}", other.type_name()),
     }
 }
@@ -69,33 +155,114 @@ fn results(text: &str, view: &View, as_written: bool) -> Result<Vec<String>, Que
     Ok(texts)
 }
 
+/// A traversal as text.
+fn text_of(traversal: &draw::Traversal) -> String {
+    let steps = traversal.settings.iter().chain(&traversal.steps);
+    let texts: Vec<String> = steps.map(ToString::to_string).collect();
+    format!("g.{}", texts.join("."))
+}
+
+fn number_from(variable: &str, otherwise: u64) -> u64 {
+    let asked = std::env::var(variable);
+    asked.map_or(otherwise, |asked| asked.parse().expect("a number"))
+}
+
 #[test]
 fn random_traversals_give_what_their_definitions_say() {
-    let asked = std::env::var("VARVE_GREMLIN_TRAVERSALS");
-    let count = asked.map_or(TRAVERSALS, |count| count.parse().expect("a number"));
+    let count = number_from("VARVE_GREMLIN_TRAVERSALS", TRAVERSALS);
+    let first = number_from("VARVE_GREMLIN_SEED", 1);
     let (mut compared, mut empty) = (0, 0);
-    let mut seed = 0;
+    let mut wrong: Vec<String> = Vec::new();
+    let mut seed = first;
     while compared < count {
-        seed += 1;
         let mut random = Random::new(seed);
         let (view, model) = history::whole_point(seed, &mut random);
-        let steps = step::traversal(&mut random);
-        let Ok(wanted) = naive::results(&model, &steps) else {
+        let traversal = draw::traversal(&mut random);
+        let text = text_of(&traversal);
+        seed += 1;
+        let Ok(wanted) = naive::results(&model, &traversal.settings, &traversal.steps) else {
             continue;
         };
-        let mut wanted: Vec<String> = wanted.iter().map(naive::canonical).collect();
+        let mut wanted: Vec<String> = wanted.iter().map(value::Value::canonical).collect();
         wanted.sort_unstable();
-        let texts: Vec<String> = steps.iter().map(ToString::to_string).collect();
-        let text = format!("g.{}", texts.join("."));
         for as_written in [false, true] {
             let got = results(&text, &view, as_written);
-            let got = got.unwrap_or_else(|error| panic!("seed {seed}: {text}: {error}"));
-            assert_eq!(got, wanted, "seed {seed}, {text}, as written: {as_written}");
+            let difference = match got {
+                Ok(got) if got == wanted => continue,
+                Ok(got) => format!("{got:?}"),
+                Err(error) => error.to_string(),
+            };
+            wrong.push(format!(
+                "seed {}: {text}\n  as written: {as_written}\n  found:  {difference:.400}\n  \
+                 wanted: {wanted:.400?}",
+                seed - 1
+            ));
+            break;
         }
         empty += u64::from(wanted.is_empty());
         compared += 1;
     }
-    println!("{compared} traversals of {seed} drawn, {empty} without results");
+    let drawn = seed - first;
+    println!("{compared} traversals of {drawn} drawn, {empty} without results");
+    let shown = wrong
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
+    let differ = wrong.len();
+    assert!(wrong.is_empty(), "{differ} of {compared} differ:\n{shown}");
     assert!(empty * 3 < compared, "{empty} of {compared} give nothing");
-    assert!(compared * 2 > seed, "{compared} of {seed} are compared");
+    assert!(compared * 2 > drawn, "{compared} of {drawn} are compared");
+}
+
+/// Names of steps and predicates that 4,000 traversals have.
+fn drawn() -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
+    fn tests(test: &Test, names: &mut BTreeSet<&'static str>) {
+        match test {
+            Test::Is(name, _) => {
+                names.insert(name);
+            }
+            Test::And(a, b) | Test::Or(a, b) => {
+                tests(a, names);
+                tests(b, names);
+            }
+            Test::Not(inner) => tests(inner, names),
+        }
+    }
+    let (mut steps, mut predicates) = (BTreeSet::new(), BTreeSet::new());
+    for seed in 0..TRAVERSALS {
+        let traversal = draw::traversal(&mut Random::new(seed));
+        for step in &traversal.steps {
+            step.visit(&mut |step: &Step| {
+                steps.insert(step.name);
+                for argument in &step.arguments {
+                    if let Argument::Test(test) = argument {
+                        tests(test, &mut predicates);
+                    }
+                }
+            });
+        }
+    }
+    (steps, predicates)
+}
+
+#[test]
+fn every_step_and_every_predicate_is_drawn() {
+    let (steps, predicates) = drawn();
+    let left_out = |name: &StepName| LEFT_OUT.iter().any(|(names, _)| names.contains(name));
+    let missing: Vec<&str> = StepName::ALL
+        .iter()
+        .filter(|name| !left_out(name) && !steps.contains(name.text()))
+        .map(|name| name.text())
+        .collect();
+    assert_eq!(missing, [] as [&str; 0]);
+    // HugeGraph's own have tests of their own.
+    let others = [PredicateName::TextContains, PredicateName::Contains];
+    let missing: Vec<&str> = PredicateName::ALL
+        .iter()
+        .filter(|name| !others.contains(name) && !predicates.contains(name.text()))
+        .map(|name| name.text())
+        .collect();
+    assert_eq!(missing, [] as [&str; 0]);
 }

@@ -21,7 +21,10 @@ use varve_testkit::{ManualClock, Random};
 /// The property of vertices and edges: a whole number below [`VALUES`].
 pub(crate) const KEY: PropertyKeyId = PropertyKeyId(1);
 const VALUES: usize = 4;
-const KEY_NAME: &str = "age";
+const NAME: PropertyKeyId = PropertyKeyId(2);
+/// All properties; the second one is a text.
+pub(crate) const KEYS: [(PropertyKeyId, &str); 2] = [(KEY, "age"), (NAME, "name")];
+pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "Cy", " zoe "];
 pub(crate) const VERTEX_LABELS: [&str; 2] = ["person", "software"];
 pub(crate) const EDGE_LABELS: [&str; 3] = ["knows", "created", "wrote"];
 
@@ -219,13 +222,13 @@ const fn label_of(place: usize) -> VertexLabelId {
     VertexLabelId(1 + (place % VERTEX_LABELS.len()) as u32)
 }
 
-/// One in six elements has no value.
+/// One in six elements has no number, and one in six has no name.
 fn value(random: &mut Random) -> Properties {
-    let value = Value::Int(random.below(VALUES) as i32);
-    (!random.one_in(6))
-        .then_some((KEY, value))
-        .into_iter()
-        .collect()
+    let number = Value::Int(random.below(VALUES) as i32);
+    let number = (!random.one_in(6)).then_some((KEY, number));
+    let name = Value::Text((*random.pick(&NAMES)).into());
+    let name = (!random.one_in(6)).then_some((NAME, name));
+    number.into_iter().chain(name).collect()
 }
 
 fn put_vertex(place: usize, random: &mut Random) -> Change {
@@ -267,13 +270,15 @@ fn mutation(change: &Change) -> Mutation {
 /// Creates the labels, and says them as the model knows them.
 fn create_schema(graph: &Graph) -> ModelSchema {
     let catalogue = graph.catalogue();
-    let key = NewPropertyKey {
-        data_type: DataType::Int,
-        ..NewPropertyKey::named(KEY_NAME)
-    };
-    let made = catalogue.create_property_key(key).expect("a property key");
-    assert_eq!(made.element.id, KEY);
-    let properties = || vec![KEY_NAME.to_owned()];
+    for ((id, name), data_type) in KEYS.into_iter().zip([DataType::Int, DataType::Text]) {
+        let key = NewPropertyKey {
+            data_type,
+            ..NewPropertyKey::named(name)
+        };
+        let made = catalogue.create_property_key(key).expect("a property key");
+        assert_eq!(made.element.id, id);
+    }
+    let properties = || KEYS.map(|(_, name)| name.to_owned()).to_vec();
     for name in VERTEX_LABELS {
         let label = NewVertexLabel {
             id_strategy: Some(IdStrategy::CustomizeNumber),
