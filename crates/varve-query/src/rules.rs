@@ -9,6 +9,7 @@ use varve_view::SchemaView;
 use crate::plan::{Expanded, Name, Op, Plan};
 use crate::predicate::{Predicate, Test};
 use crate::value::Token;
+use crate::value::number::{NumberType, converted};
 use crate::{Value, plan};
 
 /// The plan of a query with every rule applied. `paths`: whether values remember where they were.
@@ -163,8 +164,8 @@ fn names_of(predicate: &Predicate) -> Option<Vec<Name>> {
     }
 }
 
-/// The ids that a filter by these may let pass, each once: texts also stand for what they read as.
-/// The filter itself stays.
+/// The ids that a filter by these may let pass, each once: texts also stand for what they read as,
+/// and numbers of any width for the whole number that they are. The filter itself stays.
 fn candidates(ids: Vec<Value>) -> Vec<Value> {
     let mut all = crate::value::ValueSet::default();
     for id in ids {
@@ -172,10 +173,8 @@ fn candidates(ids: Vec<Value>) -> Vec<Value> {
             all.extend(text.parse().map(Value::Long));
             all.extend(varve_model::value::Uuid::parse(text).map(|uuid| Value::Uuid(uuid.0)));
         }
-        all.insert(match id.as_long() {
-            Some(number) => Value::Long(number),
-            None => id,
-        });
+        let whole = converted(&id, NumberType::Long).ok();
+        all.insert(whole.filter(|whole| whole.equals(&id)).unwrap_or(id));
     }
     all.into_iter().collect()
 }

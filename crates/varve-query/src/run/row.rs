@@ -176,7 +176,9 @@ pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
     let mut keep: Vec<bool> = Vec::with_capacity(rows.len());
     for row in &rows {
         let next = bulks.len();
-        let own = row.path.is_some() || row.sack.is_some();
+        // Equal properties of two edges lead back to different edges.
+        let owned = matches!(row.value, Value::Property(_));
+        let own = owned || row.path.is_some() || row.sack.is_some();
         let place = match own {
             true => next,
             false => *places

@@ -89,6 +89,28 @@ fn conversions_keep_the_width_they_name() {
 }
 
 #[test]
+fn results_of_children_keep_what_their_value_carries() {
+    check(&[
+        ("g.withSack(1).V(1).map(__.out().count()).sack()", "Int(1)"),
+        (
+            "g.withSack(1).V(1).flatMap(__.sack(sum).by(__.constant(2)).out()).sack().dedup()",
+            "Int(1)",
+        ),
+        (
+            "g.withSack(1).V(1).local(__.sack(sum).by(__.constant(2)).out()).sack().dedup()",
+            "Int(3)",
+        ),
+        // Two edges have an equal property.
+        (
+            "g.E().has('weight', 1.0).properties().barrier().element().inV().id().sum()",
+            "Long(9)",
+        ),
+        ("g.V().hasId(within(1.0, 2L)).count()", "Long(2)"),
+        ("g.V().hasId(within(1.5, 7.0m)).count()", "Long(0)"),
+    ]);
+}
+
+#[test]
 fn strategies_hide_a_part_of_the_graph() {
     let two = "g.withStrategies(SubgraphStrategy(vertices: has('name', within('josh','lop'))))";
     let heavy = "g.withStrategies(SubgraphStrategy(edges: has('weight', 1.0)))";
