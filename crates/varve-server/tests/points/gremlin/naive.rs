@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use varve_testkit::model::ModelView;
 
 use super::step::{Argument, Step};
-use super::value::Value;
+use super::value::{Value, take_undecided};
 
 /// How many values a traversal may have at a time; with more it is left out.
 const VALUES_MAX: usize = 3_000;
@@ -57,11 +57,11 @@ impl Walker {
     }
 }
 
-/// More values than [`VALUES_MAX`].
+/// More values than [`VALUES_MAX`], or results that depend on an order that nothing decides.
 #[derive(Debug)]
-pub(crate) struct TooMany;
+pub(crate) struct LeftOut;
 
-type Walkers = Result<Vec<Walker>, TooMany>;
+type Walkers = Result<Vec<Walker>, LeftOut>;
 
 struct Naive<'a> {
     view: &'a ModelView,
@@ -74,7 +74,8 @@ pub(crate) fn results(
     view: &ModelView,
     settings: &[Step],
     steps: &[Step],
-) -> Result<Vec<Value>, TooMany> {
+) -> Result<Vec<Value>, LeftOut> {
+    take_undecided();
     let mut start = Walker::new(Value::Null);
     start.path.clear();
     let naive = Naive {
@@ -96,6 +97,9 @@ pub(crate) fn results(
         step.visit(&mut |step| naive.register(step));
     }
     let walkers = naive.run(steps, vec![start])?;
+    if take_undecided() {
+        return Err(LeftOut);
+    }
     Ok(walkers.into_iter().map(|walker| walker.value).collect())
 }
 
@@ -103,6 +107,7 @@ pub(crate) fn results(
 fn distinct(values: impl IntoIterator<Item = Value>) -> Vec<(Value, Vec<usize>)> {
     let mut found: Vec<(String, Value, Vec<usize>)> = Vec::new();
     for (at, value) in values.into_iter().enumerate() {
+        value.look_at_order();
         let text = value.canonical();
         match found.iter_mut().find(|(own, ..)| *own == text) {
             Some((.., places)) => places.push(at),
@@ -141,26 +146,26 @@ impl Naive<'_> {
         for step in steps {
             walkers = self.step(step, walkers)?;
             if walkers.len() > VALUES_MAX {
-                return Err(TooMany);
+                return Err(LeftOut);
             }
         }
         Ok(walkers)
     }
 
     /// What a child gives for one walker.
-    fn child(&self, steps: &[Step], walker: &Walker) -> Result<Vec<Value>, TooMany> {
+    fn child(&self, steps: &[Step], walker: &Walker) -> Result<Vec<Value>, LeftOut> {
         let found = self.run(steps, vec![walker.clone()])?;
         Ok(found.into_iter().map(|walker| walker.value).collect())
     }
 
     /// Whether a child gives anything for a walker.
-    fn gives(&self, child: &[Step], walker: &Walker) -> Result<bool, TooMany> {
+    fn gives(&self, child: &[Step], walker: &Walker) -> Result<bool, LeftOut> {
         Ok(!self.run(child, vec![walker.clone()])?.is_empty())
     }
 
     /// What `by` reads of a walker: itself without arguments, a property or an entry by its key, a
     /// token, the first result of a child. `None`: nothing.
-    fn by(&self, by: Option<&Step>, walker: &Walker) -> Result<Option<Value>, TooMany> {
+    fn by(&self, by: Option<&Step>, walker: &Walker) -> Result<Option<Value>, LeftOut> {
         Ok(match by.and_then(|by| by.arguments.first()) {
             None | Some(Argument::Word("asc" | "desc")) => Some(walker.value.clone()),
             Some(Argument::Name(key)) => self.by_key(&walker.value, key),

@@ -1,5 +1,6 @@
 //! Values of the evaluator: their relations, arithmetic and texts, as the reference defines them.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 use varve_model::{EdgeId, VertexId};
@@ -47,7 +48,43 @@ pub(crate) fn sorted(mut texts: Vec<String>) -> String {
 pub(crate) const SOME_DAY: i64 = 1_582_848_000_000;
 pub(crate) const DAY: i64 = 86_400_000;
 
+thread_local! {
+    /// Whether lists were compared whose order nothing decides.
+    static UNDECIDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether lists were compared whose order nothing decides, since this was asked last.
+pub(crate) fn take_undecided() -> bool {
+    UNDECIDED.take()
+}
+
 impl Value {
+    /// Called before values are compared: whether two lists are equal may depend on an order that
+    /// nothing decides.
+    pub(crate) fn look_at_order(&self) {
+        let pairs = |pairs: &[(Self, Self)]| {
+            for (key, value) in pairs {
+                key.look_at_order();
+                value.look_at_order();
+            }
+        };
+        match self {
+            Self::List(values) => {
+                let mut texts = values.iter().map(Self::canonical);
+                let first = texts.next();
+                if texts.any(|text| Some(text) != first) {
+                    UNDECIDED.set(true);
+                }
+                values.iter().for_each(Self::look_at_order);
+            }
+            Self::Set(values) => values.iter().for_each(Self::look_at_order),
+            Self::Map(entries) | Self::Tree(entries) => pairs(entries),
+            Self::Entry(entry) => pairs(std::slice::from_ref(entry)),
+            Self::Path(objects) => objects.iter().for_each(|(value, _)| value.look_at_order()),
+            _ => {}
+        }
+    }
+
     pub(crate) fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
@@ -93,6 +130,8 @@ impl Value {
 
     /// The relation of `dedup` and of keys of maps.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
+        self.look_at_order();
+        other.look_at_order();
         self.canonical() == other.canonical()
     }
 
@@ -100,12 +139,7 @@ impl Value {
     pub(crate) fn equals(&self, other: &Self) -> bool {
         match (self.as_f64(), other.as_f64()) {
             (Some(a), Some(b)) => a == b,
-            (None, None) => match (self, other) {
-                (Self::List(a), Self::List(b)) => {
-                    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b))
-                }
-                _ => self.is_equivalent(other),
-            },
+            (None, None) => self.is_equivalent(other),
             _ => false,
         }
     }

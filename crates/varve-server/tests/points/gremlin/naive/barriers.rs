@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::step::{Argument, Step};
 use super::super::value::{Value, operate};
 use super::lists::reduced;
-use super::{Naive, TooMany, Walker, Walkers, distinct, set_of};
+use super::{LeftOut, Naive, Walker, Walkers, distinct, set_of};
 
 fn one(value: Value) -> Option<Vec<Walker>> {
     Some(vec![Walker::new(value)])
@@ -65,7 +65,7 @@ impl Naive<'_> {
         &self,
         step: &Step,
         walkers: &[Walker],
-    ) -> Result<Option<Vec<Walker>>, TooMany> {
+    ) -> Result<Option<Vec<Walker>>, LeftOut> {
         if step.says("local") {
             return Ok(None);
         }
@@ -158,7 +158,7 @@ impl Naive<'_> {
     }
 
     /// Steps that gather: with a name into a side effect, else as their only result.
-    fn gathered(&self, step: &Step, walkers: &[Walker]) -> Result<Option<Vec<Walker>>, TooMany> {
+    fn gathered(&self, step: &Step, walkers: &[Walker]) -> Result<Option<Vec<Walker>>, LeftOut> {
         let names = step.names();
         let before = names
             .first()
@@ -207,7 +207,7 @@ impl Naive<'_> {
     }
 
     /// The second `by` runs over the values of a group together.
-    fn grouped(&self, step: &Step, walkers: &[Walker]) -> Result<Value, TooMany> {
+    fn grouped(&self, step: &Step, walkers: &[Walker]) -> Result<Value, LeftOut> {
         let bys = step.all_behind("by");
         let mut keyed = Vec::new();
         for walker in walkers {

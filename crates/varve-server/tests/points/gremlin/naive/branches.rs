@@ -3,7 +3,7 @@
 use super::super::step::{Argument, Step};
 use super::super::value::Value;
 use super::filters::holds;
-use super::{Naive, TooMany, Walker, Walkers};
+use super::{LeftOut, Naive, Walker, Walkers};
 
 impl Naive<'_> {
     /// `None`: the step is no branch.
@@ -11,7 +11,7 @@ impl Naive<'_> {
         &self,
         step: &Step,
         walkers: &[Walker],
-    ) -> Result<Option<Vec<Walker>>, TooMany> {
+    ) -> Result<Option<Vec<Walker>>, LeftOut> {
         Ok(Some(match step.name {
             "union" => {
                 let mut all = Vec::new();
@@ -170,7 +170,7 @@ impl Naive<'_> {
         Ok(all)
     }
 
-    fn ends(&self, modulators: &[Step], walker: &Walker) -> Result<bool, TooMany> {
+    fn ends(&self, modulators: &[Step], walker: &Walker) -> Result<bool, LeftOut> {
         let rounds = walker.loops.last().expect("it is in the loop").1;
         if let Some(times) = Step::find(modulators, "times") {
             return Ok(rounds >= times.number(0));
@@ -181,7 +181,7 @@ impl Naive<'_> {
         }
     }
 
-    fn emits(&self, modulators: &[Step], walker: &Walker) -> Result<bool, TooMany> {
+    fn emits(&self, modulators: &[Step], walker: &Walker) -> Result<bool, LeftOut> {
         match Step::find(modulators, "emit") {
             Some(emit) if emit.arguments.is_empty() => Ok(true),
             Some(emit) => self.tests(emit, walker),
@@ -189,7 +189,7 @@ impl Naive<'_> {
         }
     }
 
-    fn tests(&self, modulator: &Step, walker: &Walker) -> Result<bool, TooMany> {
+    fn tests(&self, modulator: &Step, walker: &Walker) -> Result<bool, LeftOut> {
         match &modulator.arguments[0] {
             Argument::Test(test) => Ok(holds(test, &walker.value)),
             _ => self.gives(modulator.child(0), walker),

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::step::{Argument, Step, Test};
 use super::super::value::Value;
 use super::elements::{own_key, own_value};
-use super::{Naive, TooMany, Walker, distinct};
+use super::{LeftOut, Naive, Walker, distinct};
 
 /// Whether a value passes a predicate. Across families nothing is less or greater.
 pub(super) fn holds(test: &Test, value: &Value) -> bool {
@@ -98,7 +98,7 @@ fn any_holds(arguments: &[Argument], value: &Value) -> bool {
 
 impl Naive<'_> {
     /// `None`: the step is no filter.
-    pub(super) fn keeps(&self, step: &Step, walker: &Walker) -> Result<Option<bool>, TooMany> {
+    pub(super) fn keeps(&self, step: &Step, walker: &Walker) -> Result<Option<bool>, LeftOut> {
         let value = &walker.value;
         let arguments = step.arguments.as_slice();
         let each = |meets: fn(bool) -> bool| match (value.members(), arguments) {
@@ -152,7 +152,7 @@ impl Naive<'_> {
         }))
     }
 
-    fn has(&self, arguments: &[Argument], walker: &Walker) -> Result<bool, TooMany> {
+    fn has(&self, arguments: &[Argument], walker: &Walker) -> Result<bool, LeftOut> {
         let value = &walker.value;
         Ok(match arguments {
             [Argument::Name(key)] => self.property(value, key).is_some(),
@@ -180,7 +180,7 @@ impl Naive<'_> {
     }
 
     /// `where` of a child, or of a predicate whose values are labels or side effects.
-    fn is_where(&self, step: &Step, walker: &Walker) -> Result<bool, TooMany> {
+    fn is_where(&self, step: &Step, walker: &Walker) -> Result<bool, LeftOut> {
         let (start, test) = match step.arguments.as_slice() {
             [Argument::Child(child)] => return self.is_where_child(child, walker),
             [Argument::Test(test)] => (walker.value.clone(), test),
@@ -223,7 +223,7 @@ impl Naive<'_> {
     }
 
     /// `as` at the start says where the child begins, at its end what it has to come to.
-    fn is_where_child(&self, child: &[Step], walker: &Walker) -> Result<bool, TooMany> {
+    fn is_where_child(&self, child: &[Step], walker: &Walker) -> Result<bool, LeftOut> {
         let label = |step: Option<&Step>| {
             let step = step.filter(|step| step.name == "as")?;
             Some(step.names()[0].to_owned())
@@ -260,7 +260,7 @@ impl Naive<'_> {
     }
 
     /// Whether a path has an object twice; `None` where `by` finds nothing.
-    fn repeats(&self, step: &Step, walker: &Walker) -> Result<Option<bool>, TooMany> {
+    fn repeats(&self, step: &Step, walker: &Walker) -> Result<Option<bool>, LeftOut> {
         let Some(objects) = self.read_path(step, walker)? else {
             return Ok(None);
         };

@@ -3,7 +3,7 @@
 use super::super::step::{Argument, Step};
 use super::super::value::{Value, operate};
 use super::barriers::{by_keys, kept, orders};
-use super::{Naive, TooMany, Walker, set_of};
+use super::{LeftOut, Naive, Walker, set_of};
 
 /// What a reducer makes of values; `None`: nothing.
 pub(super) fn reduced(name: &str, values: &[Value]) -> Option<Value> {
@@ -52,7 +52,7 @@ pub(super) fn column(value: &Value, word: &str) -> Value {
 }
 
 impl Naive<'_> {
-    pub(super) fn combined(&self, step: &Step, walker: &Walker) -> Result<Vec<Value>, TooMany> {
+    pub(super) fn combined(&self, step: &Step, walker: &Walker) -> Result<Vec<Value>, LeftOut> {
         let value = &walker.value;
         let own = value.members().unwrap_or_else(|| vec![value.clone()]);
         let other = match step.arguments.first() {
@@ -124,7 +124,7 @@ impl Naive<'_> {
     }
 
     /// `order(local)`: members of a list, entries of a map.
-    fn ordered_within(&self, step: &Step, value: &Value) -> Result<Value, TooMany> {
+    fn ordered_within(&self, step: &Step, value: &Value) -> Result<Value, LeftOut> {
         let (bys, down) = orders(step);
         let members = match value {
             Value::Map(entries) => {

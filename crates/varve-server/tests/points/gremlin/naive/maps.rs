@@ -3,7 +3,7 @@
 use super::super::step::{Argument, Step};
 use super::super::value::Value;
 use super::lists::column;
-use super::{Naive, TooMany, Walker};
+use super::{LeftOut, Naive, Walker};
 
 /// Objects with their labels.
 type Objects = Vec<(Value, Vec<String>)>;
@@ -14,7 +14,7 @@ impl Naive<'_> {
         &self,
         step: &Step,
         walker: &Walker,
-    ) -> Result<Option<Vec<Value>>, TooMany> {
+    ) -> Result<Option<Vec<Value>>, LeftOut> {
         let value = &walker.value;
         Ok(Some(match step.name {
             "constant" => vec![step.value(0).clone()],
@@ -65,7 +65,7 @@ impl Naive<'_> {
         }))
     }
 
-    fn select(&self, step: &Step, walker: &Walker) -> Result<Option<Value>, TooMany> {
+    fn select(&self, step: &Step, walker: &Walker) -> Result<Option<Value>, LeftOut> {
         if let [Argument::Word(word @ ("keys" | "values"))] = step.arguments.as_slice() {
             return Ok(Some(column(&walker.value, word)));
         }
@@ -110,7 +110,7 @@ impl Naive<'_> {
         &self,
         step: &Step,
         walker: &Walker,
-    ) -> Result<Option<Objects>, TooMany> {
+    ) -> Result<Option<Objects>, LeftOut> {
         let place = |name: &str| {
             let modulator = Step::find(&step.behind, name)?;
             let label = modulator.names()[0].to_owned();
@@ -135,7 +135,7 @@ impl Naive<'_> {
     }
 
     /// `x op y` of variables and numbers, as a DOUBLE.
-    fn math(&self, step: &Step, walker: &Walker) -> Result<Option<Value>, TooMany> {
+    fn math(&self, step: &Step, walker: &Walker) -> Result<Option<Value>, LeftOut> {
         let text = step.names()[0];
         let parts: Vec<&str> = text.split(' ').collect();
         let [left, operator, right] = parts.as_slice() else {
@@ -179,7 +179,7 @@ impl Naive<'_> {
     }
 
     /// The value, then texts or first results of children; nothing adds nothing.
-    fn concat(&self, step: &Step, walker: &Walker) -> Result<Value, TooMany> {
+    fn concat(&self, step: &Step, walker: &Walker) -> Result<Value, LeftOut> {
         let mut text = walker.value.as_text();
         for argument in &step.arguments {
             match argument {
@@ -196,7 +196,7 @@ impl Naive<'_> {
     }
 
     /// `%{_}` is what the next `by` reads, `%{x}` a property, a label or a side effect.
-    fn format(&self, step: &Step, walker: &Walker) -> Result<Option<Value>, TooMany> {
+    fn format(&self, step: &Step, walker: &Walker) -> Result<Option<Value>, LeftOut> {
         let bys = step.all_behind("by");
         let (mut text, mut rest, mut next) = (String::new(), step.names()[0], 0);
         while let Some((before, behind)) = rest.split_once("%{") {

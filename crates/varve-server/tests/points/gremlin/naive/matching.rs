@@ -2,7 +2,7 @@
 
 use super::super::step::{Argument, Step};
 use super::super::value::Value;
-use super::{Naive, TooMany, Walker, Walkers};
+use super::{LeftOut, Naive, Walker, Walkers};
 
 /// Labels with the values that they are bound to.
 type Bound = Vec<(String, Value)>;
@@ -61,7 +61,7 @@ impl Naive<'_> {
         pattern: &[Step],
         bound: Bound,
         walker: &Walker,
-    ) -> Result<Vec<Bound>, TooMany> {
+    ) -> Result<Vec<Bound>, LeftOut> {
         if let [not] = pattern
             && not.name == "not"
         {
