@@ -61,7 +61,7 @@ fn read_rows(
     let mut options = ReadOptions::default();
     options.set_total_order_seek(true);
     options.fill_cache(false);
-    let mut rows = space.db().raw_iterator_cf_opt(family, options);
+    let mut rows = space.db().raw_iterator_cf_opt(&family, options);
     match forward {
         true => rows.seek(first),
         false => rows.seek_for_prev(last),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
+use rust_rocksdb::{ColumnFamilyDescriptor, Options};
 use varve_kv::{
     Capabilities, Engine, KvError, Space, SpaceId, TableSpec, check_space_name, fail_point,
 };
@@ -15,6 +15,7 @@ use varve_kv_front::{FrontConfig, FrontOptions, FrontSpace};
 use crate::config::RocksConfig;
 use crate::directory::{DataDir, DirectoryContent, foreign, headless};
 use crate::errors::{file_error, open_error};
+use crate::families::Db;
 use crate::front_log;
 use crate::health::{Events, Health, Listener};
 use crate::manifest;
@@ -128,13 +129,19 @@ impl RocksEngine {
         };
         let mut options = self.shared.space_options(name, listener);
         options.create_if_missing(is_new);
+        let mut stored = Vec::new();
         if !is_new {
             manifest::check(name, &path)?;
-            check_tables(name, &path, tables, &options)?;
+            stored = stored_tables(name, &path, tables, &options)?;
             wal::check(name, &path)?;
         }
+        // Without a front table a batch may be for any table.
+        let has_family = |table: &&TableSpec| {
+            self.shared.front.is_none() || stored.iter().any(|name| name == table.name)
+        };
         let families = tables
             .iter()
+            .filter(has_family)
             .map(|table| {
                 let options = self.shared.table_options(table);
                 ColumnFamilyDescriptor::new(table.name, options)
@@ -147,7 +154,7 @@ impl RocksEngine {
         if is_new {
             fail_point::SPACE_CREATE.reach().map_err(creating)?;
         }
-        let db = DB::open_cf_descriptors(&options, &path, families)
+        let db = Db::open_cf_descriptors(&options, &path, families)
             .map_err(|error| open_error(name, &error))?;
         if is_new {
             fail_point::SPACE_CREATED.reach().map_err(creating)?;
@@ -292,20 +299,21 @@ impl Engine for RocksEngine {
     }
 }
 
-/// Refuses a store with a table that is not in the list: a newer version wrote it.
-fn check_tables(
+/// The names of the column families of a store. Refuses a store with a table that is not in the
+/// list: a newer version wrote it.
+fn stored_tables(
     name: &str,
     path: &Path,
     tables: &[TableSpec],
     options: &Options,
-) -> Result<(), KvError> {
-    let stored = DB::list_cf(options, path).map_err(|error| open_error(name, &error))?;
-    for family in stored {
+) -> Result<Vec<String>, KvError> {
+    let stored = Db::list_cf(options, path).map_err(|error| open_error(name, &error))?;
+    for family in &stored {
         let known = family == DEFAULT_FAMILY || tables.iter().any(|table| table.name == family);
         if !known {
             let detail = format!("it has a table '{family}' that this version does not know");
             return Err(unavailable(name, &detail));
         }
     }
-    Ok(())
+    Ok(stored)
 }

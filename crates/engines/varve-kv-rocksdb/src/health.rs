@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use rust_rocksdb::DB;
 use rust_rocksdb::event_listener::{
     BackgroundErrorStatus, DBBackgroundErrorReason, DBWriteStallCondition, EventListener,
     FlushJobInfo, MutableStatus, WriteStallInfo,
@@ -14,6 +13,7 @@ use rust_rocksdb::event_listener::{
 use varve_kv::KvError;
 
 use crate::errors::{file_error, write_error};
+use crate::families::Db;
 use crate::manifest;
 
 /// Room that recovery needs besides the memtables it flushes: a new log and manifest.
@@ -135,7 +135,7 @@ impl Health {
     /// full and is not.
     pub(crate) fn before_write(
         &self,
-        db: &DB,
+        db: &Db,
         memtable_bytes: impl Fn() -> u64,
     ) -> Result<(), KvError> {
         if self.broken.load(Ordering::Acquire) {
@@ -156,7 +156,7 @@ impl Health {
     /// Takes RocksDB out of its error state if there is room for what it then does. If not, the
     /// write itself finds out whether it still works: RocksDB goes on writing when only a
     /// compaction found no room.
-    fn recover(&self, db: &DB, memtable_bytes: u64) {
+    fn recover(&self, db: &Db, memtable_bytes: u64) {
         let _guard = self.recovery.lock();
         if !self.events.disk_full.load(Ordering::Acquire) {
             return;

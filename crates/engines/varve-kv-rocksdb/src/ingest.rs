@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rust_rocksdb::properties as property;
-use rust_rocksdb::{DB, DBCompressionType, IngestExternalFileOptions, Options, SstFileWriter};
+use rust_rocksdb::{DBCompressionType, IngestExternalFileOptions, Options, SstFileWriter};
 use varve_kv::range::prefix_end;
 use varve_kv::{KvError, Reader, TableId, TableSpec, fail_point};
 use varve_kv_front::{Base, SortedTable};
 
 use crate::errors::{file_error, passing};
+use crate::families::Db;
 use crate::manifest;
 use crate::options::{LEVEL0_STOP, Shared};
 use crate::snapshot::OwnedSnapshot;
@@ -42,7 +43,7 @@ pub(crate) struct Ingest {
 }
 
 impl Ingest {
-    pub(crate) fn new(db: &DB, tables: &[TableSpec], shared: &Shared) -> Self {
+    pub(crate) fn new(db: &Db, tables: &[TableSpec], shared: &Shared) -> Self {
         let dir = db.path().join(NEW_FILES);
         // If they cannot be removed, they only take room.
         let _ = fs::remove_dir_all(&dir);
@@ -67,16 +68,16 @@ impl Ingest {
 }
 
 /// Whether the table has sorted files or memtables with anything.
-fn has_rows(db: &DB, table: &TableSpec) -> bool {
+fn has_rows(db: &Db, table: &TableSpec) -> bool {
     let Some(family) = db.cf_handle(table.name) else {
-        return true;
+        return false;
     };
     let figures = [
         property::TOTAL_SST_FILES_SIZE,
         property::NUM_ENTRIES_ACTIVE_MEM_TABLE,
         property::NUM_ENTRIES_IMM_MEM_TABLES,
     ];
-    let empty = |name| matches!(db.property_int_value_cf(family, name), Ok(Some(0)));
+    let empty = |name| matches!(db.property_int_value_cf(&family, name), Ok(Some(0)));
     !figures.into_iter().all(empty)
 }
 
@@ -142,12 +143,12 @@ impl RocksSpace {
     }
 
     fn take_in(&self, table: TableId, file: &Path) -> Result<(), KvError> {
-        let family = self.view().family(table);
+        let family = self.family_to_write(table)?;
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         self.ingest.holds[usize::from(table.0)].store(true, Ordering::Release);
         self.db()
-            .ingest_external_file_cf_opts(family, &options, vec![file])
+            .ingest_external_file_cf_opts(&family, &options, vec![file])
             .map_err(|error| self.not_taken_in(&error))?;
         self.reached(&fail_point::FRONT_INGESTED)
     }
@@ -244,7 +245,7 @@ impl Base for RocksSpace {
             let family = self.db().cf_handle(table.name)?;
             let name = property::num_files_at_level(0);
             self.db()
-                .property_int_value_cf(family, &name)
+                .property_int_value_cf(&family, &name)
                 .ok()
                 .flatten()
         };

@@ -29,6 +29,7 @@ mod config;
 mod directory;
 mod engine;
 mod errors;
+mod families;
 mod front_log;
 mod health;
 mod ingest;

@@ -3,9 +3,10 @@
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use rust_rocksdb::{ReadOptions, Snapshot as RocksSnapshot};
+use rust_rocksdb::ReadOptions;
 use varve_kv::ReaderLayer;
 
+use crate::families::Snapshot as RocksSnapshot;
 use crate::space::RocksSpace;
 use crate::view::View;
 

@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 use rust_rocksdb::checkpoint::Checkpoint;
 use rust_rocksdb::{
-    AsColumnFamilyRef, CompactOptions, DB, FlushOptions, ReadOptions, WaitForCompactOptions,
+    AsColumnFamilyRef, CompactOptions, FlushOptions, ReadOptions, WaitForCompactOptions,
     WriteBatch, WriteOptions,
 };
 use varve_kv::fail_point::{self, FailPoint};
@@ -19,6 +19,7 @@ use crate::batch::Encoder;
 use crate::checksums;
 use crate::engine::OpenMark;
 use crate::errors::{file_error, kv_error};
+use crate::families::{Db, Families, Family};
 use crate::health::Health;
 use crate::ingest::Ingest;
 use crate::options::Shared;
@@ -36,8 +37,9 @@ thread_local! {
 pub(crate) struct RocksSpace {
     name: String,
     tables: &'static [TableSpec],
-    /// Column families' ids by table.
-    families: Vec<u32>,
+    families: Families,
+    /// Column families' ids by table, once something is written to the memtables.
+    ids: OnceLock<Vec<u32>>,
     health: Health,
     /// Writers share it; one that must know all stored keys of a prefix has it alone.
     writers: RwLock<()>,
@@ -46,14 +48,14 @@ pub(crate) struct RocksSpace {
     point_options: ReadOptions,
     shared: Arc<Shared>,
     pub(crate) ingest: Ingest,
-    db: DB,
+    db: Db,
     /// Dropped after the database, when the space may be opened again.
     _open: OpenMark,
 }
 
 impl RocksSpace {
     pub(crate) fn new(
-        db: DB,
+        db: Db,
         tables: &'static [TableSpec],
         health: Health,
         shared: Arc<Shared>,
@@ -61,18 +63,13 @@ impl RocksSpace {
     ) -> Self {
         let mut synced = WriteOptions::default();
         synced.set_sync(true);
-        let families = tables
-            .iter()
-            .map(|table| {
-                let family = db.cf_handle(table.name);
-                family.expect("every table was opened with the space").id()
-            })
-            .collect();
+        let families = Families::of(&db, tables);
         let ingest = Ingest::new(&db, tables, &shared);
         Self {
             name: open.name().to_owned(),
             tables,
             families,
+            ids: OnceLock::new(),
             health,
             writers: RwLock::default(),
             synced,
@@ -85,7 +82,7 @@ impl RocksSpace {
         }
     }
 
-    pub(crate) fn db(&self) -> &DB {
+    pub(crate) fn db(&self) -> &Db {
         &self.db
     }
 
@@ -105,6 +102,7 @@ impl RocksSpace {
         View {
             space: &self.name,
             db: &self.db,
+            families: &self.families,
             tables: self.tables,
             snapshot: None,
             point_options: &self.point_options,
@@ -137,6 +135,25 @@ impl RocksSpace {
         })
     }
 
+    /// The family of a table that is written to, created if it is missing.
+    pub(crate) fn family_to_write(&self, table: TableId) -> Result<Family<'_>, KvError> {
+        let spec = &self.tables[usize::from(table.0)];
+        let options = || self.shared.table_options(spec);
+        self.families
+            .get_or_create(&self.db, table, spec, options)
+            .map_err(|error| self.write_failed(&error))
+    }
+
+    /// The ids of all tables' families.
+    fn ids(&self) -> Result<&[u32], KvError> {
+        if let Some(ids) = self.ids.get() {
+            return Ok(ids);
+        }
+        let of = |table: usize| Ok(self.family_to_write(TableId(table as u8))?.id());
+        let ids = (0..self.tables.len()).map(of).collect::<Result<_, _>>()?;
+        Ok(self.ids.get_or_init(|| ids))
+    }
+
     /// Encodes and writes; `unbounded` as in [`Encoder::encode`].
     fn write_encoded(
         &self,
@@ -145,9 +162,9 @@ impl RocksSpace {
         encoder: &mut Encoder,
         unbounded: impl FnMut(usize, &[u8]) -> Result<Vec<Vec<u8>>, Encode>,
     ) -> Result<(), Encode> {
+        let ids = self.ids().map_err(Encode::Failed)?;
         let sort_from = self.shared.tuning.sort_batches_from;
-        let encoded =
-            WriteBatch::from_data(encoder.encode(batch, &self.families, sort_from, unbounded)?);
+        let encoded = WriteBatch::from_data(encoder.encode(batch, ids, sort_from, unbounded)?);
         let options = match durability {
             Durability::Sync => &self.synced,
             Durability::Buffered => &self.buffered,
@@ -188,10 +205,12 @@ impl RocksSpace {
 
     /// All stored keys of a table that start with `start`.
     pub(crate) fn keys_under(&self, table: usize, start: &[u8]) -> Result<Vec<Vec<u8>>, KvError> {
-        let family = self.view().family(TableId(table as u8));
+        let Some(family) = self.families.get(TableId(table as u8)) else {
+            return Ok(Vec::new());
+        };
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);
-        let mut rows = self.db.raw_iterator_cf_opt(family, options);
+        let mut rows = self.db.raw_iterator_cf_opt(&family, options);
         let mut keys = Vec::new();
         rows.seek(start);
         while let Some(key) = rows.key().filter(|key| key.starts_with(start)) {
@@ -202,12 +221,15 @@ impl RocksSpace {
         Ok(keys)
     }
 
+    /// The families of all tables that have one.
+    fn open_families(&self) -> impl Iterator<Item = Family<'_>> {
+        let of = |table: usize| self.families.get(TableId(table as u8));
+        (0..self.tables.len()).filter_map(of)
+    }
+
     fn flush(&self) -> Result<(), rust_rocksdb::Error> {
-        let families: Vec<_> = self
-            .tables
-            .iter()
-            .filter_map(|table| self.db.cf_handle(table.name))
-            .collect();
+        let families: Vec<_> = self.open_families().collect();
+        let families: Vec<_> = families.iter().collect();
         let mut options = FlushOptions::default();
         options.set_wait(true);
         self.db.flush_cfs_opt(&families, &options)
@@ -261,11 +283,9 @@ impl Space for RocksSpace {
         self.flush()
             .map_err(|error| self.health.write_failed(&error))?;
         let options = CompactOptions::default();
-        for table in self.tables {
-            if let Some(family) = self.db.cf_handle(table.name) {
-                self.db
-                    .compact_range_cf_opt(family, None::<&[u8]>, None::<&[u8]>, &options);
-            }
+        for family in self.open_families() {
+            self.db
+                .compact_range_cf_opt(&family, None::<&[u8]>, None::<&[u8]>, &options);
         }
         self.db
             .wait_for_compact(&WaitForCompactOptions::default())

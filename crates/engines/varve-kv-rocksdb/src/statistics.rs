@@ -1,10 +1,10 @@
 //! Figures of a space for metrics.
 
-use rust_rocksdb::DB;
 use rust_rocksdb::properties as property;
 use rust_rocksdb::properties::PropName;
 use varve_kv::{Statistic, TableSpec};
 
+use crate::families::Db;
 use crate::health::Events;
 use crate::options::Shared;
 use crate::tiers::{self, Looks};
@@ -14,21 +14,21 @@ fn statistic(name: &'static str, help: &'static str, value: f64) -> Statistic {
 }
 
 /// The sum of a property over all tables.
-pub(crate) fn sum(db: &DB, tables: &[TableSpec], name: &PropName) -> u64 {
+pub(crate) fn sum(db: &Db, tables: &[TableSpec], name: &PropName) -> u64 {
     let of = |table: &TableSpec| {
         let family = db.cf_handle(table.name)?;
-        db.property_int_value_cf(family, name).ok().flatten()
+        db.property_int_value_cf(&family, name).ok().flatten()
     };
     tables.iter().filter_map(of).sum()
 }
 
 /// Bytes of the memtables of a space.
-pub(crate) fn memtable_bytes(db: &DB, tables: &[TableSpec]) -> u64 {
+pub(crate) fn memtable_bytes(db: &Db, tables: &[TableSpec]) -> u64 {
     sum(db, tables, property::SIZE_ALL_MEM_TABLES)
 }
 
 pub(crate) fn collect(
-    db: &DB,
+    db: &Db,
     tables: &[TableSpec],
     shared: &Shared,
     looks: &Looks,
@@ -41,7 +41,7 @@ pub(crate) fn collect(
 }
 
 /// Memory, of this space and of all together.
-fn memory(db: &DB, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
+fn memory(db: &Db, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
     vec![
         statistic(
             "block_cache_bytes",
@@ -77,7 +77,7 @@ fn memory(db: &DB, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
 }
 
 /// Rows and files, and what is still to be rewritten of them.
-fn files(db: &DB, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
+fn files(db: &Db, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
     let wal_bytes: u64 = db
         .get_sorted_wal_files()
         .map(|files| files.iter().map(|file| file.size_file_bytes()).sum())
@@ -117,7 +117,7 @@ fn files(db: &DB, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
 }
 
 /// Work in the background, and how it holds writers back.
-fn work(db: &DB, events: &Events) -> Vec<Statistic> {
+fn work(db: &Db, events: &Events) -> Vec<Statistic> {
     vec![
         statistic(
             "running_compactions",
@@ -162,11 +162,11 @@ fn work(db: &DB, events: &Events) -> Vec<Statistic> {
     ]
 }
 
-fn of_tables(db: &DB, tables: &[TableSpec], name: &PropName) -> f64 {
+fn of_tables(db: &Db, tables: &[TableSpec], name: &PropName) -> f64 {
     sum(db, tables, name) as f64
 }
 
-fn of_space(db: &DB, name: &PropName) -> f64 {
+fn of_space(db: &Db, name: &PropName) -> f64 {
     let value = db.property_int_value(name).ok().flatten();
     value.unwrap_or_default() as f64
 }

@@ -22,11 +22,12 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rust_rocksdb::properties as property;
 use rust_rocksdb::{
-    DB, DBCompactionStyle, Options, UniversalCompactOptions, UniversalCompactionStopStyle,
+    DBCompactionStyle, Options, UniversalCompactOptions, UniversalCompactionStopStyle,
 };
 use varve_kv::TableSpec;
 
 use crate::config::Tuning;
+use crate::families::Db;
 
 /// Levels of a store. In a store of tiers each level below level 0 is one run: as many as large
 /// runs may be, and some for small ones, which RocksDB takes into free levels while level 0 is
@@ -91,11 +92,11 @@ pub(crate) fn set(options: &mut Options, tuning: &Tuning) {
 }
 
 /// Sorted runs of a table: files of level 0, and other levels that have any.
-pub(crate) fn count(db: &DB, table: &TableSpec) -> u64 {
+pub(crate) fn count(db: &Db, table: &TableSpec) -> u64 {
     let Some(family) = db.cf_handle(table.name) else {
         return 0;
     };
-    let levels = db.property_value_cf(family, property::LEVELSTATS);
+    let levels = db.property_value_cf(&family, property::LEVELSTATS);
     runs_of(&levels.ok().flatten().unwrap_or_default())
 }
 
@@ -113,13 +114,13 @@ fn runs_of(levels: &str) -> u64 {
 }
 
 /// The most sorted runs of any table.
-pub(crate) fn most(db: &DB, tables: &[TableSpec]) -> u64 {
+pub(crate) fn most(db: &Db, tables: &[TableSpec]) -> u64 {
     let runs = tables.iter().map(|table| count(db, table));
     runs.max().unwrap_or(0)
 }
 
 /// Rows of a table's files of level 0.
-fn level0_rows(db: &DB, table: &TableSpec) -> u64 {
+fn level0_rows(db: &Db, table: &TableSpec) -> u64 {
     // Should the files not be told, they are merged as others are.
     let files = db.live_files().unwrap_or_default();
     let own = files
@@ -129,7 +130,7 @@ fn level0_rows(db: &DB, table: &TableSpec) -> u64 {
 }
 
 /// The runs of each table that have [`LARGE_FROM`] times so many rows.
-fn large(db: &DB, tables: &[TableSpec], rows: &[u64]) -> Vec<i32> {
+fn large(db: &Db, tables: &[TableSpec], rows: &[u64]) -> Vec<i32> {
     // Should they not be told, the rule is that of a store that has none.
     let files = db.live_files().unwrap_or_default();
     let of = |(table, rows): (&TableSpec, &u64)| {
@@ -246,14 +247,14 @@ impl Pace {
 
     /// How much merging waits: from 0, when no more runs are there than may be, to 1, when nothing
     /// more may be flushed.
-    pub(crate) fn backlog(&self, db: &DB, tables: &[TableSpec]) -> f64 {
+    pub(crate) fn backlog(&self, db: &Db, tables: &[TableSpec]) -> f64 {
         let may_be = self.runs_most.load(Ordering::Relaxed);
         let over = most(db, tables) as f64 - f64::from(may_be);
         (over / f64::from(WAITING_MAX)).max(0.0)
     }
 
     /// So many rows, by table, were flushed. When that happens often, merging is put off.
-    pub(crate) fn flushed(&self, db: &DB, tables: &[TableSpec], rows: &[u64]) {
+    pub(crate) fn flushed(&self, db: &Db, tables: &[TableSpec], rows: &[u64]) {
         let runs = i32::try_from(most(db, tables)).unwrap_or(i32::MAX);
         let large = large(db, tables, &self.usual(rows));
         let seen = Seen {
@@ -340,7 +341,7 @@ impl Pace {
 
     /// Called now and then: when nothing has been flushed for a while, tables of many runs are
     /// merged further.
-    pub(crate) fn settle(&self, db: &DB, tables: &[TableSpec]) {
+    pub(crate) fn settle(&self, db: &Db, tables: &[TableSpec]) {
         if self.last_flush.lock().elapsed() >= self.quiet_after {
             let many = |table: &TableSpec| count(db, table) >= self.runs_quiet as u64;
             let rule = |index: usize| Rule {
@@ -386,10 +387,10 @@ impl Pace {
 type Changes<'a> = [(&'a str, &'a str); 2];
 
 /// Changes options of tables of a database, and says whether that was done.
-fn set_in(db: &DB) -> impl Fn(&TableSpec, &Changes<'_>) -> bool {
+fn set_in(db: &Db) -> impl Fn(&TableSpec, &Changes<'_>) -> bool {
     |table, options| {
         let family = db.cf_handle(table.name);
-        family.is_some_and(|family| db.set_options_cf(family, options).is_ok())
+        family.is_some_and(|family| db.set_options_cf(&family, options).is_ok())
     }
 }
 

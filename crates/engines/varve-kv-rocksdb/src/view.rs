@@ -1,11 +1,12 @@
 //! Reads of a space, at its newest state or at a snapshot.
 
-use rust_rocksdb::{ColumnFamily, DB, DBRawIterator, ErrorKind, ReadOptions, Snapshot};
+use rust_rocksdb::{ErrorKind, ReadOptions};
 use smallvec::SmallVec;
 use varve_kv::range::prefix_end;
 use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId, TableSpec};
 
 use crate::errors::{WHAT_TO_DO, kv_error};
+use crate::families::{Db, Families, Family, RawIterator, Snapshot};
 use crate::tiers::{LOOKS_A_SCAN, Looks};
 
 /// Keys up to this long are put together without asking for memory.
@@ -25,7 +26,8 @@ const SKIPPED_ROWS_MAX: u64 = 128;
 /// A reader of one state.
 pub(crate) struct View<'a> {
     pub(crate) space: &'a str,
-    pub(crate) db: &'a DB,
+    pub(crate) db: &'a Db,
+    pub(crate) families: &'a Families,
     pub(crate) tables: &'static [TableSpec],
     pub(crate) snapshot: Option<&'a Snapshot<'a>>,
     /// For point reads, with the snapshot set if there is one.
@@ -39,10 +41,9 @@ impl<'a> View<'a> {
         &self.tables[usize::from(table.0)]
     }
 
-    pub(crate) fn family(&self, table: TableId) -> &'a ColumnFamily {
-        self.db
-            .cf_handle(self.spec(table).name)
-            .expect("every table was opened with the space")
+    /// The family of a table; `None` if the table has never had rows.
+    pub(crate) fn family(&self, table: TableId) -> Option<Family<'a>> {
+        self.families.get(table)
     }
 
     fn scan_options(&self) -> ReadOptions {
@@ -53,15 +54,15 @@ impl<'a> View<'a> {
         options
     }
 
-    fn iterator(&self, table: TableId, options: ReadOptions) -> DBRawIterator<'a> {
-        self.db.raw_iterator_cf_opt(self.family(table), options)
+    fn iterator(&self, family: Family<'_>, options: ReadOptions) -> RawIterator<'a> {
+        self.db.raw_iterator_cf_opt(&family, options)
     }
 
     fn failed(&self, error: &rust_rocksdb::Error) -> KvError {
         kv_error(self.space, error)
     }
 
-    fn finish(&self, rows: &DBRawIterator<'_>) -> Result<(), KvError> {
+    fn finish(&self, rows: &RawIterator<'_>) -> Result<(), KvError> {
         rows.status().map_err(|error| self.failed(&error))
     }
 
@@ -90,6 +91,7 @@ impl<'a> View<'a> {
 
     fn scan_backwards(
         &self,
+        family: Family<'_>,
         request: ScanRequest<'_>,
         bounds: (Key, Option<Vec<u8>>),
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
@@ -101,7 +103,7 @@ impl<'a> View<'a> {
         if let Some(to) = bounds.1 {
             options.set_iterate_upper_bound(to);
         }
-        let mut rows = self.iterator(request.table, options);
+        let mut rows = self.iterator(family, options);
         rows.seek_to_last();
         while let Some((key, value)) = rows.item() {
             if visit(&key[request.partition.len()..], value).is_break() {
@@ -115,8 +117,10 @@ impl<'a> View<'a> {
 
 /// An iterator that goes from range to range: by steps where the next one is near, else by a seek.
 struct RangeIterator<'a, 'r> {
-    table: TableId,
-    inner: DBRawIterator<'a>,
+    family: Family<'a>,
+    /// Whether rows are looked for singly.
+    point_reads: bool,
+    inner: RawIterator<'a>,
     /// Whether it may be stepped from one partition into the next. Then it does not use the filters
     /// of partition keys, and a seek costs more.
     crosses: bool,
@@ -127,11 +131,13 @@ struct RangeIterator<'a, 'r> {
 }
 
 impl<'a, 'r> RangeIterator<'a, 'r> {
-    fn new(view: &View<'a>, table: TableId, ranges: usize) -> Self {
+    fn new(view: &View<'a>, table: TableId, family: Family<'a>, ranges: usize) -> Self {
         let crosses = ranges >= NEAR_RANGES_MIN;
+        let point_reads = view.spec(table).point_reads;
         Self {
-            table,
-            inner: Self::iterator(view, table, crosses),
+            family,
+            point_reads,
+            inner: Self::iterator(view, family, point_reads, crosses),
             crosses,
             before: None,
             visited: 0,
@@ -139,14 +145,19 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         }
     }
 
-    fn iterator(view: &View<'a>, table: TableId, crosses: bool) -> DBRawIterator<'a> {
+    fn iterator(
+        view: &View<'a>,
+        family: Family<'a>,
+        point_reads: bool,
+        crosses: bool,
+    ) -> RawIterator<'a> {
         let mut options = view.scan_options();
         options.set_max_skippable_internal_keys(SKIPPED_ROWS_MAX);
         match crosses {
             true => options.set_total_order_seek(true),
-            false => options.set_prefix_same_as_start(!view.spec(table).point_reads),
+            false => options.set_prefix_same_as_start(!point_reads),
         }
-        view.iterator(table, options)
+        view.iterator(family, options)
     }
 
     /// Whether it has given up at too many deleted rows; it is at no row then.
@@ -178,7 +189,7 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         self.seeks += 1;
         if self.crosses && self.visited > NEAR_RANGES_MIN && self.seeks * 2 > self.visited {
             self.crosses = false;
-            self.inner = Self::iterator(view, self.table, false);
+            self.inner = Self::iterator(view, self.family, self.point_reads, false);
         }
         self.inner.seek(from);
     }
@@ -212,11 +223,14 @@ impl Reader for View<'_> {
         clustering: &[u8],
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, KvError> {
+        let Some(family) = self.family(table) else {
+            return Ok(false);
+        };
         self.looks.add(1);
         let key = join(partition, clustering);
         let value = self
             .db
-            .get_pinned_cf_opt(self.family(table), &key, self.point_options)
+            .get_pinned_cf_opt(&family, &key, self.point_options)
             .map_err(|error| self.failed(&error))?;
         value.as_deref().map(found);
         Ok(value.is_some())
@@ -234,13 +248,16 @@ impl Reader for View<'_> {
             }
             return Ok(());
         }
+        let Some(family) = self.family(table) else {
+            return Ok(());
+        };
         self.looks.add(keys.len() as u64);
         let joined: Vec<Key> = keys
             .iter()
             .map(|(partition, rest)| join(partition, rest))
             .collect();
         let values = self.db.batched_multi_get_cf_slice_opt(
-            self.family(table),
+            &family,
             joined.iter().map(|key| &key[..]),
             false,
             self.point_options,
@@ -261,6 +278,9 @@ impl Reader for View<'_> {
         if request.range.is_empty() {
             return Ok(());
         }
+        let Some(family) = self.family(request.table) else {
+            return Ok(());
+        };
         self.looks.add(LOOKS_A_SCAN);
         let from = join(request.partition, &request.range.from);
         let to = match &request.range.to {
@@ -268,14 +288,14 @@ impl Reader for View<'_> {
             None => prefix_end(request.partition),
         };
         if request.reverse {
-            return self.scan_backwards(request, (from, to), visit);
+            return self.scan_backwards(family, request, (from, to), visit);
         }
         let mut options = self.scan_options();
         if let Some(to) = to {
             options.set_iterate_upper_bound(to);
         }
         options.set_prefix_same_as_start(!self.spec(request.table).point_reads);
-        let mut rows = self.iterator(request.table, options);
+        let mut rows = self.iterator(family, options);
         rows.seek(&from);
         while let Some((key, value)) = rows.item() {
             if visit(&key[request.partition.len()..], value).is_break() {
@@ -304,10 +324,13 @@ impl Reader for View<'_> {
             };
             return view.scan_many(table, ranges, visit);
         }
+        let Some(family) = self.family(table) else {
+            return Ok(());
+        };
         self.looks.add(LOOKS_A_SCAN * ranges.len() as u64);
         // One iterator for all: making one costs as much as reading several rows. Its upper bound
         // is fixed when it is made, so each range's end is looked for here.
-        let mut rows = RangeIterator::new(self, table, ranges.len());
+        let mut rows = RangeIterator::new(self, table, family, ranges.len());
         let mut last = Key::new();
         for (at, one) in ranges.iter().copied().enumerate() {
             let PartitionRange { partition, range } = one;
@@ -351,11 +374,14 @@ impl Reader for View<'_> {
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<(), KvError> {
         let spec = self.spec(table);
+        let Some(family) = self.family(table) else {
+            return Ok(());
+        };
         let mut options = self.scan_options();
         options.set_total_order_seek(true);
         // A pass over everything must not push out what is read often.
         options.fill_cache(false);
-        let mut rows = self.iterator(table, options);
+        let mut rows = self.iterator(family, options);
         match after {
             Some((partition, clustering)) => {
                 let mut key = join(partition, clustering);

@@ -63,3 +63,35 @@ fn idle_graphs_have_no_threads() {
     assert_eq!(answer["v"], 2, "{answer}");
     assert!(server.terminate().0.success());
 }
+
+/// Resident memory of a server in KiB.
+fn resident(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id()));
+    let status = status.expect("a running process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.expect("a size").parse().expect("a number")
+}
+
+#[test]
+fn an_idle_graph_takes_less_than_a_mebibyte() {
+    const MEASURED: u64 = 60;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::on(dir.path());
+    let create = |name: &str| {
+        server.must("POST", &format!("/graphs/{name}"), "{}");
+        let variable = format!("/graphs/{name}/variables/v");
+        server.must("PUT", &variable, r#"{"data":1}"#);
+    };
+    // What the first graphs take is the server's: threads, buffers, the cache of blocks.
+    for number in 0..10 {
+        create(&format!("first{number}"));
+    }
+    let before = resident(&server);
+    for number in 0..MEASURED {
+        create(&format!("g{number}"));
+    }
+    let each = (resident(&server) - before) / MEASURED;
+    assert!(each < 1024, "{each} KiB");
+    assert!(server.terminate().0.success());
+}
