@@ -20,18 +20,18 @@ pub mod memory;
 pub mod range;
 pub mod table;
 
-mod convenience;
 mod engine;
+mod extension;
 mod layer;
 mod space_name;
 
 pub use batch::{Batch, Op, OpKind, RawOp, Sweep};
-pub use convenience::{EngineExt, ReaderExt, has_snapshots, state_of};
 pub use engine::{
     Capabilities, Durability, Engine, Flow, Leader, Leadership, Lease, PartitionRange, Reader, Row,
     ScanRequest, Space, SpaceId, Statistic,
 };
 pub use error::KvError;
+pub use extension::{EngineExt, ReaderExt, has_snapshots, state_of};
 pub use layer::{EngineLayer, ReaderLayer, SpaceLayer};
 pub use memory::MemoryEngine;
 pub use range::ClusteringRange;
