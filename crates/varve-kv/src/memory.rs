@@ -148,13 +148,13 @@ impl MemorySpace {
 
 impl Space for MemorySpace {
     fn write(&self, batch: &Batch, _durability: Durability) -> Result<(), KvError> {
+        let mut key = Vec::new();
         for op in batch.ops() {
-            check_partition(self.specs, &op);
+            check_partition(self.specs, &op, &mut key);
         }
         let mut state = self.state.write();
         let state = Arc::make_mut(&mut state);
         state.writes += 1;
-        let mut key = Vec::new();
         for op in batch.ops() {
             apply(state, op, &mut key);
         }
@@ -209,7 +209,7 @@ impl Space for MemorySpace {
 }
 
 /// Panics unless the partition key of `op` is delimited as its table says.
-fn check_partition(specs: &[TableSpec], op: &Op<'_>) {
+fn check_partition(specs: &[TableSpec], op: &Op<'_>, key: &mut Vec<u8>) {
     let (table, partition, rest) = match *op {
         Op::Put {
             table,
@@ -229,9 +229,9 @@ fn check_partition(specs: &[TableSpec], op: &Op<'_>) {
         } => (table, partition, prefix),
     };
     let spec = &specs[usize::from(table.0)];
-    let key = joined(partition, rest);
+    join(partition, rest, key);
     assert_eq!(
-        (spec.partition_len)(&key),
+        (spec.partition_len)(key),
         Some(partition.len()),
         "a partition key of table '{}' is not delimited by partition_len; partition {:02x?}, clustering {:02x?}",
         spec.name,
@@ -241,11 +241,6 @@ fn check_partition(specs: &[TableSpec], op: &Op<'_>) {
 }
 
 fn apply(state: &mut SpaceRows, op: Op<'_>, key: &mut Vec<u8>) {
-    let mut join = |partition: &[u8], clustering: &[u8]| {
-        key.clear();
-        key.extend_from_slice(partition);
-        key.extend_from_slice(clustering);
-    };
     match op {
         Op::Put {
             table,
@@ -253,7 +248,7 @@ fn apply(state: &mut SpaceRows, op: Op<'_>, key: &mut Vec<u8>) {
             clustering,
             value,
         } => {
-            join(partition, clustering);
+            join(partition, clustering, key);
             state.tables[usize::from(table.0)].1.put(key, value);
         }
         Op::Delete {
@@ -261,7 +256,7 @@ fn apply(state: &mut SpaceRows, op: Op<'_>, key: &mut Vec<u8>) {
             partition,
             clustering,
         } => {
-            join(partition, clustering);
+            join(partition, clustering, key);
             state.tables[usize::from(table.0)].1.delete(key);
         }
         Op::DeletePrefix {
@@ -269,7 +264,7 @@ fn apply(state: &mut SpaceRows, op: Op<'_>, key: &mut Vec<u8>) {
             partition,
             prefix,
         } => {
-            join(partition, prefix);
+            join(partition, prefix, key);
             let rows = &mut state.tables[usize::from(table.0)].1;
             let end = prefix_end(key);
             let doomed: Vec<Vec<u8>> = rows
@@ -284,10 +279,17 @@ fn apply(state: &mut SpaceRows, op: Op<'_>, key: &mut Vec<u8>) {
 }
 
 fn joined(partition: &[u8], clustering: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(partition.len() + clustering.len());
+    let mut key = Vec::new();
+    join(partition, clustering, &mut key);
+    key
+}
+
+/// Puts a row's whole key into `key`, in place of what it held.
+fn join(partition: &[u8], clustering: &[u8], key: &mut Vec<u8>) {
+    key.clear();
+    key.reserve(partition.len() + clustering.len());
     key.extend_from_slice(partition);
     key.extend_from_slice(clustering);
-    key
 }
 
 /// A snapshot: the state of one moment, and the space so that it stays open.
