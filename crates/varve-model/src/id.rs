@@ -302,9 +302,14 @@ fn write_end<W: Write>(id: &VertexId, escape: fn(&str, char, &mut W), out: &mut 
 /// and any number of `~` gets one `~` more.
 pub fn escape_guarded_into<W: Write>(part: &str, separator: char, out: &mut W) {
     escape_into(part, separator, out);
-    if part.trim_end_matches('~').ends_with('`') {
+    if needs_guard(part) {
         let _ = out.write_char('~');
     }
+}
+
+/// Whether a part, escaped or not, gets a guard where a separator follows.
+pub(crate) fn needs_guard(part: &str) -> bool {
+    part.trim_end_matches('~').ends_with('`')
 }
 
 /// Appends `part` with a backquote before each `separator`; nothing else is escaped (HugeGraph's

@@ -5,43 +5,84 @@
 //! numbers do; negative numbers get a leading `0` and encode n + 2^63; floating-point numbers first
 //! become integers of the same order.
 
-use crate::id::{escape_guarded_into, escape_into};
+use compact_str::{CompactString, format_compact};
+
+use crate::id::{escape_into, needs_guard};
 use crate::value::{Uuid, Value};
 use crate::{VertexId, VertexLabelId};
 
 const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
 
-/// Joins key values as HugeGraph does, escaping `!` inside a part.
-#[must_use]
-pub fn join_key_values(values: &[Value]) -> String {
-    let mut joined = String::new();
-    if let Some((last, others)) = values.split_last() {
-        for value in others {
-            escape_guarded_into(&key_part(value), '!', &mut joined);
-            joined.push('!');
-        }
-        escape_into(&key_part(last), '!', &mut joined);
-    }
-    joined
+/// Key values joined as HugeGraph does, with `!` escaped inside a part.
+#[derive(Debug, Default)]
+pub struct JoinedKey {
+    text: CompactString,
+    has_parts: bool,
 }
 
-/// The id of a vertex made of its primary-key values: the label's id, `:`, the values joined and
+impl JoinedKey {
+    /// Appends a value.
+    pub fn push(&mut self, value: &Value) {
+        match value {
+            Value::Text(text) => self.push_text(text),
+            other => {
+                self.separate();
+                self.text.push_str(&key_part(other));
+            }
+        }
+    }
+
+    /// Appends a text.
+    pub fn push_text(&mut self, text: &str) {
+        self.separate();
+        escape_into(text, '!', &mut self.text);
+    }
+
+    /// Ends the part before, if there is one.
+    fn separate(&mut self) {
+        if self.has_parts {
+            if needs_guard(&self.text) {
+                self.text.push('~');
+            }
+            self.text.push('!');
+        }
+        self.has_parts = true;
+    }
+
+    /// The joined values.
+    #[must_use]
+    pub fn into_text(self) -> CompactString {
+        self.text
+    }
+}
+
+/// All of `values`, joined.
+#[must_use]
+pub fn join_key_values<'v>(values: impl IntoIterator<Item = &'v Value>) -> CompactString {
+    let mut joined = JoinedKey::default();
+    for value in values {
+        joined.push(value);
+    }
+    joined.into_text()
+}
+
+/// The id of a vertex made of its primary-key values: the label's id, `:`, the joined values
 /// escaped.
 #[must_use]
-pub fn primary_key_id(label: VertexLabelId, values: &[Value]) -> VertexId {
-    let mut text = format!("{label}:");
-    escape_into(&join_key_values(values), ':', &mut text);
-    VertexId::text(&text)
+pub fn primary_key_id(label: VertexLabelId, joined: &str) -> VertexId {
+    let mut text = format_compact!("{label}:");
+    escape_into(joined, ':', &mut text);
+    VertexId::Text(text)
 }
 
 /// The text of one key value: text as it is, numbers and dates sortable, the rest in its usual text
 /// form.
 #[must_use]
-pub fn key_part(value: &Value) -> String {
+pub fn key_part(value: &Value) -> CompactString {
     match value {
-        Value::Text(text) => text.clone(),
-        Value::Boolean(flag) => flag.to_string(),
-        Value::Uuid(uuid) => Uuid(*uuid).to_string(),
+        Value::Text(text) => text.into(),
+        Value::Boolean(flag) => format_compact!("{flag}"),
+        Value::Uuid(uuid) => format_compact!("{}", Uuid(*uuid)),
         Value::Float(number) => encode_number(i64::from(sortable_f32(*number))),
         Value::Double(number) => encode_number(sortable_f64(*number)),
         other => other.as_i64().map(encode_number).unwrap_or_default(),
@@ -51,17 +92,17 @@ pub fn key_part(value: &Value) -> String {
 /// The hidden sort value of an edge from a number drawn when the edge is made: later edges between
 /// two vertices come after earlier ones.
 #[must_use]
-pub fn drawn_sort_value(number: i64) -> String {
+pub fn drawn_sort_value(number: i64) -> CompactString {
     encode_number(number)
 }
 
 /// The hidden sort value of an edge whose writer gave it an id. It is never that of a drawn number.
 #[must_use]
-pub fn given_sort_value(id: &VertexId) -> String {
+pub fn given_sort_value(id: &VertexId) -> CompactString {
     match id {
-        VertexId::Number(number) => format!("~L{number}"),
-        VertexId::Uuid(uuid) => format!("~U{}", Uuid(*uuid)),
-        VertexId::Text(text) => format!("~S{text}"),
+        VertexId::Number(number) => format_compact!("~L{number}"),
+        VertexId::Uuid(uuid) => format_compact!("~U{}", Uuid(*uuid)),
+        VertexId::Text(text) => format_compact!("~S{text}"),
     }
 }
 
@@ -80,27 +121,22 @@ pub fn given_id(sort_value: &str) -> Option<VertexId> {
 
 /// The sortable text of a whole number: `5` → `15`, `1000000` → `43p90`, `-5` → `0B7~~~~~~~~~w`.
 #[must_use]
-pub fn encode_number(number: i64) -> String {
+pub fn encode_number(number: i64) -> CompactString {
     let negative = number < 0;
-    let mut rest = if negative {
+    let rest = if negative {
         number.wrapping_sub(i64::MIN).unsigned_abs()
     } else {
         number.unsigned_abs()
     };
-    let mut digits = Vec::with_capacity(13);
-    loop {
-        digits.push(DIGITS[(rest & 63) as usize]);
-        rest >>= 6;
-        if rest == 0 {
-            break;
-        }
-    }
-    let mut text = String::with_capacity(digits.len() + 2);
+    let count = (u64::BITS - rest.leading_zeros()).div_ceil(6).max(1);
+    let mut text = CompactString::default();
     if negative {
         text.push('0');
     }
-    text.push(char::from(b"0123456789ABCDEF"[digits.len() & 15]));
-    text.extend(digits.iter().rev().map(|digit| char::from(*digit)));
+    text.push(char::from(b"0123456789ABCDEF"[count as usize & 15]));
+    for at in (0..count).rev() {
+        text.push(char::from(DIGITS[(rest >> (6 * at)) as usize & 63]));
+    }
     text
 }
 
@@ -163,7 +199,7 @@ mod tests {
             4096,
             i64::MAX,
         ];
-        let texts: Vec<String> = numbers.iter().map(|n| encode_number(*n)).collect();
+        let texts: Vec<CompactString> = numbers.iter().map(|n| encode_number(*n)).collect();
         assert!(texts.windows(2).all(|pair| pair[0] < pair[1]), "{texts:?}");
     }
 

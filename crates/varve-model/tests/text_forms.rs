@@ -51,7 +51,7 @@ proptest! {
     /// Two vertices of one label never share an id, whatever their primary keys hold.
     #[test]
     fn joined_key_values_come_apart(values in prop::collection::vec(key_value(), 1..4)) {
-        let parts: Vec<String> = values.iter().map(key_part).collect();
+        let parts: Vec<String> = values.iter().map(|it| key_part(it).into()).collect();
         prop_assert_eq!(split_unescaped(&join_key_values(&values), '!'), parts);
     }
 

@@ -9,16 +9,16 @@
 use varve_encoding::{key, value};
 use varve_model::id::VERTEX_ID_BYTES_MAX;
 use varve_model::schema::{AggregateType, Frequency, IdStrategy};
+use varve_model::sortable::JoinedKey;
 use varve_model::value::{Cardinality, DataType, parse_date};
 use varve_model::{
-    EdgeId, EdgeLabel, ElementId, Properties, PropertyKey, Value, VertexId, VertexLabel,
-    VertexLabelId,
+    EdgeId, EdgeLabel, ElementId, PropertyKey, Value, VertexId, VertexLabel, VertexLabelId,
 };
 
 use super::convert::convert;
 use super::edge::{EdgeForm, check_link};
 use super::input::{EdgeInput, RawProperty, RawValue, VertexInput};
-use super::vertex::primary_key_id;
+use super::vertex::id_of_key;
 use crate::schema::{Schema, SchemaElement};
 use crate::write::{Content, EndCheck, Mutation};
 
@@ -88,13 +88,15 @@ impl<'s> Direct<'s> {
 
     /// The id of a vertex that has all its properties.
     fn key_id(&self, label: &VertexLabel, properties: &[RawProperty<'_>]) -> Option<VertexId> {
-        let mut values = Properties::new();
+        let mut joined = JoinedKey::default();
         for id in &label.primary_keys {
             let at = self.keys.iter().position(|key| key.id == *id)?;
-            let (_, raw) = properties.get(at)?;
-            values.set(*id, convert(self.keys[at], raw.clone()).ok()?);
+            match (self.keys[at].data_type, &properties.get(at)?.1) {
+                (DataType::Text, RawValue::Text(text)) => joined.push_text(text),
+                (_, raw) => joined.push(&convert(self.keys[at], raw.clone()).ok()?),
+            }
         }
-        let id = primary_key_id(label, &values).ok()?;
+        let id = id_of_key(label.id, joined).ok()?;
         (id.text_bytes() <= VERTEX_ID_BYTES_MAX).then_some(id)
     }
 

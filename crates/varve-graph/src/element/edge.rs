@@ -6,9 +6,7 @@ use compact_str::CompactString;
 use varve_model::id::EDGE_ID_BYTES_MAX;
 use varve_model::schema::{EdgeLabelType, IdStrategy};
 use varve_model::sortable::{drawn_sort_value, join_key_values};
-use varve_model::{
-    Edge, EdgeId, EdgeLabel, EdgeLabelId, Properties, Value, VertexId, VertexLabelId,
-};
+use varve_model::{Edge, EdgeId, EdgeLabel, EdgeLabelId, Properties, VertexId, VertexLabelId};
 
 use super::Rules;
 use super::input::{EdgeInput, RawValue};
@@ -126,7 +124,7 @@ impl Rules<'_> {
         let sent = sent.and_then(|id| EdgeId::parse(id).ok());
         match sent {
             Some(id) if !id.sort_values.is_empty() => id.sort_values,
-            _ => drawn_sort_value((self.next_vertex_id)()).into(),
+            _ => drawn_sort_value((self.next_vertex_id)()),
         }
     }
 
@@ -228,12 +226,11 @@ fn edge_id(
     properties: &Properties,
     hidden: Option<CompactString>,
 ) -> Result<EdgeId, GraphError> {
-    let values = || -> Vec<Value> {
-        let keys = label.sort_keys.iter();
-        keys.filter_map(|key| properties.get(*key).cloned())
-            .collect()
-    };
-    let joined = hidden.unwrap_or_else(|| join_key_values(&values()).into());
+    let values = label
+        .sort_keys
+        .iter()
+        .filter_map(|key| properties.get(*key));
+    let joined = hidden.unwrap_or_else(|| join_key_values(values));
     properties::check_leading(&joined)?;
     let id = EdgeId {
         source,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use varve_model::id::{VERTEX_ID_BYTES_MAX, escape_into};
+use varve_model::id::VERTEX_ID_BYTES_MAX;
 use varve_model::schema::IdStrategy;
-use varve_model::sortable::join_key_values;
+use varve_model::sortable::{self, JoinedKey};
 use varve_model::value::Uuid;
-use varve_model::{Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabel};
+use varve_model::{Properties, PropertyKeyId, Vertex, VertexId, VertexLabel, VertexLabelId};
 
 use super::Rules;
 use super::input::{DEFAULT_VERTEX_LABEL, RawValue, VertexInput};
@@ -210,23 +210,26 @@ pub fn primary_key_id(
     label: &VertexLabel,
     properties: &Properties,
 ) -> Result<VertexId, GraphError> {
-    let mut values: Vec<Value> = Vec::with_capacity(label.primary_keys.len());
+    let mut joined = JoinedKey::default();
     for key in &label.primary_keys {
         let value = properties
             .get(*key)
             .ok_or_else(|| GraphError::invalid("The value of primary key can't be null"))?;
-        values.push(value.clone());
+        joined.push(value);
     }
-    let joined = join_key_values(&values);
+    id_of_key(label.id, joined)
+}
+
+/// The id of a vertex with these primary-key values.
+pub(super) fn id_of_key(label: VertexLabelId, joined: JoinedKey) -> Result<VertexId, GraphError> {
+    let joined = joined.into_text();
     if joined.is_empty() {
         return Err(GraphError::invalid(
             "The value of primary key can't be empty",
         ));
     }
     properties::check_leading(&joined)?;
-    let mut id = format!("{}:", label.id);
-    escape_into(&joined, ':', &mut id);
-    Ok(VertexId::text(&id))
+    Ok(sortable::primary_key_id(label, &joined))
 }
 
 /// The upper-case name of an id strategy.

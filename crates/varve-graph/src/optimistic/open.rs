@@ -165,7 +165,7 @@ impl OptimisticTransaction {
             source: source.id,
             parent: label,
             label,
-            sort_values: own.into(),
+            sort_values: own,
             target: target.id,
         };
         self.load_edge(&id)?;

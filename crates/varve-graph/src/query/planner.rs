@@ -136,7 +136,7 @@ pub(super) fn primary_key_ids(
     }
     let mut ids: Vec<VertexId> = Vec::with_capacity(tuples.len());
     for tuple in &tuples {
-        let id = sortable::primary_key_id(label.id, tuple);
+        let id = sortable::primary_key_id(label.id, &sortable::join_key_values(tuple));
         if !ids.contains(&id) {
             ids.push(id);
         }

@@ -5,6 +5,7 @@
 //! another. So equality on the first sort keys is a prefix, and a range on the next, if it is a
 //! number or a date, a range of what follows.
 
+use compact_str::CompactString;
 use varve_encoding::key;
 use varve_kv::ClusteringRange;
 use varve_kv::range::prefix_end;
@@ -65,9 +66,9 @@ fn with(before: &[Value], value: &Value) -> Vec<Value> {
 }
 
 /// The joined text of the first values, up to where the next one begins.
-fn followed(values: &[Value]) -> String {
+fn followed(values: &[Value]) -> CompactString {
     if values.is_empty() {
-        return String::new();
+        return CompactString::default();
     }
     sortable::join_key_values(&with(values, &Value::Text(String::new())))
 }
@@ -174,7 +175,7 @@ fn bounds(predicate: &Predicate) -> (Bound<'_>, Bound<'_>) {
 }
 
 /// The sortable text of a bound, when it is of the kind of numbers that the sort key holds.
-fn text_of(value: &Value, data_type: DataType) -> Option<String> {
+fn text_of(value: &Value, data_type: DataType) -> Option<CompactString> {
     let fits = match value {
         Value::Float(_) => data_type == DataType::Float,
         Value::Double(_) => data_type == DataType::Double,

@@ -49,7 +49,7 @@ fn knows(source: usize, target: usize, since: i64) -> Mutation {
         source: VertexId::text(&format!("1:{source}")),
         parent: KNOWS,
         label: KNOWS,
-        sort_values: varve_model::sortable::join_key_values(std::slice::from_ref(&since)).into(),
+        sort_values: varve_model::sortable::join_key_values([&since]),
         target: VertexId::text(&format!("1:{target}")),
     };
     let properties: Properties = [(SINCE, since)].into_iter().collect();

@@ -248,7 +248,7 @@ fn all(conditions: &[(PropertyKeyId, Predicate)]) -> Vec<Condition> {
 }
 
 pub(crate) fn id(name: &str) -> VertexId {
-    sortable::primary_key_id(PERSON, &[text(name)])
+    sortable::primary_key_id(PERSON, name)
 }
 
 pub(crate) fn text(text: &str) -> Value {

@@ -262,7 +262,7 @@ fn received_element(value: wire::Value) -> Result<Value, String> {
                     source,
                     parent: EdgeLabelId(1),
                     label: EdgeLabelId(1),
-                    sort_values: given_sort_value(&given).into(),
+                    sort_values: given_sort_value(&given),
                     target,
                 },
                 _ => return Err(format!("an edge {own} from {source} to {target}")),

@@ -345,7 +345,7 @@ impl Draw {
             source: self.vertex_id(source_label),
             parent,
             label,
-            sort_values: join_key_values(&sort_values).into(),
+            sort_values: join_key_values(&sort_values),
             target: self.vertex_id(target_label),
         };
         Some(Element::Edge(Edge {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, TABLES, VERTEX};
@@ -207,7 +208,7 @@ pub(super) fn vertex(
 ) -> Vertex {
     properties.set(NAME, Value::Text(name.into()));
     let id = match label {
-        PERSON => sortable::primary_key_id(PERSON, &[Value::Text(name.into())]),
+        PERSON => sortable::primary_key_id(PERSON, name),
         ITEM => VertexId::Number(number),
         _ => VertexId::text(name),
     };
@@ -230,7 +231,7 @@ pub(super) fn edge(
             let value = |key| properties.get(key).cloned().expect("sort keys are set");
             sortable::join_key_values(&[value(DATE), value(CITY), value(AGE)])
         }
-        _ => String::new(),
+        _ => CompactString::default(),
     };
     let parent = if label == SUB_ONE || label == SUB_TWO {
         PARENT
@@ -241,7 +242,7 @@ pub(super) fn edge(
         source: source.clone(),
         parent,
         label,
-        sort_values: sort_values.into(),
+        sort_values,
         target: target.clone(),
     };
     Edge {
