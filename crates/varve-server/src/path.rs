@@ -25,6 +25,14 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
+    /// The segment, moved out.
+    pub(crate) fn take(&mut self) -> Self {
+        Self {
+            decoded: self.decoded.take(),
+            ..*self
+        }
+    }
+
     /// The decoded text; `path` is the path that the segment was split from.
     pub(crate) fn text<'a>(&'a self, path: &'a str) -> &'a str {
         match &self.decoded {
@@ -80,19 +88,26 @@ pub(crate) fn decode(raw: &str, plus_is_space: bool) -> Result<String, DecodeErr
     let bytes = raw.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut position = 0;
-    while let Some(&byte) = bytes.get(position) {
-        position += 1;
-        match byte {
-            b'%' => {
-                let digit = |at: usize| bytes.get(at).and_then(|&b| char::from(b).to_digit(16));
-                let (Some(high), Some(low)) = (digit(position), digit(position + 1)) else {
+    loop {
+        let rest = &bytes[position..];
+        let is_coded = |byte: &u8| *byte == b'%' || (*byte == b'+' && plus_is_space);
+        let plain = rest.iter().position(is_coded).unwrap_or(rest.len());
+        decoded.extend_from_slice(&rest[..plain]);
+        match rest[plain..] {
+            [] => break,
+            [b'%', high, low, ..] => {
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                let (Some(high), Some(low)) = (digit(high), digit(low)) else {
                     return Err(DecodeError::BadEscape);
                 };
                 decoded.push((high * 16 + low) as u8);
-                position += 2;
+                position += plain + 3;
             }
-            b'+' if plus_is_space => decoded.push(b' '),
-            _ => decoded.push(byte),
+            [b'%', ..] => return Err(DecodeError::BadEscape),
+            _ => {
+                decoded.push(b' ');
+                position += plain + 1;
+            }
         }
     }
     String::from_utf8(decoded).map_err(|_| DecodeError::NotUtf8)

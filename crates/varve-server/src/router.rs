@@ -57,6 +57,9 @@ pub(crate) enum RouteMatch {
 
 pub(crate) type Captures = SmallVec<[Segment; 4]>;
 
+/// Which segments of a path are parameters.
+type Parameters = SmallVec<[usize; 4]>;
+
 impl Router {
     /// Compiles a table. Panics if two routes have the same verb and pattern: that is a mistake in
     /// the program text.
@@ -135,21 +138,21 @@ impl Router {
         };
         if is_enterprise(&segments, path) {
             segments.remove(ENTERPRISE_SEGMENT);
-            return self.route(method, &segments, path, PathForm::Enterprise);
+            return self.route(method, &mut segments, path, PathForm::Enterprise);
         }
         let (form, skip) = graph_space(&segments, path)?;
-        self.route(method, &segments[skip..], path, form)
+        self.route(method, &mut segments[skip..], path, form)
     }
 
     fn route(
         &self,
         method: &Method,
-        segments: &[Segment],
+        segments: &mut [Segment],
         path: &str,
         form: PathForm,
     ) -> Result<RouteMatch, ApiError> {
-        let mut captures = Captures::new();
-        let Some(node) = self.walk(0, segments, path, &mut captures) else {
+        let mut parameters = Parameters::new();
+        let Some(node) = self.walk(0, segments, (0, path), &mut parameters) else {
             return Err(match missing_part(segments, path) {
                 Some(part) => ApiError::not_there_yet(part),
                 None => ApiError::unknown_path(),
@@ -164,39 +167,42 @@ impl Router {
         let Some(index) = index else {
             return Err(ApiError::wrong_verb());
         };
+        let captures = parameters.iter();
         Ok(RouteMatch::Route {
             index,
-            captures,
+            captures: captures.map(|at| segments[*at].take()).collect(),
             form,
         })
     }
 
-    /// Finds the node for the segments; a literal goes before a parameter.
+    /// Finds the node for the segments from `at` on; a literal goes before a parameter. Notes where
+    /// the parameters are.
     fn walk(
         &self,
         node: usize,
-        rest: &[Segment],
-        path: &str,
-        captures: &mut Captures,
+        segments: &[Segment],
+        (at, path): (usize, &str),
+        parameters: &mut Parameters,
     ) -> Option<usize> {
         let node_ref = &self.nodes[node];
-        let Some((first, rest)) = rest.split_first() else {
+        let Some(first) = segments.get(at) else {
             return node_ref.routes.iter().any(Option::is_some).then_some(node);
         };
+        let rest = (at + 1, path);
         let text = first.text(path);
         if let Some((_, child)) = node_ref
             .literals
             .iter()
             .find(|(literal, _)| *literal == text)
-            && let Some(found) = self.walk(*child, rest, path, captures)
+            && let Some(found) = self.walk(*child, segments, rest, parameters)
         {
             return Some(found);
         }
         let child = node_ref.parameter.filter(|_| !text.is_empty())?;
-        captures.push(first.clone());
-        let found = self.walk(child, rest, path, captures);
+        parameters.push(at);
+        let found = self.walk(child, segments, rest, parameters);
         if found.is_none() {
-            captures.pop();
+            parameters.pop();
         }
         found
     }
