@@ -11,11 +11,11 @@ mod internal;
 mod keys;
 mod known;
 mod label_rules;
+mod large_delete;
 mod places;
 mod settling;
 mod transaction;
 mod unique;
-mod wide;
 mod working;
 
 use std::sync::Arc;
@@ -32,9 +32,9 @@ pub(crate) use emit::{Current, EmitContext, Emitter, PairHash, Side, decode_elem
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::{commit_internal, commit_unlatched, current_rows};
 pub(crate) use known::{KnownPairs, KnownVertices, VertexMark};
+pub(crate) use large_delete::write;
 pub(crate) use transaction::transact;
 pub use transaction::{EdgeVisit, Touch, Transaction};
-pub(crate) use wide::write;
 use working::prepare;
 
 /// The valid period that a write asks for; `None` = from the commit on, and for ever.
