@@ -5,6 +5,7 @@
 //! seed is printed.
 
 mod changes;
+mod known;
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -23,6 +24,7 @@ use changes::{
     can_classify, can_delete, can_re_type, can_undo, classify, declassify, delete, re_type,
     reclassify, restore, undo, update,
 };
+use known::{InstanceKind, Known, of_itself};
 
 /// Concurrent writers, each with instances of its own.
 const WRITERS: usize = 4;
@@ -30,80 +32,6 @@ const WRITERS: usize = 4;
 const LIFE_MS_MAX: u64 = 1_500;
 /// Instances that a writer has before it does anything but create.
 const ENTITIES_MIN: usize = 6;
-
-/// Entities or relationships.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum InstanceKind {
-    Entity,
-    Relationship,
-}
-
-impl InstanceKind {
-    /// In paths.
-    const fn one(self) -> &'static str {
-        match self {
-            Self::Entity => "entity",
-            Self::Relationship => "relationship",
-        }
-    }
-
-    /// The property of an answer with many.
-    const fn many(self) -> &'static str {
-        match self {
-            Self::Entity => "entities",
-            Self::Relationship => "relationships",
-        }
-    }
-}
-
-/// An instance as it was acknowledged.
-#[derive(Debug, Clone)]
-struct Known {
-    kind: InstanceKind,
-    of: (&'static str, &'static str),
-    /// Every state that was acknowledged, oldest first.
-    states: Vec<Json>,
-    /// A change of it was sent and not answered.
-    in_doubt: bool,
-    /// It was given another GUID: a state that says so, which was acknowledged and not told.
-    untold: bool,
-    /// Its home is elsewhere.
-    is_copy: bool,
-    /// A relationship holds it, so it is not deleted.
-    is_end: bool,
-    /// It was purged; nothing may be left.
-    purged: bool,
-}
-
-impl Known {
-    fn last(&self) -> &Json {
-        self.states.last().expect("an instance has a state")
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.last()["status"] == "DELETED"
-    }
-
-    /// Whether it has that type now.
-    fn is_of(&self, of: (&str, &str)) -> bool {
-        self.last()["type"]["typeDefName"] == of.0
-    }
-
-    fn is_classified(&self) -> bool {
-        let carried = self.last()["classifications"].as_array();
-        carried.is_some_and(|carried| !carried.is_empty())
-    }
-}
-
-/// A state without what is told of others: the ends of a relationship are but their GUIDs.
-fn of_itself(mut state: Json) -> Json {
-    for end in ["entityOneProxy", "entityTwoProxy"] {
-        if let Some(proxy) = state.get_mut(end) {
-            *proxy = proxy["guid"].clone();
-        }
-    }
-    state
-}
 
 /// One writer with instances of its own, and what it knows of them.
 struct Writer {

@@ -1,0 +1,58 @@
+//! How many elements a walk reads at once.
+
+use varve_encoding::tables::TABLES;
+use varve_kv::{Engine, MemoryEngine};
+use varve_model::{EdgeId, EdgeLabelId, Instant, TemporalScope, VertexId};
+
+use super::*;
+
+/// How many elements a walk reads at once, each time that it comes to one.
+fn read_at_once(id: &ElementId, valid: Option<Instant>, overlay: Option<&Overlay>) -> [usize; 6] {
+    let space = MemoryEngine::new()
+        .open("g", TABLES, true)
+        .expect("a space");
+    let scope = TemporalScope {
+        valid,
+        ..TemporalScope::NOW
+    };
+    let source = Source {
+        reader: &*space,
+        point: Point {
+            scope,
+            now: Instant(1_000),
+        },
+        deriver: None,
+        overlay,
+    };
+    let mut stepper = Stepper {
+        source: &source,
+        partitions: &[],
+        chunk: CHUNK_MIN,
+        ahead: AHEAD_MIN,
+        unchecked: false,
+        content: Vec::new(),
+    };
+    let mut clustering = Vec::new();
+    key::put_ordered_element(id, &mut clustering);
+    [(); 6].map(|()| stepper.at_once(&clustering))
+}
+
+#[test]
+fn elements_are_read_ahead_only_where_one_search_finds_several() {
+    let past = Some(Instant(1));
+    let edge = ElementId::Edge(EdgeId {
+        source: VertexId::text("a"),
+        parent: EdgeLabelId(1),
+        label: EdgeLabelId(1),
+        sort_values: "".into(),
+        target: VertexId::text("b"),
+    });
+    for vertex in [VertexId::text("a"), VertexId::Number(1)] {
+        let vertex = ElementId::Vertex(vertex);
+        assert_eq!(read_at_once(&vertex, past, None), [4, 8, 16, 32, 32, 32]);
+        assert_eq!(read_at_once(&vertex, None, None), [1; 6]);
+        let overlay = Overlay::default();
+        assert_eq!(read_at_once(&vertex, past, Some(&overlay)), [1; 6]);
+    }
+    assert_eq!(read_at_once(&edge, past, None), [1; 6]);
+}
