@@ -17,8 +17,10 @@ use std::ops::ControlFlow;
 
 use crate::error::{Message, OmrsError};
 use crate::matching::Target;
-use crate::search::{Limits, Meter, guid_bytes, told_entity_bytes, told_relationship_bytes};
-use crate::store::{CandidateRow, Link, Read, StoredEntity, ToldEntity, ToldRelationship};
+use crate::search::{
+    Limits, Meter, guid_bytes, rendered_entity_bytes, rendered_relationship_bytes,
+};
+use crate::store::{CandidateRow, Link, Read, RenderedEntity, RenderedRelationship, StoredEntity};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// Decides along what a walk goes.
@@ -33,8 +35,8 @@ impl<'a> Step<'a> {
         Self { types, limits }
     }
 
-    fn takes_entity(&self, read: &dyn Read, entity: &ToldEntity) -> Result<bool, OmrsError> {
-        let is_right = self.takes_status(entity.standing().status)
+    fn takes_entity(&self, read: &dyn Read, entity: &RenderedEntity) -> Result<bool, OmrsError> {
+        let is_right = self.takes_status(entity.life_status().status)
             && self.takes_type(entity.of(), &self.limits.entity_types);
         let names = &self.limits.classifications;
         if !is_right || names.is_empty() {
@@ -94,23 +96,23 @@ impl<'a> Stepper<'a> {
         &self,
         from: &str,
         is_known: &dyn Fn(&str) -> bool,
-    ) -> Result<Vec<ToldRelationship>, OmrsError> {
+    ) -> Result<Vec<RenderedRelationship>, OmrsError> {
         let of = match self.step.limits.relationship_types[..] {
             [only] => Some(only),
             _ => None,
         };
         let mut found = Vec::new();
         let (meter, step) = (&self.meter, self.step);
-        let mut visit = |relationship: ToldRelationship| {
+        let mut visit = |relationship: RenderedRelationship| {
             meter.examine()?;
             if step.takes_relationship(&relationship.link) {
-                meter.hold(told_relationship_bytes(&relationship))?;
+                meter.hold(rendered_relationship_bytes(&relationship))?;
                 found.push(relationship);
             }
             Ok(ControlFlow::Continue(()))
         };
         self.read
-            .told_relationships_of(from, of, is_known, &mut visit)?;
+            .rendered_relationships_of(from, of, is_known, &mut visit)?;
         Ok(found)
     }
 
@@ -197,19 +199,19 @@ impl<'a> Stepper<'a> {
     }
 
     /// The relationship that a way is, to be told. The way is no longer kept.
-    fn told_way(&self, way: Way) -> Result<ToldRelationship, OmrsError> {
+    fn rendered_way(&self, way: Way) -> Result<RenderedRelationship, OmrsError> {
         self.meter.examine()?;
-        let told = match &way.content {
-            Some(content) => Some(self.read.told_link(&way.link, content)?),
-            None => self.read.told_relationship(&way.link)?,
+        let rendered = match &way.content {
+            Some(content) => Some(self.read.rendered_link(&way.link, content)?),
+            None => self.read.rendered_relationship(&way.link)?,
         };
-        let told = told.ok_or_else(|| {
+        let rendered = rendered.ok_or_else(|| {
             let words = format!("the relationship {} was lost on the way", way.link.guid);
             OmrsError::new(Message::LogicError, &[&words])
         })?;
         self.let_go_way(&way);
-        self.meter.hold(told_relationship_bytes(&told))?;
-        Ok(told)
+        self.meter.hold(rendered_relationship_bytes(&rendered))?;
+        Ok(rendered)
     }
 
     /// The entity if it may be walked to whatever its type and classifications.
@@ -217,10 +219,10 @@ impl<'a> Stepper<'a> {
         self.meter.examine()?;
         // Whoever asks keeps the GUID of each entity that it asked for.
         self.meter.hold(guid_bytes(guid))?;
-        let Some((standing, row)) = self.read.glance(guid)? else {
+        let Some((life_status, row)) = self.read.glance(guid)? else {
             return Ok(None);
         };
-        if standing.is_proxy || !self.step.takes_status(standing.status) {
+        if life_status.is_proxy || !self.step.takes_status(life_status.status) {
             return Ok(None);
         }
         // It is read once more where there is little room.
@@ -231,43 +233,44 @@ impl<'a> Stepper<'a> {
     }
 
     /// Counts a relationship as no longer kept.
-    fn let_go(&self, relationship: &ToldRelationship) {
-        self.meter.release(told_relationship_bytes(relationship));
+    fn let_go(&self, relationship: &RenderedRelationship) {
+        self.meter
+            .release(rendered_relationship_bytes(relationship));
     }
 
     /// Counts an entity as no longer kept.
-    fn let_go_entity(&self, entity: &ToldEntity) {
-        self.meter.release(told_entity_bytes(entity));
+    fn let_go_entity(&self, entity: &RenderedEntity) {
+        self.meter.release(rendered_entity_bytes(entity));
     }
 
     /// The entity if it may be walked to. One of which only a proxy is known has nothing to be
     /// told.
-    fn entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
+    fn entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
         self.meter.examine()?;
         // Whoever asks keeps the GUID of each entity that it asked for.
         self.meter.hold(guid_bytes(guid))?;
-        let entity = self.read.told_entity(guid)?;
+        let entity = self.read.rendered_entity(guid)?;
         self.taken(entity)
     }
 
     /// An entity that was entered, if it may be told.
-    fn entered(&self, guid: &str, entered: Entered) -> Result<Option<ToldEntity>, OmrsError> {
+    fn entered(&self, guid: &str, entered: Entered) -> Result<Option<RenderedEntity>, OmrsError> {
         let Some(row) = entered.row else {
             return self.entity(guid);
         };
-        let entity = self.read.told_kept(&row)?;
+        let entity = self.read.rendered_kept(&row)?;
         self.meter.release(row.bytes());
         self.taken(Some(entity))
     }
 
-    fn taken(&self, entity: Option<ToldEntity>) -> Result<Option<ToldEntity>, OmrsError> {
+    fn taken(&self, entity: Option<RenderedEntity>) -> Result<Option<RenderedEntity>, OmrsError> {
         let Some(entity) = entity.filter(|entity| entity.detail().is_some()) else {
             return Ok(None);
         };
         if !self.step.takes_entity(self.read, &entity)? {
             return Ok(None);
         }
-        self.meter.hold(told_entity_bytes(&entity))?;
+        self.meter.hold(rendered_entity_bytes(&entity))?;
         Ok(Some(entity))
     }
 }

@@ -20,10 +20,10 @@ mod made;
 mod plan;
 mod properties;
 mod read;
+mod rendering;
 mod rules;
 mod shown;
 mod state;
-mod telling;
 #[cfg(test)]
 mod tests;
 mod texts;

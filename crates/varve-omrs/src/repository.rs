@@ -27,7 +27,7 @@ mod types;
 
 pub use options::Options;
 pub use reading::InstanceGraph;
-pub(crate) use rendering::rendered;
+pub(crate) use rendering::with_ends;
 
 use std::sync::Arc;
 

@@ -30,7 +30,8 @@ pub use query::{Query, TypeLimit};
 
 pub(crate) use meter::Meter;
 pub(crate) use weight::{
-    guid_bytes, relationship_bytes, told_entity_bytes, told_proxy_bytes, told_relationship_bytes,
+    guid_bytes, relationship_bytes, rendered_entity_bytes, rendered_proxy_bytes,
+    rendered_relationship_bytes,
 };
 
 use std::sync::Arc;

@@ -5,19 +5,19 @@
 //! keeps every state that an instance ever had until the instance is purged.
 
 mod choice;
+mod rendered;
 mod shown;
 mod stored;
-mod told;
 mod walk;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use choice::{Choice, Cost, Everything};
+pub(crate) use rendered::EntityJson;
+pub use rendered::{RenderedEntity, RenderedRelationship};
 pub use shown::{Candidate, CandidateRow, Shown};
-pub use stored::{Link, Standing, StoredEntity, StoredInstance, StoredRelationship, Version};
-pub(crate) use told::EntityJson;
-pub use told::{ToldEntity, ToldRelationship};
+pub use stored::{LifeStatus, Link, StoredEntity, StoredInstance, StoredRelationship, Version};
 pub use walk::{
     Listing, Step, Subject, TestText, TextHint, Visit, VisitHead, VisitLink, VisitLinkAt, Walk,
     WalkBy,
@@ -68,17 +68,17 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
+    fn rendered_entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
         let entity = self.entity(guid)?;
-        Ok(entity.map(|entity| ToldEntity::new(&self.types(), entity)))
+        Ok(entity.map(|entity| RenderedEntity::new(&self.types(), entity)))
     }
 
     /// What stands for the entity with this GUID at the end of a relationship.
     ///
     /// # Errors
     /// As above.
-    fn told_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
-        let entity = self.told_entity(guid)?;
+    fn rendered_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
+        let entity = self.rendered_entity(guid)?;
         Ok(entity.map(|entity| entity.proxy().clone()))
     }
 
@@ -87,13 +87,13 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn told_proxies(
+    fn rendered_proxies(
         &self,
         guids: &[&str],
         show: &mut dyn FnMut(usize, Shared<EntityProxy>),
     ) -> Result<(), OmrsError> {
         for (at, guid) in guids.iter().enumerate() {
-            if let Some(proxy) = self.told_proxy(guid)? {
+            if let Some(proxy) = self.rendered_proxy(guid)? {
                 show(at, proxy);
             }
         }
@@ -104,9 +104,12 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn rendered_relationship(
+        &self,
+        link: &Link,
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
         let relationship = self.relationship(&link.guid)?;
-        Ok(relationship.map(|found| ToldRelationship::new(&self.types(), found)))
+        Ok(relationship.map(|found| RenderedRelationship::new(&self.types(), found)))
     }
 
     /// What a search holds of the instance with this GUID.
@@ -137,7 +140,7 @@ pub trait Read {
     fn kept_relationship(
         &self,
         _kept: CandidateRow,
-    ) -> Result<Option<ToldRelationship>, OmrsError> {
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
         Err(not_its_own())
     }
 
@@ -157,25 +160,25 @@ pub trait Read {
     ///
     /// # Errors
     /// As above, and what `visit` returns.
-    fn told_relationships_of(
+    fn rendered_relationships_of(
         &self,
         entity: &str,
         of: Option<TypeIndex>,
         is_known: &dyn Fn(&str) -> bool,
-        visit: &mut dyn FnMut(ToldRelationship) -> Result<ControlFlow<()>, OmrsError>,
+        visit: &mut dyn FnMut(RenderedRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
         let types = self.types();
         self.relationships_of(entity, of, &mut |relationship| {
             if is_known(relationship.header.guid()) {
                 return Ok(ControlFlow::Continue(()));
             }
-            visit(ToldRelationship::new(&types, relationship))
+            visit(RenderedRelationship::new(&types, relationship))
         })
     }
 
     /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no
     /// more than links, each with the content of its row where the store has rows:
-    /// [`Read::told_link`] tells it without another look.
+    /// [`Read::rendered_link`] tells it without another look.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -207,7 +210,11 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn told_link(&self, _link: &Link, _content: &[u8]) -> Result<ToldRelationship, OmrsError> {
+    fn rendered_link(
+        &self,
+        _link: &Link,
+        _content: &[u8],
+    ) -> Result<RenderedRelationship, OmrsError> {
         Err(not_its_own())
     }
 
@@ -215,25 +222,27 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn standing(&self, guid: &str) -> Result<Option<Standing>, OmrsError> {
+    fn life_status(&self, guid: &str) -> Result<Option<LifeStatus>, OmrsError> {
         let entity = self.entity(guid)?;
-        Ok(entity.map(|entity| Standing::from(&entity)))
+        Ok(entity.map(|entity| LifeStatus::from(&entity)))
     }
 
-    /// The same, and what to keep of it where the store has rows: [`Read::told_kept`] tells it
+    /// The same, and what to keep of it where the store has rows: [`Read::rendered_kept`] tells it
     /// without another look.
     ///
     /// # Errors
     /// As above.
-    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<CandidateRow>)>, OmrsError> {
-        Ok(self.standing(guid)?.map(|standing| (standing, None)))
+    fn glance(&self, guid: &str) -> Result<Option<(LifeStatus, Option<CandidateRow>)>, OmrsError> {
+        Ok(self
+            .life_status(guid)?
+            .map(|life_status| (life_status, None)))
     }
 
     /// The entity that was kept, to be told.
     ///
     /// # Errors
     /// As above.
-    fn told_kept(&self, _kept: &CandidateRow) -> Result<ToldEntity, OmrsError> {
+    fn rendered_kept(&self, _kept: &CandidateRow) -> Result<RenderedEntity, OmrsError> {
         Err(not_its_own())
     }
 
@@ -402,8 +411,8 @@ pub trait Store: Send + Sync {
         guid: &str,
         choice: &mut dyn Choice,
     ) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
-        let standing = |entity: &StoredEntity| Standing::from(entity);
-        choice::chosen(self.entity_history(guid)?, standing, choice)
+        let life_status = |entity: &StoredEntity| LifeStatus::from(entity);
+        choice::chosen(self.entity_history(guid)?, life_status, choice)
     }
 
     /// The same of a relationship.
@@ -415,8 +424,9 @@ pub trait Store: Send + Sync {
         guid: &str,
         choice: &mut dyn Choice,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
-        let standing = |relationship: &StoredRelationship| Standing::from(&relationship.header);
-        choice::chosen(self.relationship_history(guid)?, standing, choice)
+        let life_status =
+            |relationship: &StoredRelationship| LifeStatus::from(&relationship.header);
+        choice::chosen(self.relationship_history(guid)?, life_status, choice)
     }
 
     /// What stands for entities at the ends of relationships: for each of them, in their order, as
@@ -430,7 +440,7 @@ pub trait Store: Send + Sync {
         _cost: &mut dyn Cost,
     ) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
         let of_each = |(guid, times): &(&str, &[Millis])| {
-            let at = |at: &Millis| self.read(Some(*at))?.told_proxy(guid);
+            let at = |at: &Millis| self.read(Some(*at))?.rendered_proxy(guid);
             times.iter().map(at).collect()
         };
         asked.iter().map(of_each).collect()

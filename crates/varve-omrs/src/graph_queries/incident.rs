@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::error::OmrsError;
 use crate::matching::Target;
-use crate::search::{Limits, Meter, Order, Query, relationship_bytes, told_relationship_bytes};
-use crate::store::{Read, ToldRelationship};
+use crate::search::{Limits, Meter, Order, Query, relationship_bytes, rendered_relationship_bytes};
+use crate::store::{Read, RenderedRelationship};
 use crate::types::InstanceStatus;
 
 /// The relationships with an entity at either end: those of the query's type and status, in its
@@ -19,7 +19,7 @@ pub fn relationships_of_entity(
     query: &Query,
     guid: &str,
     limits: &Limits,
-) -> Result<Vec<ToldRelationship>, OmrsError> {
+) -> Result<Vec<RenderedRelationship>, OmrsError> {
     if query.order != Order::Any {
         return ordered(read, query, guid, limits);
     }
@@ -30,13 +30,13 @@ pub fn relationships_of_entity(
         .size
         .map(|size| query.page.offset.saturating_add(size));
     let mut matching = 0;
-    let mut visit = |relationship: ToldRelationship| {
+    let mut visit = |relationship: RenderedRelationship| {
         meter.examine()?;
         let status = relationship.link.status;
         if query.find.takes(status.unwrap_or(InstanceStatus::Unknown)) {
             matching += 1;
             if matching > query.page.offset {
-                meter.hold(told_relationship_bytes(&relationship))?;
+                meter.hold(rendered_relationship_bytes(&relationship))?;
                 found.push(relationship);
             }
         }
@@ -45,7 +45,7 @@ pub fn relationships_of_entity(
             _ => ControlFlow::Continue(()),
         })
     };
-    read.told_relationships_of(guid, query.types.of, &|_| false, &mut visit)?;
+    read.rendered_relationships_of(guid, query.types.of, &|_| false, &mut visit)?;
     Ok(found)
 }
 
@@ -54,7 +54,7 @@ fn ordered(
     query: &Query,
     guid: &str,
     limits: &Limits,
-) -> Result<Vec<ToldRelationship>, OmrsError> {
+) -> Result<Vec<RenderedRelationship>, OmrsError> {
     let meter = Meter::new(limits);
     let mut found = Vec::new();
     read.relationships_of(guid, query.types.of, &mut |relationship| {
@@ -75,6 +75,6 @@ fn ordered(
     let size = query.page.size.unwrap_or(usize::MAX);
     let page = found.into_iter().skip(query.page.offset).take(size);
     Ok(page
-        .map(|(_, relationship)| ToldRelationship::new(&types, relationship))
+        .map(|(_, relationship)| RenderedRelationship::new(&types, relationship))
         .collect())
 }

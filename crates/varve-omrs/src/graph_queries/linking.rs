@@ -14,7 +14,7 @@ use super::{Entered, Keep, Stepper, SubGraph, WalkLimits, Way};
 use crate::error::OmrsError;
 use crate::requests::FindRequest;
 use crate::search::Limits;
-use crate::store::{Read, ToldEntity};
+use crate::store::{Read, RenderedEntity};
 use crate::types::Catalogue;
 
 /// All entities and relationships on some path from `start` to `end` that meets no entity twice,
@@ -25,7 +25,7 @@ use crate::types::Catalogue;
 pub fn linking(
     read: &dyn Read,
     types: &Catalogue,
-    [start, end]: [ToldEntity; 2],
+    [start, end]: [RenderedEntity; 2],
     find: &FindRequest,
     limits: &Limits,
 ) -> Result<SubGraph, OmrsError> {
@@ -57,7 +57,7 @@ struct Linking {
 }
 
 impl Linking {
-    fn read(self, stepper: &Stepper<'_>, ends: [ToldEntity; 2]) -> Result<SubGraph, OmrsError> {
+    fn read(self, stepper: &Stepper<'_>, ends: [RenderedEntity; 2]) -> Result<SubGraph, OmrsError> {
         let mut graph = SubGraph::default();
         let mut entities = self.entities.into_iter();
         let mut relationships = self.relationships.into_iter();
@@ -72,10 +72,10 @@ impl Linking {
                 let Some(way) = relationships.next() else {
                     return Ok(graph);
                 };
-                graph.relationships.push(stepper.told_way(way)?);
+                graph.relationships.push(stepper.rendered_way(way)?);
                 continue;
             };
-            let is_end = |end: &&ToldEntity| end.guid() == guid;
+            let is_end = |end: &&RenderedEntity| end.guid() == guid;
             let end = ends.iter().find(is_end);
             if end.is_some() {
                 stepper.let_go_row(&mut entered);

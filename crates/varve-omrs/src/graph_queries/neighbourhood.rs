@@ -9,16 +9,16 @@ use crate::error::OmrsError;
 use crate::matching::Target;
 use crate::requests::{FindRequest, Page};
 use crate::search::{Limits, Order, SortKey};
-use crate::store::{Read, StoredInstance, ToldEntity, ToldRelationship};
+use crate::store::{Read, RenderedEntity, RenderedRelationship, StoredInstance};
 use crate::types::{Catalogue, TypeIndex};
 
 /// A part of the graph: entities, and relationships between them.
 #[derive(Debug, Clone, Default)]
 pub struct SubGraph {
     /// The entities, the nearest first.
-    pub entities: Vec<ToldEntity>,
+    pub entities: Vec<RenderedEntity>,
     /// The relationships.
-    pub relationships: Vec<ToldRelationship>,
+    pub relationships: Vec<RenderedRelationship>,
 }
 
 /// Which entities and relationships are walked along.
@@ -54,7 +54,7 @@ pub struct RelatedQuery {
 pub fn neighbourhood(
     read: &dyn Read,
     types: &Catalogue,
-    start: ToldEntity,
+    start: RenderedEntity,
     levels: Option<usize>,
     walked: &WalkLimits,
     limits: &Limits,
@@ -100,10 +100,10 @@ pub fn neighbourhood(
 pub fn related(
     read: &dyn Read,
     types: &Catalogue,
-    start: ToldEntity,
+    start: RenderedEntity,
     query: &RelatedQuery,
     limits: &Limits,
-) -> Result<Vec<ToldEntity>, OmrsError> {
+) -> Result<Vec<RenderedEntity>, OmrsError> {
     let everywhere = WalkLimits {
         find: query.wanted.find.clone(),
         ..WalkLimits::default()
@@ -156,7 +156,7 @@ pub fn related(
 }
 
 /// What an entity is ordered by. Its object is made for that, where that is needed, and not kept.
-fn key(read: &dyn Read, order: &Order, entity: &ToldEntity) -> Result<SortKey, OmrsError> {
+fn key(read: &dyn Read, order: &Order, entity: &RenderedEntity) -> Result<SortKey, OmrsError> {
     if matches!(order, Order::Any | Order::Guid) {
         return Ok(SortKey::None);
     }

@@ -17,7 +17,7 @@ use crate::instances::{
     Classification, ClassificationOrigin, EntityDetail, EntityProxy, InstanceHeader,
 };
 use crate::json::{self, Limits, RawJson, Shared};
-use crate::store::{Standing, StoredEntity, StoredRelationship};
+use crate::store::{LifeStatus, StoredEntity, StoredRelationship};
 use crate::types::{Catalogue, InstanceStatus, ResolvedType};
 
 /// What is read, or the place where it cannot be.
@@ -274,10 +274,10 @@ fn short_header(
 
 /// How it stands with an instance, from the bytes of its header: little of [`Head`], and many are
 /// asked for it.
-pub(super) fn standing(header: &[u8]) -> Decoded<Standing> {
+pub(super) fn life_status(header: &[u8]) -> Decoded<LifeStatus> {
     let mut cursor = Cursor::new(header);
     let members = map(&mut cursor)?;
-    let mut found = Standing {
+    let mut found = LifeStatus {
         is_proxy: false,
         status: Some(InstanceStatus::Active),
     };

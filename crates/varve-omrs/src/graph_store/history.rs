@@ -22,7 +22,7 @@ use super::state::TypesInGraph;
 use crate::error::OmrsError;
 use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
-use crate::store::{Choice, Cost, Standing, StoredEntity, StoredRelationship, Version};
+use crate::store::{Choice, Cost, LifeStatus, StoredEntity, StoredRelationship, Version};
 
 /// The most bytes of events that are kept until it is known which of them are asked for.
 const KEPT_BYTES_MAX: usize = 1 << 20;
@@ -31,7 +31,7 @@ const EVENT_BYTES: usize = 2 * size_of::<Period>();
 /// What a period takes until then, about: in a list that has room for as many again, in the next
 /// one where several elements' come together, as it is shown to be chosen, and as its position.
 const PERIOD_BYTES: usize =
-    3 * size_of::<Held>() + size_of::<Version<Standing>>() + size_of::<usize>();
+    3 * size_of::<Held>() + size_of::<Version<LifeStatus>>() + size_of::<usize>();
 
 /// A period in which a state holds that was not made yet. A state may hold in several: what was
 /// said of a part of its time later goes between.
@@ -41,7 +41,7 @@ struct Held {
     /// The position of its element among those of the instance.
     element: usize,
     version: CommitVersion,
-    standing: Standing,
+    life_status: LifeStatus,
 }
 
 impl Held {
@@ -112,14 +112,14 @@ impl Events<'_> {
             decided.add(event.period, |_| {});
             return Ok(0);
         };
-        let standing = self.state.standing_of(id, content)?;
+        let life_status = self.state.life_status_of(id, content)?;
         let before = self.held.len();
         decided.add(event.period, |period| {
             self.held.push(Held {
                 period,
                 element,
                 version: event.version,
-                standing,
+                life_status,
             });
         });
         let periods = self.held.len() - before;
@@ -185,7 +185,7 @@ fn states<T>(
 /// Those of all periods that are chosen.
 fn chosen(mut held: Vec<Held>, choice: &mut dyn Choice) -> Result<Vec<Held>, OmrsError> {
     held.sort_unstable_by_key(|it| it.period.from);
-    let shown: Vec<Version<Standing>> = held.iter().map(|it| it.with(it.standing)).collect();
+    let shown: Vec<Version<LifeStatus>> = held.iter().map(|it| it.with(it.life_status)).collect();
     let chosen = choice.choose(&shown)?;
     Ok(chosen
         .into_iter()
@@ -302,7 +302,7 @@ impl<'a> ProxiesAt<'a> {
         let before = |end: Instant| self.open.partition_point(|at| self.instants[*at] < end);
         let decided = before(event.period.from)..before(event.period.to);
         if !decided.is_empty() {
-            let tell = |content: &[u8]| state.told_proxy(self.guid, content);
+            let tell = |content: &[u8]| state.rendered_proxy(self.guid, content);
             cost.hold(event.content.map_or(0, <[u8]>::len))?;
             let proxy = event.content.map(tell).transpose()?;
             // Most periods have no end, so nothing follows that would have to move up.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::store::ToldEntity;
+use crate::store::RenderedEntity;
 
 /// The most bytes that are kept of lists of classifications, those stored and their JSON together:
 /// those of some two thousand entities that carry many.
@@ -59,16 +59,16 @@ impl Made for MadeClassifications {
 #[derive(Clone)]
 pub(super) struct MadeEntity {
     pub(super) stored: Bytes,
-    pub(super) told: ToldEntity,
+    pub(super) rendered: RenderedEntity,
 }
 
 impl Made for MadeEntity {
     fn stored(&self) -> (&str, &[u8]) {
-        (self.told.guid(), &self.stored)
+        (self.rendered.guid(), &self.stored)
     }
 
     fn bytes(&self) -> usize {
-        self.stored.len() + self.told.held_bytes().unwrap_or_default()
+        self.stored.len() + self.rendered.held_bytes().unwrap_or_default()
     }
 }
 

@@ -11,7 +11,7 @@ use varve_graph::read::{DerivedStep, DerivedWalk, View};
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
 
-use super::decode::{Decoder, LastClassifications, Parts, standing};
+use super::decode::{Decoder, LastClassifications, Parts, life_status};
 use super::indexes::{IndexKind, named_first};
 use super::plan::{behind_values, is_described, plan};
 use super::state::TypesInGraph;
@@ -19,8 +19,9 @@ use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::Shared;
 use crate::store::{
-    Candidate, CandidateRow, Link, Read, Standing, Step, StoredEntity, StoredRelationship, Subject,
-    TestText, TextHint, ToldEntity, ToldRelationship, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
+    Candidate, CandidateRow, LifeStatus, Link, Read, RenderedEntity, RenderedRelationship, Step,
+    StoredEntity, StoredRelationship, Subject, TestText, TextHint, Visit, VisitLink, VisitLinkAt,
+    Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
@@ -102,21 +103,21 @@ impl TypesInGraph {
     }
 
     /// How it stands with the instance that an element's content holds.
-    pub(super) fn standing_of(
+    pub(super) fn life_status_of(
         &self,
         id: &ElementId,
         content: &[u8],
-    ) -> Result<Standing, GraphError> {
-        self.standing(match id {
+    ) -> Result<LifeStatus, GraphError> {
+        self.life_status(match id {
             ElementId::Vertex(_) => vertex_parts(content)?.1,
             ElementId::Edge(_) => edge_parts(content)?.2,
         })
     }
 
     /// How it stands with the instance that these properties hold.
-    fn standing(&self, properties: PropertyReader<'_>) -> Result<Standing, GraphError> {
+    fn life_status(&self, properties: PropertyReader<'_>) -> Result<LifeStatus, GraphError> {
         let parts = Parts::of(properties, self.keys)?;
-        Ok(standing(parts.header)?)
+        Ok(life_status(parts.header)?)
     }
 
     /// Walks as of `at` with `walker`, which runs a walk over entries.
@@ -189,7 +190,7 @@ impl TypesInGraph {
         kept: &CandidateRow,
     ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         match &kept.id {
-            ElementId::Vertex(id) => Ok(self.told_detail(guid_of(id)?, &kept.content)?),
+            ElementId::Vertex(id) => Ok(self.rendered_detail(guid_of(id)?, &kept.content)?),
             ElementId::Edge(_) => Ok(None),
         }
     }
@@ -198,10 +199,10 @@ impl TypesInGraph {
     pub(super) fn kept_relationship(
         &self,
         kept: CandidateRow,
-    ) -> Result<Option<ToldRelationship>, OmrsError> {
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
         match kept.id {
             ElementId::Vertex(_) => Ok(None),
-            ElementId::Edge(id) => Ok(Some(self.told_relationship(id, &kept.content)?)),
+            ElementId::Edge(id) => Ok(Some(self.rendered_relationship(id, &kept.content)?)),
         }
     }
 }
@@ -319,23 +320,23 @@ impl Read for GraphReader {
         Ok(found.transpose()?.map(|(relationship, _)| relationship))
     }
 
-    fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
+    fn rendered_entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
         let mut found = None;
         self.view.with_vertex(&vertex_of(guid), &mut |content| {
-            found = Some(self.state.told_entity(guid, content));
+            found = Some(self.state.rendered_entity(guid, content));
         })?;
         Ok(found.transpose()?)
     }
 
-    fn told_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
+    fn rendered_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
         let mut found = None;
         self.view.with_vertex(&vertex_of(guid), &mut |content| {
-            found = Some(self.state.told_proxy(guid, content));
+            found = Some(self.state.rendered_proxy(guid, content));
         })?;
         Ok(found.transpose()?)
     }
 
-    fn told_proxies(
+    fn rendered_proxies(
         &self,
         guids: &[&str],
         show: &mut dyn FnMut(usize, Shared<EntityProxy>),
@@ -344,7 +345,7 @@ impl Read for GraphReader {
         let mut failed = None;
         self.view.with_vertices(&ids, &mut |at, content| match self
             .state
-            .told_proxy(guids[at], content)
+            .rendered_proxy(guids[at], content)
         {
             Ok(proxy) => show(at, proxy),
             Err(error) => failed = Some(error),
@@ -352,14 +353,17 @@ impl Read for GraphReader {
         failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn rendered_relationship(
+        &self,
+        link: &Link,
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
         let Some(id) = self.state.edge_of(link) else {
             let relationship = self.relationship(&link.guid)?;
-            return Ok(relationship.map(|found| ToldRelationship::new(&self.types(), found)));
+            return Ok(relationship.map(|found| RenderedRelationship::new(&self.types(), found)));
         };
         let mut found = None;
         self.view.with_edge(&id, &mut |content| {
-            found = Some(self.state.told_relationship(id.clone(), content));
+            found = Some(self.state.rendered_relationship(id.clone(), content));
         })?;
         Ok(found.transpose()?)
     }
@@ -388,7 +392,10 @@ impl Read for GraphReader {
         self.state.kept_entity(kept)
     }
 
-    fn kept_relationship(&self, kept: CandidateRow) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn kept_relationship(
+        &self,
+        kept: CandidateRow,
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
         self.state.kept_relationship(kept)
     }
 
@@ -406,18 +413,18 @@ impl Read for GraphReader {
         })
     }
 
-    fn told_relationships_of(
+    fn rendered_relationships_of(
         &self,
         entity: &str,
         of: Option<TypeIndex>,
         is_known: &dyn Fn(&str) -> bool,
-        visit: &mut dyn FnMut(ToldRelationship) -> Result<ControlFlow<()>, OmrsError>,
+        visit: &mut dyn FnMut(RenderedRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
         self.edges_of(entity, &mut |id, content| {
             if !self.state.is_edge_of(&id, of) || is_known(&id.sort_values) {
                 return Ok(Flow::Continue(()));
             }
-            visit(self.state.told_relationship(id, content)?)
+            visit(self.state.rendered_relationship(id, content)?)
         })
     }
 
@@ -457,40 +464,46 @@ impl Read for GraphReader {
         failed.map_or(Ok(()), Err)
     }
 
-    fn told_link(&self, link: &Link, content: &[u8]) -> Result<ToldRelationship, OmrsError> {
+    fn rendered_link(
+        &self,
+        link: &Link,
+        content: &[u8],
+    ) -> Result<RenderedRelationship, OmrsError> {
         match self.state.edge_of(link) {
-            Some(id) => Ok(self.state.told_relationship(id, content)?),
-            None => self.told_relationship(link)?.ok_or_else(|| {
+            Some(id) => Ok(self.state.rendered_relationship(id, content)?),
+            None => self.rendered_relationship(link)?.ok_or_else(|| {
                 let words = format!("the relationship {} was lost on the way", link.guid);
                 OmrsError::new(Message::LogicError, &[&words])
             }),
         }
     }
 
-    fn standing(&self, guid: &str) -> Result<Option<Standing>, OmrsError> {
+    fn life_status(&self, guid: &str) -> Result<Option<LifeStatus>, OmrsError> {
         let mut found = None;
         self.view.with_vertex(&vertex_of(guid), &mut |content| {
             let parts = vertex_parts(content).map_err(GraphError::from);
-            found = Some(parts.and_then(|(_, properties)| self.state.standing(properties)));
+            found = Some(parts.and_then(|(_, properties)| self.state.life_status(properties)));
         })?;
         Ok(found.transpose()?)
     }
 
-    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<CandidateRow>)>, OmrsError> {
+    fn glance(&self, guid: &str) -> Result<Option<(LifeStatus, Option<CandidateRow>)>, OmrsError> {
         let mut found = None;
         let id = vertex_of(guid);
         self.view.with_vertex(&id, &mut |content| {
             let parts = vertex_parts(content).map_err(GraphError::from);
-            let standing = parts.and_then(|(_, properties)| self.state.standing(properties));
+            let life_status = parts.and_then(|(_, properties)| self.state.life_status(properties));
             let (id, content) = (ElementId::Vertex(id.clone()), content.into());
-            found = Some(standing.map(|standing| (standing, Some(CandidateRow { id, content }))));
+            found = Some(
+                life_status.map(|life_status| (life_status, Some(CandidateRow { id, content }))),
+            );
         })?;
         Ok(found.transpose()?)
     }
 
-    fn told_kept(&self, kept: &CandidateRow) -> Result<ToldEntity, OmrsError> {
+    fn rendered_kept(&self, kept: &CandidateRow) -> Result<RenderedEntity, OmrsError> {
         match &kept.id {
-            ElementId::Vertex(id) => Ok(self.state.told_entity(guid_of(id)?, &kept.content)?),
+            ElementId::Vertex(id) => Ok(self.state.rendered_entity(guid_of(id)?, &kept.content)?),
             ElementId::Edge(_) => {
                 let words = "a relationship was taken for an entity";
                 Err(OmrsError::new(Message::LogicError, &[words]))

@@ -21,7 +21,7 @@ use crate::instances::{
 };
 use crate::json::{Millis, Shared};
 use crate::matching::{Carried, Facts, FieldValue, header_field};
-use crate::store::{Candidate, CandidateRow, Shown, Standing};
+use crate::store::{Candidate, CandidateRow, LifeStatus, Shown};
 use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
 
 /// An instance and the content of its row.
@@ -217,8 +217,8 @@ impl Shown for Row<'_> {
         self.of
     }
 
-    fn standing(&self) -> Standing {
-        Standing {
+    fn life_status(&self) -> LifeStatus {
+        LifeStatus {
             is_proxy: self.head.is_proxy,
             status: self.status(),
         }

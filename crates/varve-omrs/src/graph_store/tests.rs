@@ -18,7 +18,7 @@ use super::state::Keys;
 use crate::instances::*;
 use crate::json::{Field, Limits, Millis, RawJson, Writer, decode, encode};
 use crate::matching::{Facts, HEADER_FIELDS};
-use crate::store::{Shown, StoredEntity, ToldEntity};
+use crate::store::{RenderedEntity, Shown, StoredEntity};
 use crate::types::{Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 use crate::validate::completed_properties;
 
@@ -100,22 +100,22 @@ impl Fixture {
             made: &MadeJson::new(CLASSIFICATION_BYTES_MAX),
         };
         let of = Some(self.types.get(self.of));
-        let Ok((standing, json)) = decoder.entity_json("guid", of, &parts) else {
+        let Ok((life_status, json)) = decoder.entity_json("guid", of, &parts) else {
             return Some(false);
         };
         let read = decoder.entity("guid", of, &parts, None);
-        let read = ToldEntity::new(&self.types, read.expect("what is told can be read"));
-        let told = ToldEntity::of_json("guid", Some(self.of), standing, json);
-        assert_eq!(told.standing(), read.standing());
-        assert_eq!(encode(told.proxy()), encode(read.proxy()));
+        let read = RenderedEntity::new(&self.types, read.expect("what is told can be read"));
+        let rendered = RenderedEntity::of_json("guid", Some(self.of), life_status, json);
+        assert_eq!(rendered.life_status(), read.life_status());
+        assert_eq!(encode(rendered.proxy()), encode(read.proxy()));
         // By themselves, too.
         let proxy = decoder.proxy_json("guid", of, &parts);
         let proxy = proxy.expect("what stands for it can be told alone");
         assert_eq!(proxy.joined(), encode(read.proxy()));
         let detail = decoder.detail_json("guid", of, &parts);
         let detail = detail.expect("it can be told alone");
-        let [told, read] = [&told, &read].map(|of| of.detail().map(encode));
-        assert_eq!(told, read);
+        let [rendered, read] = [&rendered, &read].map(|of| of.detail().map(encode));
+        assert_eq!(rendered, read);
         assert_eq!(detail.map(|json| json.joined()), read);
         Some(true)
     }
@@ -152,9 +152,9 @@ impl Fixture {
         let read = self.decode(content).unwrap();
         let shown = row();
         assert_eq!(shown.guid(), "guid");
-        assert_eq!(shown.standing().status, read.status());
+        assert_eq!(shown.life_status().status, read.status());
         let is_proxy = matches!(read, StoredEntity::Proxy(_));
-        assert_eq!(shown.standing().is_proxy, is_proxy);
+        assert_eq!(shown.life_status().is_proxy, is_proxy);
         assert_eq!(shown.create_time(), read.create_time());
         assert_eq!(shown.update_time(), read.update_time());
         for name in HEADER_FIELDS.iter().chain(&["other"]) {
@@ -427,9 +427,9 @@ fn what_is_held_of_an_entity_is_counted_once_for_each_time_it_was_written() {
             made: &MadeJson::new(CLASSIFICATION_BYTES_MAX),
         };
         let of = Some(fixture.types.get(fixture.of));
-        let (standing, json) = decoder.entity_json("guid", of, &parts).unwrap();
-        let told = ToldEntity::of_json("guid", Some(fixture.of), standing, json);
-        told.held_bytes().unwrap()
+        let (life_status, json) = decoder.entity_json("guid", of, &parts).unwrap();
+        let rendered = RenderedEntity::of_json("guid", Some(fixture.of), life_status, json);
+        rendered.held_bytes().unwrap()
     };
     // Beside the long texts: the rest of the JSON, and objects that are not made yet.
     let rest = size_of::<EntityDetail>() + size_of::<EntityProxy>();

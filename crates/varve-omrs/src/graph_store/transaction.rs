@@ -14,7 +14,7 @@ use varve_kv::Flow;
 use varve_model::id::{EDGE_ID_BYTES_MAX, VERTEX_ID_BYTES_MAX};
 use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant};
 
-use super::decode::{Parts, standing, version};
+use super::decode::{Parts, life_status, version};
 use super::encode::Encoder;
 use super::history::edges_of;
 use super::plan::plan;
@@ -24,7 +24,7 @@ use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader};
 use crate::json::{Millis, Shared};
 use crate::store::{
-    CandidateRow, Read, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship,
+    CandidateRow, Read, RenderedEntity, RenderedRelationship, StoredEntity, StoredRelationship,
     Transaction, Visit, VisitHead, Walk,
 };
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
@@ -158,7 +158,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
                 ElementId::Edge(_) => varve_encoding::row::edge_parts(content)?.2,
             };
             let parts = Parts::of(properties, state.keys)?;
-            let status = standing(parts.header)?.status;
+            let status = life_status(parts.header)?.status;
             if version(parts.header)? >= below || status == Some(InstanceStatus::Deleted) {
                 return Ok(None);
             }
@@ -198,18 +198,18 @@ impl Read for GraphTransaction<'_, '_> {
         Ok(found.transpose()?.map(|(entity, _)| entity))
     }
 
-    fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
+    fn rendered_entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
         let mut found = None;
         self.inner.with_vertex(&vertex_of(guid), &mut |content| {
-            found = Some(self.state.told_entity(guid, content));
+            found = Some(self.state.rendered_entity(guid, content));
         })?;
         Ok(found.transpose()?)
     }
 
-    fn told_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
+    fn rendered_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
         let mut found = None;
         self.inner.with_vertex(&vertex_of(guid), &mut |content| {
-            found = Some(self.state.told_proxy(guid, content));
+            found = Some(self.state.rendered_proxy(guid, content));
         })?;
         Ok(found.transpose()?)
     }
@@ -263,7 +263,10 @@ impl Read for GraphTransaction<'_, '_> {
         self.state.kept_entity(kept)
     }
 
-    fn kept_relationship(&self, kept: CandidateRow) -> Result<Option<ToldRelationship>, OmrsError> {
+    fn kept_relationship(
+        &self,
+        kept: CandidateRow,
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
         self.state.kept_relationship(kept)
     }
 

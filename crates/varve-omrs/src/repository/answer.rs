@@ -26,8 +26,8 @@ impl AnswerBytes {
     /// # Errors
     /// `RepositoryErrorException` when the answer is longer than it may be: what stands around the
     /// instances is not counted.
-    pub(super) fn add<T: Encode>(&mut self, told: &Shared<T>) -> Result<(), OmrsError> {
-        match told.json_bytes(self.left) {
+    pub(super) fn add<T: Encode>(&mut self, rendered: &Shared<T>) -> Result<(), OmrsError> {
+        match rendered.json_bytes(self.left) {
             Some(bytes) => {
                 self.left -= bytes;
                 Ok(())
@@ -45,10 +45,10 @@ impl AnswerBytes {
     /// The first; or as [`AnswerBytes::add`], as soon as it is known: no more are told then.
     pub(super) fn all<T: Encode>(
         mut self,
-        told: impl Iterator<Item = Result<Shared<T>, OmrsError>>,
+        rendered: impl Iterator<Item = Result<Shared<T>, OmrsError>>,
     ) -> Result<Vec<Shared<T>>, OmrsError> {
         let mut all = Vec::new();
-        for one in told {
+        for one in rendered {
             let one = one?;
             self.add(&one)?;
             all.push(one);

@@ -10,7 +10,7 @@ use crate::instances::EntityDetail;
 use crate::json::Shared;
 use crate::requests::{EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest};
 use crate::search::{Limits, Order};
-use crate::store::{Read, ToldEntity};
+use crate::store::{Read, RenderedEntity};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
 impl Repository {
@@ -32,7 +32,7 @@ impl Repository {
         let ends = [known(&*read, start)?, known(&*read, end)?];
         let limits = self.searcher.limits();
         let found = linking(&*read, &types, ends, request, limits)?;
-        told(&*read, found, limits)
+        rendered(&*read, found, limits)
     }
 
     /// What is at most `level` relationships away from an entity; negative = no limit.
@@ -65,7 +65,7 @@ impl Repository {
         let levels = usize::try_from(level).ok();
         let limits = self.searcher.limits();
         let found = neighbourhood(&*read, &types, start, levels, &walked, limits)?;
-        told(&*read, found, limits)
+        rendered(&*read, found, limits)
     }
 
     /// All entities connected to one, at whatever distance, itself included.
@@ -101,11 +101,11 @@ impl Repository {
 
 /// The entity that a walk begins or ends at. One of which only a proxy is known has nothing to be
 /// told.
-fn known(read: &dyn Read, guid: &str) -> Result<ToldEntity, OmrsError> {
-    let entity = read.told_entity(guid)?;
+fn known(read: &dyn Read, guid: &str) -> Result<RenderedEntity, OmrsError> {
+    let entity = read.rendered_entity(guid)?;
     let entity = entity.filter(|entity| entity.detail().is_some());
     let entity = entity.ok_or_else(|| InstanceKind::Entity.unknown(guid))?;
-    InstanceKind::Entity.live(guid, Some(entity.standing()))?;
+    InstanceKind::Entity.live(guid, Some(entity.life_status()))?;
     Ok(entity)
 }
 
@@ -120,18 +120,18 @@ fn named(
 }
 
 /// A part of the graph, its relationships with proxies of their ends, which were found too.
-fn told(read: &dyn Read, found: SubGraph, limits: &Limits) -> Result<InstanceGraph, OmrsError> {
+fn rendered(read: &dyn Read, found: SubGraph, limits: &Limits) -> Result<InstanceGraph, OmrsError> {
     let mut ends = Ends::new(read, limits);
     found.entities.iter().for_each(|entity| ends.take(entity));
     let relationships = found.relationships.into_iter();
-    let relationships = relationships.map(|found| ends.told(found));
+    let relationships = relationships.map(|found| ends.rendered(found));
     Ok(InstanceGraph {
         relationships: AnswerBytes::new(limits).all(relationships)?,
         entities: details(&found.entities),
     })
 }
 
-fn details(entities: &[ToldEntity]) -> Vec<Shared<EntityDetail>> {
-    let details = entities.iter().filter_map(ToldEntity::detail);
+fn details(entities: &[RenderedEntity]) -> Vec<Shared<EntityDetail>> {
+    let details = entities.iter().filter_map(RenderedEntity::detail);
     details.cloned().collect()
 }

@@ -5,7 +5,7 @@ use super::target::InstanceKind;
 use crate::error::{Message, OmrsError};
 use crate::requests::{HistoryRangeRequest, HistorySequencingOrder, Page};
 use crate::search::Meter;
-use crate::store::{Choice, Cost, Standing, Version};
+use crate::store::{Choice, Cost, LifeStatus, Version};
 
 /// What a state takes beside its content.
 const STATE_BYTES: usize = 1024;
@@ -60,7 +60,7 @@ impl Repository {
 }
 
 impl Asked<'_> {
-    fn is_in_range(&self, state: &Version<Standing>) -> bool {
+    fn is_in_range(&self, state: &Version<LifeStatus>) -> bool {
         let (begin, end) = (self.request.from_time, self.request.to_time);
         let begins_in_time = end.is_none_or(|end| state.from < end);
         let lasts = |begin| state.from >= begin || state.to.is_none_or(|to| to > begin);
@@ -85,7 +85,7 @@ impl Choice for Asked<'_> {
     }
 
     /// States in which no more than a proxy of an entity was known are not told.
-    fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError> {
+    fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError> {
         self.meter.release(std::mem::take(&mut self.kept));
         if states.is_empty() {
             return Err(self.kind.unknown(self.guid));
@@ -94,12 +94,16 @@ impl Choice for Asked<'_> {
             return Err(OmrsError::new(Message::ProxyOnly, &[self.guid]));
         }
         let states = states.iter().enumerate();
-        let told = states.filter(|(_, it)| !it.state.is_proxy && self.is_in_range(it));
-        let mut told: Vec<usize> = told.map(|(at, _)| at).collect();
+        let rendered = states.filter(|(_, it)| !it.state.is_proxy && self.is_in_range(it));
+        let mut rendered: Vec<usize> = rendered.map(|(at, _)| at).collect();
         if self.request.order() == HistorySequencingOrder::Backwards {
-            told.reverse();
+            rendered.reverse();
         }
         let size = self.page.size.unwrap_or(usize::MAX);
-        Ok(told.into_iter().skip(self.page.offset).take(size).collect())
+        Ok(rendered
+            .into_iter()
+            .skip(self.page.offset)
+            .take(size)
+            .collect())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rendering::rendered_states;
 use super::target::{LIVE, Target};
-use super::{Repository, checks, rendered};
+use super::{Repository, checks, with_ends};
 use crate::error::OmrsError;
 use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
 use crate::json::{Millis, Shared};
@@ -107,7 +107,7 @@ impl Repository {
         checks::guid(guid, "guid")?;
         let read = self.reader(None)?;
         let found = read.relationship(guid)?;
-        found.map(|found| rendered(&*read, found)).transpose()
+        found.map(|found| with_ends(&*read, found)).transpose()
     }
 
     /// The relationship.
@@ -122,7 +122,7 @@ impl Repository {
         checks::guid(guid, "guid")?;
         let read = self.reader(self.time_asked(history)?)?;
         let found = Target::of(guid, LIVE).relationship(self, &*read)?;
-        rendered(&*read, found)
+        with_ends(&*read, found)
     }
 
     /// The states that the relationship had, each with its ends as they were when it began.

@@ -2,7 +2,7 @@
 
 use super::headers::{self, Author, Origin};
 use super::target::{CHANGE, InstanceKind, LIVE, PURGE, RESTORE, Target};
-use super::{Repository, checks, rendered};
+use super::{Repository, checks, with_ends};
 use crate::error::OmrsError;
 use crate::instances::Relationship;
 use crate::requests::{
@@ -134,7 +134,7 @@ impl Repository {
             let mut relationship = target.relationship(self, transaction)?;
             let version = relationship.header.audit.version;
             let Some(earlier) = transaction.earlier_relationship(guid, version)? else {
-                return rendered(transaction, relationship);
+                return with_ends(transaction, relationship);
             };
             let category = TypeDefCategory::Relationship;
             let of = checks::type_of(types, &relationship.header, category)?;
@@ -226,5 +226,5 @@ pub(super) fn put(
     relationship: StoredRelationship,
 ) -> Result<Relationship, OmrsError> {
     transaction.put_relationship(relationship.clone(), None)?;
-    rendered(transaction, relationship)
+    with_ends(transaction, relationship)
 }

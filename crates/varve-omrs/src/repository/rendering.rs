@@ -6,8 +6,10 @@ use super::answer::AnswerBytes;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
-use crate::search::{Limits, Meter, guid_bytes, told_proxy_bytes};
-use crate::store::{Cost, Read, Store, StoredRelationship, ToldEntity, ToldRelationship, Version};
+use crate::search::{Limits, Meter, guid_bytes, rendered_proxy_bytes};
+use crate::store::{
+    Cost, Read, RenderedEntity, RenderedRelationship, Store, StoredRelationship, Version,
+};
 
 /// Of how many relationships the ends are read at once.
 const AT_ONCE: usize = 32;
@@ -33,7 +35,7 @@ impl<'a> Ends<'a> {
     }
 
     /// Takes an entity that was read already, as it is at the reader's point of time.
-    pub(crate) fn take(&mut self, entity: &ToldEntity) {
+    pub(crate) fn take(&mut self, entity: &RenderedEntity) {
         let proxy = entity.proxy().clone();
         self.known.insert(entity.guid().to_owned(), proxy);
     }
@@ -42,7 +44,7 @@ impl<'a> Ends<'a> {
     ///
     /// # Errors
     /// When the store fails, or lost an end; when the ends take more memory than is allowed.
-    pub(crate) fn rendered(
+    pub(crate) fn with_ends(
         &mut self,
         stored: StoredRelationship,
     ) -> Result<Relationship, OmrsError> {
@@ -58,13 +60,13 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// The same of one that is to be told.
+    /// The same of a rendered one.
     ///
     /// # Errors
-    /// As [`Ends::rendered`].
-    pub(crate) fn told(
+    /// As [`Ends::with_ends`].
+    pub(crate) fn rendered(
         &mut self,
-        relationship: ToldRelationship,
+        relationship: RenderedRelationship,
     ) -> Result<Shared<Relationship>, OmrsError> {
         let link = &relationship.link;
         let [one, two] = &link.ends;
@@ -75,31 +77,31 @@ impl<'a> Ends<'a> {
     /// The relationships of an answer with their ends, of which many are read at once.
     ///
     /// # Errors
-    /// As [`Ends::rendered`]; when the answer is longer than `limits` allow, before all of it was
+    /// As [`Ends::with_ends`]; when the answer is longer than `limits` allow, before all of it was
     /// made.
-    pub(crate) fn all_told(
+    pub(crate) fn all_rendered(
         &mut self,
-        mut relationships: impl Iterator<Item = Result<ToldRelationship, OmrsError>>,
+        mut relationships: impl Iterator<Item = Result<RenderedRelationship, OmrsError>>,
         limits: &Limits,
     ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         let mut bytes = AnswerBytes::new(limits);
         loop {
             let some = relationships.by_ref().take(AT_ONCE);
-            let some: Vec<ToldRelationship> = some.collect::<Result<_, _>>()?;
+            let some: Vec<RenderedRelationship> = some.collect::<Result<_, _>>()?;
             if some.is_empty() {
-                return Ok(told);
+                return Ok(rendered);
             }
             self.read_ahead(&some)?;
             for relationship in some {
-                let one = self.told(relationship)?;
+                let one = self.rendered(relationship)?;
                 bytes.add(&one)?;
-                told.push(one);
+                rendered.push(one);
             }
         }
     }
 
-    fn read_ahead(&mut self, relationships: &[ToldRelationship]) -> Result<(), OmrsError> {
+    fn read_ahead(&mut self, relationships: &[RenderedRelationship]) -> Result<(), OmrsError> {
         let ends = relationships.iter().flat_map(|of| &of.link.ends);
         let ends = ends.map(|guid| guid.as_str());
         let mut unknown: Vec<&str> = ends.filter(|it| !self.known.contains_key(*it)).collect();
@@ -107,10 +109,10 @@ impl<'a> Ends<'a> {
         unknown.dedup();
         let (known, meter) = (&mut self.known, &self.meter);
         let mut held = Ok(());
-        self.read.told_proxies(&unknown, &mut |at, proxy| {
+        self.read.rendered_proxies(&unknown, &mut |at, proxy| {
             let guid = unknown[at];
             if held.is_ok() {
-                held = meter.hold(guid_bytes(guid) + told_proxy_bytes(&proxy));
+                held = meter.hold(guid_bytes(guid) + rendered_proxy_bytes(&proxy));
                 known.insert(guid.to_owned(), proxy);
             }
         })?;
@@ -121,10 +123,10 @@ impl<'a> Ends<'a> {
         if let Some(known) = self.known.get(guid) {
             return Ok(known.clone());
         }
-        let proxy = self.read.told_proxy(guid)?;
+        let proxy = self.read.rendered_proxy(guid)?;
         let proxy = proxy.ok_or_else(|| lost(of, guid))?;
         self.meter
-            .hold(guid_bytes(guid) + told_proxy_bytes(&proxy))?;
+            .hold(guid_bytes(guid) + rendered_proxy_bytes(&proxy))?;
         self.known.insert(guid.to_owned(), proxy.clone());
         Ok(proxy)
     }
@@ -134,11 +136,11 @@ impl<'a> Ends<'a> {
 ///
 /// # Errors
 /// When the store fails, or lost an end.
-pub(crate) fn rendered(
+pub(crate) fn with_ends(
     read: &dyn Read,
     stored: StoredRelationship,
 ) -> Result<Relationship, OmrsError> {
-    Ends::new(read, &Limits::default()).rendered(stored)
+    Ends::new(read, &Limits::default()).with_ends(stored)
 }
 
 /// States of a relationship, each with the proxies of its ends as they were when it began.
@@ -168,7 +170,7 @@ pub(super) fn rendered_states(
             }
         }
     }
-    let told = |version: Version<StoredRelationship>| {
+    let rendered = |version: Version<StoredRelationship>| {
         let stored = version.state;
         let end = |guid: &String| {
             let proxy = known.get(&(guid, version.from)).cloned();
@@ -184,7 +186,7 @@ pub(super) fn rendered_states(
             entity_two,
         })
     };
-    states.into_iter().map(told).collect()
+    states.into_iter().map(rendered).collect()
 }
 
 fn lost(of: &str, end: &str) -> OmrsError {

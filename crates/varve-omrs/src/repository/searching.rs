@@ -214,10 +214,10 @@ impl Repository {
         let read = self.reader(at)?;
         let types = read.types();
         let query = query_of(&types, Subject::Relationships, request)?;
-        InstanceKind::Entity.live(guid, read.standing(guid)?)?;
+        InstanceKind::Entity.live(guid, read.life_status(guid)?)?;
         let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
         let limits = self.searcher.limits();
-        Ends::new(&*read, limits).all_told(found.into_iter().map(Ok), limits)
+        Ends::new(&*read, limits).all_rendered(found.into_iter().map(Ok), limits)
     }
 
     /// A query, and what its conditions may cost.
@@ -245,8 +245,8 @@ impl Repository {
         let types = read.types();
         let query = self.made(&types, query)?;
         let found = self.searcher.find(&*read, &types, &query, at)?;
-        let told = found.into_iter().map(|kept| kept.entity(&*read));
-        AnswerBytes::new(self.searcher.limits()).all(told.filter_map(Result::transpose))
+        let rendered = found.into_iter().map(|kept| kept.entity(&*read));
+        AnswerBytes::new(self.searcher.limits()).all(rendered.filter_map(Result::transpose))
     }
 
     /// Runs a query for relationships, made with the types as they are.
@@ -263,7 +263,7 @@ impl Repository {
         let found = found.into_iter().map(|kept| kept.relationship(&*read));
         let found = found.filter_map(Result::transpose);
         let limits = self.searcher.limits();
-        Ends::new(&*read, limits).all_told(found, limits)
+        Ends::new(&*read, limits).all_rendered(found, limits)
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Repository, checks};
 use crate::error::{Exception, Message, OmrsError};
 use crate::instances::{EntityDetail, InstanceHeader};
 use crate::requests::TypeDefValidationForRequest;
-use crate::store::{Read, Standing, StoredEntity, StoredRelationship};
+use crate::store::{LifeStatus, Read, StoredEntity, StoredRelationship};
 use crate::validate::{expected_type, update_lock};
 
 /// One demand on the instance that a call is about.
@@ -89,7 +89,11 @@ impl InstanceKind {
     ///
     /// # Errors
     /// `EntityNotKnownException`, `RelationshipNotKnownException`.
-    pub(super) fn live(self, guid: &str, found: Option<Standing>) -> Result<Standing, OmrsError> {
+    pub(super) fn live(
+        self,
+        guid: &str,
+        found: Option<LifeStatus>,
+    ) -> Result<LifeStatus, OmrsError> {
         let found = found.ok_or_else(|| self.unknown(guid))?;
         if !found.is_deleted() {
             return Ok(found);
@@ -120,7 +124,7 @@ pub(super) trait Resolvable {
     /// Its header.
     fn header(&self) -> &InstanceHeader;
     /// Whether only a proxy is known, and its status.
-    fn standing(&self) -> Standing;
+    fn life_status(&self) -> LifeStatus;
 }
 
 impl Resolvable for StoredEntity {
@@ -130,8 +134,8 @@ impl Resolvable for StoredEntity {
         self.header()
     }
 
-    fn standing(&self) -> Standing {
-        Standing::from(self)
+    fn life_status(&self) -> LifeStatus {
+        LifeStatus::from(self)
     }
 }
 
@@ -142,8 +146,8 @@ impl Resolvable for StoredRelationship {
         &self.header
     }
 
-    fn standing(&self) -> Standing {
-        Standing::from(&self.header)
+    fn life_status(&self) -> LifeStatus {
+        LifeStatus::from(&self.header)
     }
 }
 
@@ -250,20 +254,20 @@ impl<'a> Target<'a> {
         check: Check,
         found: &T,
     ) -> Result<(), OmrsError> {
-        let (header, standing) = (found.header(), found.standing());
+        let (header, life_status) = (found.header(), found.life_status());
         let is_own = || repository.is_own(&header.audit);
         let error = |exception, message| Err(T::KIND.error(exception, message, self.guid));
         match check {
-            Check::NotProxy if standing.is_proxy => {
+            Check::NotProxy if life_status.is_proxy => {
                 let words = [self.guid];
                 let message = Message::ProxyNotChanged;
                 Err(OmrsError::of_parameter(message, "guid", &words))
             }
-            Check::Whole if standing.is_proxy => {
+            Check::Whole if life_status.is_proxy => {
                 error(Exception::EntityNotKnown, Message::ProxyOnly)
             }
-            Check::Live => T::KIND.live(self.guid, Some(standing)).map(|_| ()),
-            Check::Deleted if !standing.is_deleted() => {
+            Check::Live => T::KIND.live(self.guid, Some(life_status)).map(|_| ()),
+            Check::Deleted if !life_status.is_deleted() => {
                 error(Exception::EntityNotDeleted, Message::NotDeleted)
             }
             Check::Own => update_lock(header, repository.get_metadata_collection_id()),
@@ -272,7 +276,7 @@ impl<'a> Target<'a> {
                 Err(OmrsError::of_parameter(Message::NotHome, "guid", &words))
             }
             Check::NotOwn(exception, message) if is_own() => error(exception, message),
-            Check::CopyOrDeleted if is_own() && !standing.is_deleted() => {
+            Check::CopyOrDeleted if is_own() && !life_status.is_deleted() => {
                 error(Exception::HomeEntity, Message::LocalReferenceInstance)
             }
             Check::Type => self.expected.map_or(Ok(()), |expected| {

@@ -113,10 +113,10 @@ impl Query {
 
     /// Whether an instance is one that is asked for.
     pub(super) fn takes(&self, types: &Catalogue, instance: &dyn Shown) -> bool {
-        let standing = instance.standing();
-        let status = standing.status.unwrap_or(InstanceStatus::Unknown);
+        let life_status = instance.life_status();
+        let status = life_status.status.unwrap_or(InstanceStatus::Unknown);
         let target = Target::of(instance);
-        !standing.is_proxy
+        !life_status.is_proxy
             && self.find.takes(status)
             && self.types.includes(types, instance)
             && self.is_classified(&target)

@@ -6,7 +6,8 @@ use crate::instances::{
 };
 use crate::json::Shared;
 use crate::store::{
-    Candidate, StoredEntity, StoredInstance, StoredRelationship, ToldEntity, ToldRelationship,
+    Candidate, RenderedEntity, RenderedRelationship, StoredEntity, StoredInstance,
+    StoredRelationship,
 };
 
 /// What each instance takes beside its texts: its fields, and what it says of its type when it is
@@ -64,13 +65,13 @@ pub(crate) fn entity_bytes(
 }
 
 /// The bytes of an entity that is to be told, and of what stands for it.
-pub(crate) fn told_entity_bytes(entity: &ToldEntity) -> usize {
+pub(crate) fn rendered_entity_bytes(entity: &RenderedEntity) -> usize {
     if let Some(bytes) = entity.held_bytes() {
         return bytes;
     }
     let proxy = entity.proxy();
     let Some(detail) = entity.detail() else {
-        return told_proxy_bytes(proxy);
+        return rendered_proxy_bytes(proxy);
     };
     let own = entity_bytes(
         &detail.header,
@@ -82,7 +83,7 @@ pub(crate) fn told_entity_bytes(entity: &ToldEntity) -> usize {
 }
 
 /// The bytes of what stands for an entity.
-pub(crate) fn told_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
+pub(crate) fn rendered_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
     match proxy.bytes_made_later() {
         Some(json) => Shared::<EntityProxy>::PARTS_BYTES + json,
         None => entity_bytes(
@@ -94,7 +95,7 @@ pub(crate) fn told_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
 }
 
 /// The bytes of a relationship that is to be told, without its ends.
-pub(crate) fn told_relationship_bytes(relationship: &ToldRelationship) -> usize {
+pub(crate) fn rendered_relationship_bytes(relationship: &RenderedRelationship) -> usize {
     match relationship.held() {
         Ok(json) => INSTANCE_BYTES + json,
         Err(relationship) => relationship_bytes(relationship),

@@ -1,7 +1,7 @@
 //! Which states of a history are read: all have their headers looked at, and no more are made than
 //! are asked for.
 
-use super::{Standing, Version};
+use super::{LifeStatus, Version};
 use crate::error::OmrsError;
 
 /// What reading costs, for whoever bounds it.
@@ -33,7 +33,7 @@ pub trait Choice: Cost {
     ///
     /// # Errors
     /// What reading is to end with.
-    fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError>;
+    fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError>;
 }
 
 /// All states, oldest first, whatever they cost.
@@ -55,7 +55,7 @@ impl Choice for Everything {
         Ok(())
     }
 
-    fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError> {
+    fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError> {
         Ok((0..states.len()).collect())
     }
 }
@@ -63,12 +63,12 @@ impl Choice for Everything {
 /// Those of all states that are chosen, where all are there already.
 pub(super) fn chosen<T>(
     states: Vec<Version<T>>,
-    standing: impl Fn(&T) -> Standing,
+    life_status: impl Fn(&T) -> LifeStatus,
     choice: &mut dyn Choice,
 ) -> Result<Vec<Version<T>>, OmrsError> {
-    let shown: Vec<Version<Standing>> = states
+    let shown: Vec<Version<LifeStatus>> = states
         .iter()
-        .map(|version| version.with(standing(&version.state)))
+        .map(|version| version.with(life_status(&version.state)))
         .collect();
     let chosen = choice.choose(&shown)?;
     let mut states: Vec<_> = states.into_iter().map(Some).collect();

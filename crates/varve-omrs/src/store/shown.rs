@@ -4,7 +4,7 @@
 
 use varve_model::{ElementId, VertexId};
 
-use super::{Read, Standing, StoredEntity, StoredInstance, ToldRelationship};
+use super::{LifeStatus, Read, RenderedRelationship, StoredEntity, StoredInstance};
 use crate::error::OmrsError;
 use crate::instances::{EntityDetail, InstanceHeader};
 use crate::json::Shared;
@@ -20,7 +20,7 @@ pub trait Shown: Facts {
     fn of(&self, types: &Catalogue) -> Option<TypeIndex>;
 
     /// How it stands with it.
-    fn standing(&self) -> Standing;
+    fn life_status(&self) -> LifeStatus;
 
     /// What to hold of it, to have it told when the walk is over.
     fn keep(&self) -> Candidate;
@@ -71,12 +71,12 @@ impl Candidate {
     ///
     /// # Errors
     /// As [`Candidate::entity`].
-    pub fn relationship(self, read: &dyn Read) -> Result<Option<ToldRelationship>, OmrsError> {
+    pub fn relationship(self, read: &dyn Read) -> Result<Option<RenderedRelationship>, OmrsError> {
         match self {
             Self::Row(row) => read.kept_relationship(row),
             Self::Object(instance) => Ok(match *instance {
                 StoredInstance::Relationship(found) => {
-                    Some(ToldRelationship::new(&read.types(), found))
+                    Some(RenderedRelationship::new(&read.types(), found))
                 }
                 StoredInstance::Entity(_) => None,
             }),
@@ -108,8 +108,8 @@ impl Shown for StoredInstance {
         types.by_name(header_of(self).audit.type_name())
     }
 
-    fn standing(&self) -> Standing {
-        Standing {
+    fn life_status(&self) -> LifeStatus {
+        LifeStatus {
             is_proxy: matches!(self, Self::Entity(StoredEntity::Proxy(_))),
             status: header_of(self).audit.status,
         }

@@ -103,14 +103,14 @@ impl Link {
 
 /// What a walk that only passes by has to know of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct LifeStatus {
     /// Only a proxy of it is known.
     pub is_proxy: bool,
     /// Where it stands in its life.
     pub status: Option<InstanceStatus>,
 }
 
-impl Standing {
+impl LifeStatus {
     /// Whether it is deleted, which it is until it is restored or purged.
     #[must_use]
     pub fn is_deleted(self) -> bool {
@@ -118,7 +118,7 @@ impl Standing {
     }
 }
 
-impl From<&InstanceHeader> for Standing {
+impl From<&InstanceHeader> for LifeStatus {
     /// That of an instance which is no proxy.
     fn from(header: &InstanceHeader) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl From<&InstanceHeader> for Standing {
     }
 }
 
-impl From<&StoredEntity> for Standing {
+impl From<&StoredEntity> for LifeStatus {
     fn from(entity: &StoredEntity) -> Self {
         Self {
             is_proxy: matches!(entity, StoredEntity::Proxy(_)),

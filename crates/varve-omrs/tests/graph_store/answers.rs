@@ -31,8 +31,8 @@ fn filled() -> World {
     world
 }
 
-fn lengths<T: Encode>(told: &[T]) -> usize {
-    told.iter().map(|of| encode(of).len()).sum()
+fn lengths<T: Encode>(rendered: &[T]) -> usize {
+    rendered.iter().map(|of| encode(of).len()).sum()
 }
 
 fn is_too_long<T: std::fmt::Debug>(answer: Result<T, OmrsError>, most: usize) {
@@ -44,7 +44,7 @@ fn is_too_long<T: std::fmt::Debug>(answer: Result<T, OmrsError>, most: usize) {
 
 #[test]
 fn what_is_found_is_told_only_as_far_as_the_answer_may_be_long() {
-    let (repository, _, told) = counting(filled());
+    let (repository, _, rendered) = counting(filled());
     let (entities, relationships) = (EntityFindRequest::default(), InstanceFindRequest::default());
     let found = repository.find_entities(&entities).unwrap();
     assert_eq!(found.len(), COUNT + 1);
@@ -59,21 +59,21 @@ fn what_is_found_is_told_only_as_far_as_the_answer_may_be_long() {
             ..Limits::default()
         })
     };
-    let count = || told.swap(0, Ordering::Relaxed);
+    let count = || rendered.swap(0, Ordering::Relaxed);
     let tenth = of_entities / 10;
     let repository = within(repository, tenth);
     count();
     is_too_long(repository.find_entities(&entities), tenth);
-    let entities_told = count();
-    assert!(entities_told > COUNT / 20, "{entities_told}");
-    assert!(entities_told < COUNT / 5, "{entities_told}");
+    let entities_rendered = count();
+    assert!(entities_rendered > COUNT / 20, "{entities_told}");
+    assert!(entities_rendered < COUNT / 5, "{entities_told}");
 
     let tenth = of_relationships / 10;
     let repository = within(repository, tenth);
     is_too_long(repository.find_relationships(&relationships), tenth);
-    let relationships_told = count();
-    assert!(relationships_told > COUNT / 20, "{relationships_told}");
-    assert!(relationships_told < COUNT / 4, "{relationships_told}");
+    let relationships_rendered = count();
+    assert!(relationships_rendered > COUNT / 20, "{relationships_told}");
+    assert!(relationships_rendered < COUNT / 4, "{relationships_told}");
     let of_one = TypeLimitedFindRequest::default();
     is_too_long(
         repository.get_relationships_for_entity("hub", &of_one),

@@ -50,11 +50,11 @@ fn no_change_is_lost_and_each_has_a_later_start() {
     let versions = 1 + THREADS * ROUNDS;
     for guid in ["a", "b"] {
         let history = world.store.entity_history(guid).expect("read");
-        let told: Vec<i64> = history
+        let rendered: Vec<i64> = history
             .iter()
             .map(|it| it.state.header().audit.version)
             .collect();
-        assert_eq!(told, (1..=versions).collect::<Vec<i64>>());
+        assert_eq!(rendered, (1..=versions).collect::<Vec<i64>>());
         for version in &history[1..] {
             assert_eq!(version.state.header().audit.update_time, Some(version.from));
         }
@@ -131,9 +131,9 @@ fn several_states_of_one_millisecond_follow_one_another() {
     };
     assert_eq!((at(Millis(now.0 - 1)), at(now)), (None, Some(5)));
     let history = world.store.entity_history("a").expect("read");
-    let told: Vec<i64> = history
+    let rendered: Vec<i64> = history
         .iter()
         .map(|it| it.state.header().audit.version)
         .collect();
-    assert_eq!(told, [1, 2, 3, 4, 5]);
+    assert_eq!(rendered, [1, 2, 3, 4, 5]);
 }

@@ -202,32 +202,34 @@ impl Corrected {
         }
     }
 
-    fn told(&self) -> Vec<Version<i64>> {
+    fn rendered(&self) -> Vec<Version<i64>> {
         let store = &self.world.store;
         match self.subject {
             Subject::Entities => {
                 let all = store.entity_history(GUID).expect("read");
-                let told = all.iter();
-                told.map(|it| it.with(it.state.header().audit.version))
+                let rendered = all.iter();
+                rendered
+                    .map(|it| it.with(it.state.header().audit.version))
                     .collect()
             }
             Subject::Relationships => {
                 let all = store.relationship_history(GUID).expect("read");
-                let told = all.iter();
-                told.map(|it| it.with(it.state.header.audit.version))
+                let rendered = all.iter();
+                rendered
+                    .map(|it| it.with(it.state.header.audit.version))
                     .collect()
             }
         }
     }
 
-    fn repository(self) -> Told {
+    fn repository(self) -> Rendered {
         let options = Options {
             metadata_collection_id: Some("home".to_owned()),
             metadata_collection_name: "varve".to_owned(),
             base_url: "http://here.example".to_owned(),
         };
         let store = Arc::new(self.world.store);
-        Told {
+        Rendered {
             repository: Repository::open(store, options).expect("a repository"),
             subject: self.subject,
         }
@@ -235,12 +237,12 @@ impl Corrected {
 }
 
 /// A repository that tells of the instance.
-struct Told {
+struct Rendered {
     repository: Repository,
     subject: Subject,
 }
 
-impl Told {
+impl Rendered {
     fn at(&self, time: i64) -> i64 {
         let request = HistoryRequest {
             as_of_time: Some(Millis(BEGIN + time)),
@@ -302,10 +304,10 @@ fn what_held_before_a_correction_holds_again_after_it() {
             period(10, Some(20), 2),
             period(20, None, 1),
         ];
-        assert_eq!(corrected.told(), all);
-        let told = corrected.repository();
+        assert_eq!(corrected.rendered(), all);
+        let rendered = corrected.repository();
         assert_eq!(
-            [9, 10, 19, 20, 25].map(|time| told.at(time)),
+            [9, 10, 19, 20, 25].map(|time| rendered.at(time)),
             [1, 2, 2, 1, 1]
         );
         for (from, to, expected) in [
@@ -319,14 +321,14 @@ fn what_held_before_a_correction_holds_again_after_it() {
             (None, Some(11), &[1, 2]),
             (Some(5), Some(25), &[1, 2, 1]),
         ] {
-            assert_eq!(told.within(from, to), expected, "{from:?} to {to:?}");
+            assert_eq!(rendered.within(from, to), expected, "{from:?} to {to:?}");
         }
         for order in [
             HistorySequencingOrder::Forwards,
             HistorySequencingOrder::Backwards,
         ] {
             let page = |offset, page_size| {
-                told.history(&HistoryRangeRequest {
+                rendered.history(&HistoryRangeRequest {
                     order: Some(order),
                     offset,
                     page_size,
@@ -364,7 +366,7 @@ fn a_history_tells_what_each_time_tells() {
                 corrected.write(random.below(places), number, from as i64, to);
             }
             assert_eq!(
-                corrected.told(),
+                corrected.rendered(),
                 corrected.expected(TIMES as i64),
                 "{subject:?} of seed {seed}"
             );
@@ -391,7 +393,7 @@ fn what_stands_for_an_entity_is_that_of_each_time() {
         let found = found.expect("read");
         assert!(found[1].iter().all(Option::is_some));
         for (at, found) in times.iter().zip(&found[0]) {
-            let expected = corrected.world.reader(Some(*at)).told_proxy(GUID);
+            let expected = corrected.world.reader(Some(*at)).rendered_proxy(GUID);
             let expected = expected.expect("read");
             assert_eq!(
                 found.as_ref().map(encode),

@@ -163,8 +163,8 @@ fn going_through_relationships_ends_with_the_time_of_the_request() {
     for call in [&delete as &dyn Fn() -> _, &re_identify] {
         let late = deadline::until(Instant::now(), call).unwrap_err();
         assert_eq!(late.message, Message::StoreBusy);
-        let told = &late.parameters[0];
-        assert!(told.contains("the relationships of a"), "{late}");
+        let rendered = &late.parameters[0];
+        assert!(rendered.contains("the relationships of a"), "{late}");
     }
     assert!(repository.get_entity_detail("a", None).is_ok());
     assert!(repository.get_entity_detail("c", None).is_err());
@@ -186,8 +186,8 @@ fn giving_relationships_another_end_ends_with_the_time_of_the_request() {
     });
     let late = late.unwrap_err();
     assert_eq!(late.message, Message::StoreBusy);
-    let told = &late.parameters[0];
-    assert!(told.contains("the relationships of a"), "{late}");
+    let rendered = &late.parameters[0];
+    assert!(rendered.contains("the relationships of a"), "{late}");
     assert!(repository.get_entity_detail("c", None).is_err());
 }
 

@@ -68,8 +68,8 @@ fn lives(world: &World, repository: &Repository, copy: &EntityDetail) {
     repository
         .save_entity_reference_copy(USER, copy.clone())
         .expect("taken");
-    let told = repository.get_entity_detail(guid, None).expect("told");
-    assert!(told == *copy, "another entity");
+    let rendered = repository.get_entity_detail(guid, None).expect("told");
+    assert!(rendered == *copy, "another entity");
     let found = repository.find_entities(&EntityFindRequest::default());
     let found = found.expect("found");
     assert_eq!(found.len(), 2);
@@ -134,6 +134,6 @@ fn values_of_type_object() {
         let reader = world.reader(None);
         let found = reader.entity("a").expect("read").expect("there");
         assert!(found.properties() == entity.properties.as_ref(), "another");
-        assert!(reader.told_entity("a").expect("read").is_some());
+        assert!(reader.rendered_entity("a").expect("read").is_some());
     }
 }

@@ -21,7 +21,7 @@ struct Rows<'a> {
     inner: Box<dyn Read + 'a>,
     are_given: bool,
     /// How many instances were told from rows that were kept.
-    told: Cell<usize>,
+    rendered: Cell<usize>,
 }
 
 impl Read for Rows<'_> {
@@ -37,12 +37,15 @@ impl Read for Rows<'_> {
         self.inner.relationship(guid)
     }
 
-    fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
-        self.inner.told_entity(guid)
+    fn rendered_entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
+        self.inner.rendered_entity(guid)
     }
 
-    fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
-        self.inner.told_relationship(link)
+    fn rendered_relationship(
+        &self,
+        link: &Link,
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
+        self.inner.rendered_relationship(link)
     }
 
     fn relationships_of(
@@ -71,19 +74,23 @@ impl Read for Rows<'_> {
         self.inner.links_of_each(entities, visit)
     }
 
-    fn told_link(&self, link: &Link, content: &[u8]) -> Result<ToldRelationship, OmrsError> {
-        self.told.set(self.told.get() + 1);
-        self.inner.told_link(link, content)
+    fn rendered_link(
+        &self,
+        link: &Link,
+        content: &[u8],
+    ) -> Result<RenderedRelationship, OmrsError> {
+        self.rendered.set(self.rendered.get() + 1);
+        self.inner.rendered_link(link, content)
     }
 
-    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<CandidateRow>)>, OmrsError> {
+    fn glance(&self, guid: &str) -> Result<Option<(LifeStatus, Option<CandidateRow>)>, OmrsError> {
         let found = self.inner.glance(guid)?;
-        Ok(found.map(|(standing, row)| (standing, row.filter(|_| self.are_given))))
+        Ok(found.map(|(life_status, row)| (life_status, row.filter(|_| self.are_given))))
     }
 
-    fn told_kept(&self, kept: &CandidateRow) -> Result<ToldEntity, OmrsError> {
-        self.told.set(self.told.get() + 1);
-        self.inner.told_kept(kept)
+    fn rendered_kept(&self, kept: &CandidateRow) -> Result<RenderedEntity, OmrsError> {
+        self.rendered.set(self.rendered.get() + 1);
+        self.inner.rendered_kept(kept)
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
@@ -133,10 +140,10 @@ fn found(
     let read = Rows {
         inner: world.reader(None),
         are_given,
-        told: Cell::new(0),
+        rendered: Cell::new(0),
     };
     let ends = [0, length - 1].map(|number| {
-        let entity = read.told_entity(&format!("on-{number:03}"));
+        let entity = read.rendered_entity(&format!("on-{number:03}"));
         entity.unwrap().expect("an entity")
     });
     let limits = Limits {
@@ -145,7 +152,7 @@ fn found(
     };
     let find = FindRequest::default();
     let found = linking(&read, &world.types, ends, &find, &limits)?;
-    Ok((found, read.told.get()))
+    Ok((found, read.rendered.get()))
 }
 
 /// The least that may be held for what is found without rows.
@@ -179,14 +186,14 @@ fn rows_are_kept_only_where_there_is_room() {
             let links = of.relationships.iter().map(|of| of.link.guid.to_string());
             entities.chain(links).collect::<Vec<String>>()
         };
-        let (wanted, told) = found(&world, false, 64 << 20, length).unwrap();
+        let (wanted, rendered) = found(&world, false, 64 << 20, length).unwrap();
         assert_eq!(wanted.entities.len(), length);
         assert_eq!(wanted.relationships.len(), length - 1);
-        assert_eq!(told, 0);
-        let (same, told) = found(&world, true, 64 << 20, length).unwrap();
+        assert_eq!(rendered, 0);
+        let (same, rendered) = found(&world, true, 64 << 20, length).unwrap();
         assert_eq!(guids(&same), guids(&wanted));
         // All but the two ends.
-        assert_eq!(told, 2 * length - 3);
+        assert_eq!(rendered, 2 * length - 3);
         let least = least(&world, length);
         for more in [100, 102, 105, 110, 120, 150, 200] {
             let found = found(&world, true, least * more / 100, length);

@@ -7,8 +7,8 @@ mod orders;
 mod parts;
 mod random;
 mod reads;
+mod rendered;
 mod states;
-mod told;
 mod walks;
 
 pub(crate) use random::Random;

@@ -15,7 +15,7 @@ use varve_omrs::requests::{
 
 use crate::call::{Answer, At, InstanceKind, Read, Write};
 
-type Told = Result<Answer, OmrsError>;
+type Rendered = Result<Answer, OmrsError>;
 
 fn then(at: At) -> Option<HistoryRequest> {
     at.map(|at: Millis| HistoryRequest {
@@ -70,18 +70,18 @@ fn nothing((): ()) -> Answer {
 }
 
 /// Makes a call that reads, and checks how its answer is told.
-pub(crate) fn read(of: &Repository, read: &Read) -> Told {
-    let told = answered(of, read);
-    if let Ok(answer) = &told {
-        check_told(answer.clone());
+pub(crate) fn read(of: &Repository, read: &Read) -> Rendered {
+    let rendered = answered(of, read);
+    if let Ok(answer) = &rendered {
+        check_rendered(answer.clone());
     }
-    told
+    rendered
 }
 
 /// What is told of an answer is what it holds, byte for byte: what stands in it several times is
 /// written once and copied, and classifications are written straight from what is stored, while
 /// what is read back shares nothing.
-fn check_told(answer: Answer) {
+fn check_rendered(answer: Answer) {
     match answer {
         Answer::Nothing => {}
         Answer::Entity(entity) => check_response(&EntityDetailResponse::ok(entity)),
@@ -94,22 +94,22 @@ fn check_told(answer: Answer) {
             check_response(&RelationshipListResponse::ok(0, 0, None, shared(list)));
         }
         Answer::Graph(entities, relationships) => {
-            let told = InstanceGraphResponse::ok(shared(entities), shared(relationships));
-            check_response(&told);
+            let rendered = InstanceGraphResponse::ok(shared(entities), shared(relationships));
+            check_response(&rendered);
         }
         Answer::Classifications(list) => check_response(&ClassificationListResponse::ok(list)),
     }
 }
 
 fn check_response<R: Response + PartialEq + Debug>(response: &R) {
-    let told = encode(response);
-    let read: R = decode(&told, Limits::DEFAULT).expect("what is told can be read");
+    let rendered = encode(response);
+    let read: R = decode(&rendered, Limits::DEFAULT).expect("what is told can be read");
     let again = encode(&read);
-    assert_eq!(String::from_utf8(again), String::from_utf8(told));
+    assert_eq!(String::from_utf8(again), String::from_utf8(rendered));
     assert_eq!(&read, response);
 }
 
-fn answered(of: &Repository, read: &Read) -> Told {
+fn answered(of: &Repository, read: &Read) -> Rendered {
     use InstanceKind::{Entity, Relationship};
     match read {
         Read::IsKnown(Entity, guid) => of.is_entity_known(guid).map(Answer::Entity),
@@ -163,7 +163,7 @@ fn answered(of: &Repository, read: &Read) -> Told {
 }
 
 /// Makes a call that writes, for a user.
-pub(crate) fn write(of: &Repository, user: &str, write: &Write) -> Told {
+pub(crate) fn write(of: &Repository, user: &str, write: &Write) -> Rendered {
     let with = |properties: Option<varve_omrs::instances::InstanceProperties>| {
         InstancePropertiesRequest { properties }
     };
@@ -226,7 +226,7 @@ fn kind_of(write: &Write) -> InstanceKind {
     }
 }
 
-fn write_entity(of: &Repository, user: &str, write: &Write) -> Told {
+fn write_entity(of: &Repository, user: &str, write: &Write) -> Rendered {
     match write {
         Write::UpdateStatus(_, guid, status) => of
             .update_entity_status(user, guid, Some(*status))
@@ -258,7 +258,7 @@ fn write_entity(of: &Repository, user: &str, write: &Write) -> Told {
     }
 }
 
-fn write_relationship(of: &Repository, user: &str, write: &Write) -> Told {
+fn write_relationship(of: &Repository, user: &str, write: &Write) -> Rendered {
     match write {
         Write::UpdateStatus(_, guid, status) => of
             .update_relationship_status(user, guid, Some(*status))
@@ -295,7 +295,7 @@ fn write_relationship(of: &Repository, user: &str, write: &Write) -> Told {
     }
 }
 
-fn write_proxy(of: &Repository, user: &str, write: &Write) -> Told {
+fn write_proxy(of: &Repository, user: &str, write: &Write) -> Rendered {
     let with = |proxy: &_, classification| ClassificationProxyRequest {
         classification,
         entity: Some(Clone::clone(proxy)),
@@ -324,7 +324,7 @@ fn write_proxy(of: &Repository, user: &str, write: &Write) -> Told {
     .map(|one| Answer::Classifications(vec![one]))
 }
 
-fn write_copy(of: &Repository, user: &str, write: &Write) -> Told {
+fn write_copy(of: &Repository, user: &str, write: &Write) -> Rendered {
     let carried = |entity: &_, classification: &_| ClassificationWithEntityRequest {
         classification: Some(Clone::clone(classification)),
         entity: Some(Clone::clone(entity)),

@@ -75,7 +75,7 @@ impl World {
         let found = found.map(shown).map_err(|error| error.exception);
         if wanted != found {
             let words = if found.is_err() { words } else { String::new() };
-            return Err(told(&wanted, &found) + "\n  " + &words);
+            return Err(rendered(&wanted, &found) + "\n  " + &words);
         }
         if found.is_ok() {
             self.remember(&step.write);
@@ -120,18 +120,21 @@ impl World {
             });
             let sorted = Ok(in_order(found.clone(), &asked_for)?);
             if wanted != sorted {
-                return Err(told(&wanted, &sorted));
+                return Err(rendered(&wanted, &sorted));
             }
             let wanted = part(&found, asked_for.offset, asked_for.page_size);
             if *page != wanted {
-                return Err(format!("page: {}", told(&Ok(wanted), &Ok(page.clone()))));
+                return Err(format!(
+                    "page: {}",
+                    rendered(&Ok(wanted), &Ok(page.clone()))
+                ));
             }
             return self.ask_next(whole, &found, &asked_for);
         }
         let wanted = self.naive.read(&read).map(tidied);
         if wanted != found {
             let words = if found.is_err() { words } else { String::new() };
-            return Err(told(&wanted, &found) + "\n  " + &words);
+            return Err(rendered(&wanted, &found) + "\n  " + &words);
         }
         Ok(())
     }
@@ -152,7 +155,7 @@ impl World {
         let page = page.map_err(|error| format!("the next page: {error}"))?;
         let wanted = part(whole, offset, size);
         if page != wanted {
-            return Err(format!("next page: {}", told(&Ok(wanted), &Ok(page))));
+            return Err(format!("next page: {}", rendered(&Ok(wanted), &Ok(page))));
         }
         Ok(())
     }
@@ -189,6 +192,6 @@ impl World {
 }
 
 /// Says how two answers differ.
-fn told(wanted: &Result<Answer, Exception>, found: &Result<Answer, Exception>) -> String {
+fn rendered(wanted: &Result<Answer, Exception>, found: &Result<Answer, Exception>) -> String {
     difference(&format!("{wanted:?}"), &format!("{found:?}"))
 }

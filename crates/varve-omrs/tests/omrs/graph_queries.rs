@@ -13,7 +13,7 @@ use varve_omrs::json::Millis;
 use varve_omrs::requests::{FindRequest, Page};
 use varve_omrs::search::{Limits, Order, Query, TypeLimit};
 use varve_omrs::store::{
-    Read, StoredEntity, StoredInstance, StoredRelationship, Subject, ToldEntity,
+    Read, RenderedEntity, StoredEntity, StoredInstance, StoredRelationship, Subject,
 };
 use varve_omrs::types::{Catalogue, InstanceStatus};
 use varve_testkit::random::Random;
@@ -99,8 +99,8 @@ fn graph(random: &mut Random, types: &Arc<Catalogue>, count: usize, links: usize
     Indexed::new(Arc::clone(types), all)
 }
 
-fn detail(read: &Indexed, guid: &str) -> ToldEntity {
-    let entity = read.told_entity(guid).unwrap();
+fn detail(read: &Indexed, guid: &str) -> RenderedEntity {
+    let entity = read.rendered_entity(guid).unwrap();
     let entity = entity.filter(|entity| entity.detail().is_some());
     entity.unwrap_or_else(|| panic!("{guid} is no entity"))
 }
@@ -139,21 +139,21 @@ fn walkable(
     (entities, links)
 }
 
-fn told(graph: &SubGraph) -> (BTreeSet<String>, BTreeSet<String>) {
+fn rendered(graph: &SubGraph) -> (BTreeSet<String>, BTreeSet<String>) {
     let entities = graph.entities.iter().map(|of| of.guid().to_owned());
     let links = graph.relationships.iter();
     let links = links.map(|of| of.link.guid.to_string());
-    let told = (
+    let rendered = (
         entities.collect::<BTreeSet<_>>(),
         links.collect::<BTreeSet<_>>(),
     );
-    assert_eq!(told.0.len(), graph.entities.len(), "an entity twice");
+    assert_eq!(rendered.0.len(), graph.entities.len(), "an entity twice");
     assert_eq!(
-        told.1.len(),
+        rendered.1.len(),
         graph.relationships.len(),
         "a relationship twice"
     );
-    told
+    rendered
 }
 
 struct Paths<'a> {
@@ -215,11 +215,11 @@ fn linking_finds_all_paths_and_nothing_else() {
         }
         let ends = ["e0", "e1"].map(|guid| detail(&read, guid));
         let deleted = Some(InstanceStatus::Deleted);
-        if ends.iter().any(|end| end.standing().status == deleted) {
+        if ends.iter().any(|end| end.life_status().status == deleted) {
             continue;
         }
         let found = linking(&read, &types, ends, &find, &Limits::default()).unwrap();
-        assert_eq!(told(&found), paths.found, "seed {seed}: {links:?}");
+        assert_eq!(rendered(&found), paths.found, "seed {seed}: {links:?}");
         links_found += found.relationships.len();
     }
     assert!(links_found > 1000, "only {links_found} links in all graphs");
@@ -233,7 +233,7 @@ fn an_entity_is_linked_to_itself_by_nothing_else() {
     let find = FindRequest::default();
     let found = linking(&read, &types, ends, &find, &Limits::default()).unwrap();
     assert_eq!(
-        told(&found),
+        rendered(&found),
         (BTreeSet::from(["e0".to_owned()]), BTreeSet::new())
     );
 }
@@ -290,7 +290,7 @@ fn neighbourhoods_reach_as_far_as_asked() {
             let limits = Limits::default();
             let found = neighbourhood(&read, &types, start, levels, &walked, &limits).unwrap();
             let wanted = within(&entities, &links, levels.unwrap_or(count));
-            assert_eq!(told(&found), wanted, "seed {seed}, {levels:?}");
+            assert_eq!(rendered(&found), wanted, "seed {seed}, {levels:?}");
         }
     }
 }

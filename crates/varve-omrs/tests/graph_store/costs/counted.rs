@@ -18,13 +18,13 @@ use crate::world::*;
 struct Counted {
     inner: Arc<World>,
     shown: Arc<AtomicUsize>,
-    told: Arc<AtomicUsize>,
+    rendered: Arc<AtomicUsize>,
 }
 
 struct CountedRead<'a> {
     inner: Box<dyn Read + 'a>,
     shown: Arc<AtomicUsize>,
-    told: Arc<AtomicUsize>,
+    rendered: Arc<AtomicUsize>,
 }
 
 impl Read for CountedRead<'_> {
@@ -54,12 +54,15 @@ impl Read for CountedRead<'_> {
     }
 
     fn kept_entity(&self, kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
-        self.told.fetch_add(1, Ordering::Relaxed);
+        self.rendered.fetch_add(1, Ordering::Relaxed);
         self.inner.kept_entity(kept)
     }
 
-    fn kept_relationship(&self, kept: CandidateRow) -> Result<Option<ToldRelationship>, OmrsError> {
-        self.told.fetch_add(1, Ordering::Relaxed);
+    fn kept_relationship(
+        &self,
+        kept: CandidateRow,
+    ) -> Result<Option<RenderedRelationship>, OmrsError> {
+        self.rendered.fetch_add(1, Ordering::Relaxed);
         self.inner.kept_relationship(kept)
     }
 
@@ -104,7 +107,7 @@ impl Store for Counted {
         Ok(Box::new(CountedRead {
             inner: self.inner.store.read(at)?,
             shown: Arc::clone(&self.shown),
-            told: Arc::clone(&self.told),
+            rendered: Arc::clone(&self.rendered),
         }))
     }
 
@@ -154,11 +157,11 @@ pub(super) fn counted(world: World) -> (Repository, Arc<AtomicUsize>) {
 /// found.
 pub(crate) fn counting(world: World) -> (Repository, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     assert!(world.store.read_texts());
-    let [shown, told] = [0, 0].map(|none| Arc::new(AtomicUsize::new(none)));
+    let [shown, rendered] = [0, 0].map(|none| Arc::new(AtomicUsize::new(none)));
     let store = Counted {
         inner: Arc::new(world),
         shown: Arc::clone(&shown),
-        told: Arc::clone(&told),
+        rendered: Arc::clone(&rendered),
     };
     let options = Options {
         metadata_collection_id: Some(HOMES[0].to_owned()),
@@ -166,5 +169,5 @@ pub(crate) fn counting(world: World) -> (Repository, Arc<AtomicUsize>, Arc<Atomi
         base_url: "http://here.example".to_owned(),
     };
     let repository = Repository::open(Arc::new(store), options).expect("a repository");
-    (repository, shown, told)
+    (repository, shown, rendered)
 }

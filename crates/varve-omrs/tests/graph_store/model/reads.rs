@@ -5,8 +5,8 @@ use varve_omrs::json::Millis;
 use varve_omrs::store::*;
 
 use super::Run;
+use super::rendered::{compare_kept, compare_links, compare_proxies, json};
 use super::states::at_time;
-use super::told::{compare_kept, compare_links, compare_proxies, json};
 
 impl Run {
     /// Everything: some random points of time, and every history.
@@ -32,11 +32,11 @@ impl Run {
         }
         for (guid, states) in &self.model.entities {
             let history = self.world.store.entity_history(guid).expect("read");
-            let told: Vec<_> = history
+            let rendered: Vec<_> = history
                 .into_iter()
                 .map(|version| (version.from, Some(version.state)))
                 .collect();
-            assert_eq!(&told, states, "{guid}");
+            assert_eq!(&rendered, states, "{guid}");
             let asked: Vec<Millis> = (0..5)
                 .filter_map(|_| times.get(self.random.below(times.len().max(1))).copied())
                 .chain([now])
@@ -48,14 +48,14 @@ impl Run {
             let [_, found] = <[_; 2]>::try_from(found.expect("read")).expect("one for each");
             for (at, found) in asked.iter().zip(found) {
                 let expected = at_time(states, Some(*at)).cloned();
-                let expected = expected.map(|of| ToldEntity::new(&self.world.types, of));
+                let expected = expected.map(|of| RenderedEntity::new(&self.world.types, of));
                 let expected = expected.as_ref().map(|of| json(of.proxy()));
                 assert_eq!(found.as_ref().map(json), expected, "{guid} at {at:?}");
             }
         }
         for (guid, states) in &self.model.relationships {
             let history = self.world.store.relationship_history(guid).expect("read");
-            let told: Vec<_> = history
+            let rendered: Vec<_> = history
                 .into_iter()
                 .map(|version| (version.from, Some(version.state)))
                 .collect();
@@ -64,7 +64,7 @@ impl Run {
                 .filter(|(_, state)| state.is_some())
                 .cloned()
                 .collect();
-            assert_eq!(told, states, "{guid}");
+            assert_eq!(rendered, states, "{guid}");
         }
     }
 

@@ -15,18 +15,18 @@ pub(super) fn compare_links(reader: &dyn Read, guid: &str) {
         Ok(Continue(()))
     });
     read.expect("read");
-    let (mut links, mut told_links) = (Vec::new(), Vec::new());
+    let (mut links, mut rendered_links) = (Vec::new(), Vec::new());
     let read = reader.links_of(guid, &mut |link, content| {
-        let told = reader.told_link(&link, content.expect("it has a row"));
-        told_links.push(told.expect("told"));
+        let rendered = reader.rendered_link(&link, content.expect("it has a row"));
+        rendered_links.push(rendered.expect("told"));
         links.push(link);
         Ok(Continue(()))
     });
     read.expect("read");
-    for (link, told) in links.iter().zip(told_links) {
-        let again = reader.told_relationship(link).expect("read");
+    for (link, rendered) in links.iter().zip(rendered_links) {
+        let again = reader.rendered_relationship(link).expect("read");
         assert_eq!(
-            format!("{told:?}"),
+            format!("{rendered:?}"),
             format!("{:?}", again.expect("it was shown"))
         );
     }
@@ -43,49 +43,57 @@ pub(super) fn compare_links(reader: &dyn Read, guid: &str) {
     assert_eq!(links, whole.iter().map(link).collect::<Vec<_>>());
     let known = |guid: &str| guid.len().is_multiple_of(2) || guid.ends_with('1');
     let mut others = Vec::new();
-    let read = reader.told_relationships_of(guid, None, &known, &mut |found| {
+    let read = reader.rendered_relationships_of(guid, None, &known, &mut |found| {
         others.push(found);
         Ok(Continue(()))
     });
     read.expect("read");
     whole.retain(|of| !known(of.header.guid()));
     assert_eq!(others.len(), whole.len());
-    for (told, whole) in others.into_iter().zip(whole) {
-        let again = reader.told_relationship(&told.link).expect("read");
+    for (rendered, whole) in others.into_iter().zip(whole) {
+        let again = reader.rendered_relationship(&rendered.link).expect("read");
         let again = again.expect("it was shown");
         let ends = whole.ends.each_ref().map(|end| {
             let entity = reader.entity(end).expect("read").expect("an end");
-            let made = ToldEntity::new(&types, entity);
-            let told = reader.told_entity(end).expect("read").expect("an end");
-            compare_told(&told, &made);
-            let proxy = reader.told_proxy(end).expect("read").expect("an end");
-            assert_eq!(json(&proxy), json(told.proxy()));
-            [told.proxy().clone(), made.proxy().clone()]
+            let made = RenderedEntity::new(&types, entity);
+            let rendered = reader.rendered_entity(end).expect("read").expect("an end");
+            compare_rendered(&rendered, &made);
+            let proxy = reader.rendered_proxy(end).expect("read").expect("an end");
+            assert_eq!(json(&proxy), json(rendered.proxy()));
+            [rendered.proxy().clone(), made.proxy().clone()]
         });
         let [[one, made_one], [two, made_two]] = &ends;
-        let made = ToldRelationship::new(&types, whole).between([made_one, made_two]);
-        for told in [told, again] {
-            let told = told.between([one, two]);
-            assert_eq!(json(&told), json(&made));
-            assert_eq!(told, made);
+        let made = RenderedRelationship::new(&types, whole).between([made_one, made_two]);
+        for rendered in [rendered, again] {
+            let rendered = rendered.between([one, two]);
+            assert_eq!(json(&rendered), json(&made));
+            assert_eq!(rendered, made);
         }
     }
-    compare_standing(reader, guid);
+    compare_life_status(reader, guid);
 }
 
 /// What is read of an entity at a glance is what it says itself.
-fn compare_standing(reader: &dyn Read, guid: &str) {
-    let standing = reader.entity(guid).expect("read").map(|of| Standing {
+fn compare_life_status(reader: &dyn Read, guid: &str) {
+    let life_status = reader.entity(guid).expect("read").map(|of| LifeStatus {
         is_proxy: matches!(of, StoredEntity::Proxy(_)),
         status: of.header().audit.status,
     });
-    assert_eq!(reader.standing(guid).expect("read"), standing);
+    assert_eq!(reader.life_status(guid).expect("read"), life_status);
     let glance = reader.glance(guid).expect("read");
-    assert_eq!(glance.as_ref().map(|(standing, _)| *standing), standing);
+    assert_eq!(
+        glance.as_ref().map(|(life_status, _)| *life_status),
+        life_status
+    );
     if let Some((_, row)) = glance {
-        let kept = reader.told_kept(&row.expect("it has a row")).expect("told");
-        let told = reader.told_entity(guid).expect("read").expect("an entity");
-        compare_told(&kept, &told);
+        let kept = reader
+            .rendered_kept(&row.expect("it has a row"))
+            .expect("told");
+        let rendered = reader
+            .rendered_entity(guid)
+            .expect("read")
+            .expect("an entity");
+        compare_rendered(&kept, &rendered);
     }
 }
 
@@ -95,11 +103,11 @@ pub(super) fn compare_kept(
     subject: Subject,
     found: &[(&String, Option<&StoredInstance>)],
 ) {
-    let told = |kept: Candidate| match subject {
+    let rendered = |kept: Candidate| match subject {
         Subject::Entities => kept.entity(reader).expect("told").map(|it| json(&it)),
         Subject::Relationships => {
-            let told = kept.relationship(reader).expect("told");
-            told.map(|it| json(&it.between([&Shared::default(), &Shared::default()])))
+            let rendered = kept.relationship(reader).expect("told");
+            rendered.map(|it| json(&it.between([&Shared::default(), &Shared::default()])))
         }
     };
     for (guid, instance) in found {
@@ -107,7 +115,7 @@ pub(super) fn compare_kept(
         assert_eq!(kept.is_some(), instance.is_some(), "{guid}");
         if let (Some(kept), Some(instance)) = (kept, instance) {
             assert_eq!(kept.guid(), *guid);
-            assert_eq!(told(kept), told(instance.keep()), "{guid}");
+            assert_eq!(rendered(kept), rendered(instance.keep()), "{guid}");
         }
     }
     let walk = all(subject, WalkBy::Guid);
@@ -117,10 +125,10 @@ pub(super) fn compare_kept(
             .find(|(guid, _)| *guid == step.instance.guid())
             .expect("one of them");
         let instance = instance.expect("it is there");
-        assert_eq!(step.instance.standing(), instance.standing());
+        assert_eq!(step.instance.life_status(), instance.life_status());
         assert_eq!(step.instance.audit(), instance.audit());
         assert_eq!(step.instance.properties(), instance.properties());
-        assert_eq!(told(step.instance.keep()), told(instance.keep()));
+        assert_eq!(rendered(step.instance.keep()), rendered(instance.keep()));
         Ok(std::ops::ControlFlow::Continue(()))
     });
     walked.expect("a walk");
@@ -129,13 +137,13 @@ pub(super) fn compare_kept(
 /// What stands for entities is the same whether they are read one by one or at once.
 pub(super) fn compare_proxies(reader: &dyn Read, guids: &[&str]) {
     let mut at_once = vec![None; guids.len()];
-    let read = reader.told_proxies(guids, &mut |at, proxy| {
+    let read = reader.rendered_proxies(guids, &mut |at, proxy| {
         let former = at_once[at].replace(json(&proxy));
         assert!(former.is_none());
     });
     read.expect("read");
     for (guid, proxy) in guids.iter().zip(at_once) {
-        let alone = reader.told_proxy(guid).expect("read");
+        let alone = reader.rendered_proxy(guid).expect("read");
         assert_eq!(proxy, alone.as_ref().map(json), "{guid}");
     }
 }
@@ -145,12 +153,12 @@ pub(super) fn json<T: Encode>(of: &T) -> String {
 }
 
 /// What is told straight from what is stored is what the object tells.
-fn compare_told(told: &ToldEntity, made: &ToldEntity) {
-    assert_eq!(told.guid(), made.guid());
-    assert_eq!(told.of(), made.of());
-    assert_eq!(told.standing(), made.standing());
-    assert_eq!(json(told.proxy()), json(made.proxy()));
-    assert_eq!(told.proxy(), made.proxy());
-    assert_eq!(told.detail().map(json), made.detail().map(json));
-    assert_eq!(told.detail(), made.detail());
+fn compare_rendered(rendered: &RenderedEntity, made: &RenderedEntity) {
+    assert_eq!(rendered.guid(), made.guid());
+    assert_eq!(rendered.of(), made.of());
+    assert_eq!(rendered.life_status(), made.life_status());
+    assert_eq!(json(rendered.proxy()), json(made.proxy()));
+    assert_eq!(rendered.proxy(), made.proxy());
+    assert_eq!(rendered.detail().map(json), made.detail().map(json));
+    assert_eq!(rendered.detail(), made.detail());
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Link, Standing, StoredEntity, StoredRelationship};
+use super::{LifeStatus, Link, StoredEntity, StoredRelationship};
 use crate::instances::{EntityDetail, EntityProxy, Relationship};
 use crate::json::{Encode, Pieces, Shared, Writer};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
@@ -15,13 +15,13 @@ use crate::validate::{instance_type, unique_properties};
 /// An entity, and what stands for it at the ends of relationships. Costs nothing to clone. Stores
 /// may keep it: who looks at an object whose JSON is known makes it, and lets it be kept as well.
 #[derive(Debug, Clone)]
-pub struct ToldEntity(Arc<Told>);
+pub struct RenderedEntity(Arc<Rendered>);
 
 #[derive(Debug)]
-struct Told {
+struct Rendered {
     guid: String,
     of: Option<TypeIndex>,
-    standing: Standing,
+    life_status: LifeStatus,
     detail: Option<Shared<EntityDetail>>,
     proxy: Shared<EntityProxy>,
     /// How much memory it takes, where it is there as JSON.
@@ -39,8 +39,9 @@ pub(crate) struct EntityJson {
 
 /// What an entity that is there as JSON takes beside its texts, with the room for the objects that
 /// may be made of it.
-const PARTS_BYTES: usize =
-    size_of::<Told>() + Shared::<EntityDetail>::PARTS_BYTES + Shared::<EntityProxy>::PARTS_BYTES;
+const PARTS_BYTES: usize = size_of::<Rendered>()
+    + Shared::<EntityDetail>::PARTS_BYTES
+    + Shared::<EntityProxy>::PARTS_BYTES;
 /// What each piece takes beside its text.
 const PIECE_BYTES: usize = 2 * size_of::<Bytes>();
 
@@ -65,13 +66,13 @@ fn pieces_bytes(pieces: &Pieces) -> usize {
     pieces.len() + pieces.iter().count() * PIECE_BYTES
 }
 
-impl ToldEntity {
+impl RenderedEntity {
     /// An entity that is there as an object.
     #[must_use]
     pub fn new(types: &Catalogue, entity: StoredEntity) -> Self {
         let header = entity.header();
         let (guid, of) = (header.guid().to_owned(), header.audit.type_name());
-        let standing = Standing {
+        let life_status = LifeStatus {
             is_proxy: matches!(entity, StoredEntity::Proxy(_)),
             status: header.audit.status,
         };
@@ -83,10 +84,10 @@ impl ToldEntity {
             }
             StoredEntity::Proxy(proxy) => (None, proxy),
         };
-        Self(Arc::new(Told {
+        Self(Arc::new(Rendered {
             guid,
             of,
-            standing,
+            life_status,
             detail,
             proxy: proxy.into(),
             held_bytes: None,
@@ -97,14 +98,14 @@ impl ToldEntity {
     pub(crate) fn of_json(
         guid: &str,
         of: Option<TypeIndex>,
-        standing: Standing,
+        life_status: LifeStatus,
         json: EntityJson,
     ) -> Self {
         let held_bytes = PARTS_BYTES + guid.len() + json.bytes();
-        Self(Arc::new(Told {
+        Self(Arc::new(Rendered {
             guid: guid.to_owned(),
             of,
-            standing,
+            life_status,
             detail: json.detail.map(Shared::of_json),
             proxy: Shared::of_json(json.proxy),
             held_bytes: Some(held_bytes),
@@ -130,8 +131,8 @@ impl ToldEntity {
 
     /// How it stands with it.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        self.0.standing
+    pub fn life_status(&self) -> LifeStatus {
+        self.0.life_status
     }
 
     /// What it tells of itself; `None` of one of which only a proxy is known.
@@ -165,7 +166,7 @@ fn proxy_of(types: &Catalogue, entity: &EntityDetail) -> EntityProxy {
 
 /// A relationship that is to be told with its ends.
 #[derive(Debug, Clone)]
-pub struct ToldRelationship {
+pub struct RenderedRelationship {
     /// What it links.
     pub link: Link,
     rest: Rest,
@@ -179,7 +180,7 @@ enum Rest {
     Json(Pieces),
 }
 
-impl ToldRelationship {
+impl RenderedRelationship {
     /// A relationship that is there as an object.
     #[must_use]
     pub fn new(types: &Catalogue, relationship: StoredRelationship) -> Self {

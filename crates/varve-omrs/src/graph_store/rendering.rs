@@ -11,13 +11,13 @@ use varve_model::{EdgeId, VertexId};
 
 use super::audit::Head;
 use super::carried::{self, JSON_PER_STORED, put_named_value, put_properties};
-use super::decode::{Decoded, Decoder, Parts, map, standing};
+use super::decode::{Decoded, Decoder, Parts, life_status, map};
 use super::made::{Known, MadeEntity};
 use super::read::guid_of;
 use super::state::TypesInGraph;
 use crate::instances::{Classification, EntityDetail, EntityProxy};
 use crate::json::{Field, Pieces, Shared, Writer};
-use crate::store::{EntityJson, Link, Standing, ToldEntity, ToldRelationship};
+use crate::store::{EntityJson, LifeStatus, Link, RenderedEntity, RenderedRelationship};
 use crate::types::{InstanceStatus, ResolvedType, TypeIndex};
 
 /// About how many bytes the members of an instance have.
@@ -25,9 +25,13 @@ const MEMBERS_BYTES: usize = 2048;
 
 impl TypesInGraph {
     /// The entity that a vertex's content holds, to be told.
-    pub(super) fn told_entity(&self, guid: &str, content: &[u8]) -> Result<ToldEntity, GraphError> {
+    pub(super) fn rendered_entity(
+        &self,
+        guid: &str,
+        content: &[u8],
+    ) -> Result<RenderedEntity, GraphError> {
         let is_asked_for = match self.made_entities.of((guid, content)) {
-            Known::Made(made) => return Ok(made.told),
+            Known::Made(made) => return Ok(made.rendered),
             Known::AskedFor => true,
             Known::Nothing => false,
         };
@@ -35,30 +39,30 @@ impl TypesInGraph {
         let of = self.entity_type(label.0);
         let parts = Parts::of(properties, self.keys)?;
         let json = self.decoder().entity_json(guid, self.resolved(of), &parts);
-        let Ok((standing, json)) = json else {
+        let Ok((life_status, json)) = json else {
             let (entity, _) = self.entity(guid, content)?;
-            return Ok(ToldEntity::new(&self.types, entity));
+            return Ok(RenderedEntity::new(&self.types, entity));
         };
-        let told = ToldEntity::of_json(guid, of, standing, json);
+        let rendered = RenderedEntity::of_json(guid, of, life_status, json);
         if is_asked_for {
             self.made_entities.keep(&MadeEntity {
                 stored: Bytes::copy_from_slice(content),
-                told: told.clone(),
+                rendered: rendered.clone(),
             });
         }
-        Ok(told)
+        Ok(rendered)
     }
 
     /// What the entity tells of itself; `None` of one of which only a proxy is known.
-    pub(super) fn told_detail(
+    pub(super) fn rendered_detail(
         &self,
         guid: &str,
         content: &[u8],
     ) -> Result<Option<Shared<EntityDetail>>, GraphError> {
         match self.made_entities.of((guid, content)) {
-            Known::Made(made) => return Ok(made.told.detail().cloned()),
+            Known::Made(made) => return Ok(made.rendered.detail().cloned()),
             // It is about to be kept, with what stands for it.
-            Known::AskedFor => return Ok(self.told_entity(guid, content)?.detail().cloned()),
+            Known::AskedFor => return Ok(self.rendered_entity(guid, content)?.detail().cloned()),
             Known::Nothing => {}
         }
         let (label, properties) = vertex_parts(content)?;
@@ -66,43 +70,43 @@ impl TypesInGraph {
         let parts = Parts::of(properties, self.keys)?;
         let Ok(detail) = self.decoder().detail_json(guid, of, &parts) else {
             let (entity, _) = self.entity(guid, content)?;
-            return Ok(ToldEntity::new(&self.types, entity).detail().cloned());
+            return Ok(RenderedEntity::new(&self.types, entity).detail().cloned());
         };
         Ok(detail.map(Shared::of_json))
     }
 
     /// What stands for it at the end of a relationship.
-    pub(super) fn told_proxy(
+    pub(super) fn rendered_proxy(
         &self,
         guid: &str,
         content: &[u8],
     ) -> Result<Shared<EntityProxy>, GraphError> {
         if let Known::Made(made) = self.made_entities.of((guid, content)) {
-            return Ok(made.told.proxy().clone());
+            return Ok(made.rendered.proxy().clone());
         }
         let (label, properties) = vertex_parts(content)?;
         let of = self.resolved(self.entity_type(label.0));
         let parts = Parts::of(properties, self.keys)?;
         let Ok(proxy) = self.decoder().proxy_json(guid, of, &parts) else {
             let (entity, _) = self.entity(guid, content)?;
-            return Ok(ToldEntity::new(&self.types, entity).proxy().clone());
+            return Ok(RenderedEntity::new(&self.types, entity).proxy().clone());
         };
         Ok(Shared::of_json(proxy))
     }
 
     /// The relationship that an edge's content holds, to be told.
-    pub(super) fn told_relationship(
+    pub(super) fn rendered_relationship(
         &self,
         id: EdgeId,
         content: &[u8],
-    ) -> Result<ToldRelationship, GraphError> {
+    ) -> Result<RenderedRelationship, GraphError> {
         let (_, _, properties) = edge_parts(content)?;
         let parts = Parts::of(properties, self.keys)?;
         let of = self.relationship_type(id.label.0);
         let json = relationship_json(&id.sort_values, self.resolved(of), &parts);
         Ok(match json {
-            Ok((status, members)) => ToldRelationship::of_json(link(id, of, status)?, members),
-            Err(_) => ToldRelationship::new(&self.types, self.relationship(&id, content)?.0),
+            Ok((status, members)) => RenderedRelationship::of_json(link(id, of, status)?, members),
+            Err(_) => RenderedRelationship::new(&self.types, self.relationship(&id, content)?.0),
         })
     }
 
@@ -111,7 +115,7 @@ impl TypesInGraph {
         let (_, _, properties) = edge_parts(content)?;
         let parts = Parts::of(properties, self.keys)?;
         let of = self.relationship_type(id.label.0);
-        link(id, of, standing(parts.header)?.status)
+        link(id, of, life_status(parts.header)?.status)
     }
 }
 
@@ -139,13 +143,13 @@ impl Decoder<'_> {
         guid: &str,
         of: Option<&ResolvedType>,
         parts: &Parts<'_>,
-    ) -> Decoded<(Standing, EntityJson)> {
-        let telling = self.telling(guid, of, parts)?;
+    ) -> Decoded<(LifeStatus, EntityJson)> {
+        let rendering = self.rendering(guid, of, parts)?;
         let json = EntityJson {
-            detail: telling.detail()?,
-            proxy: telling.proxy()?,
+            detail: rendering.detail()?,
+            proxy: rendering.proxy()?,
         };
-        Ok((telling.standing, json))
+        Ok((rendering.life_status, json))
     }
 
     /// The JSON of what the entity tells of itself.
@@ -155,7 +159,7 @@ impl Decoder<'_> {
         of: Option<&ResolvedType>,
         parts: &Parts<'_>,
     ) -> Decoded<Option<Pieces>> {
-        let head = told_head(parts.header)?;
+        let head = rendered_head(parts.header)?;
         if head.is_proxy {
             return Ok(None);
         }
@@ -180,7 +184,7 @@ impl Decoder<'_> {
         of: Option<&ResolvedType>,
         parts: &Parts<'_>,
     ) -> Decoded<Pieces> {
-        let head = told_head(parts.header)?;
+        let head = rendered_head(parts.header)?;
         let is_proxy = head.is_proxy;
         let classified = parts.classifications.map_or(0, <[u8]>::len);
         let mut writer = Writer::with_capacity(MEMBERS_BYTES + classified * JSON_PER_STORED);
@@ -224,14 +228,14 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn telling<'p>(
+    fn rendering<'p>(
         &self,
         guid: &str,
         of: Option<&'p ResolvedType>,
         parts: &'p Parts<'_>,
-    ) -> Decoded<Telling<'p>> {
-        let head = told_head(parts.header)?;
-        let standing = Standing {
+    ) -> Decoded<Rendering<'p>> {
+        let head = rendered_head(parts.header)?;
+        let life_status = LifeStatus {
             is_proxy: head.is_proxy,
             status: head.audit.status(),
         };
@@ -241,9 +245,9 @@ impl Decoder<'_> {
             Some(bytes) => Some(carried::shared(self.types, self.made, bytes)?),
             None => None,
         };
-        Ok(Telling {
+        Ok(Rendering {
             of,
-            standing,
+            life_status,
             header: writer.finish_to_keep(),
             classifications,
             properties: parts.properties,
@@ -252,17 +256,17 @@ impl Decoder<'_> {
 }
 
 /// What the JSON of an entity is made of.
-struct Telling<'p> {
+struct Rendering<'p> {
     of: Option<&'p ResolvedType>,
-    standing: Standing,
+    life_status: LifeStatus,
     header: Pieces,
     classifications: Option<Shared<Vec<Classification>>>,
     properties: Option<&'p [u8]>,
 }
 
-impl Telling<'_> {
+impl Rendering<'_> {
     fn detail(&self) -> Decoded<Option<Pieces>> {
-        if self.standing.is_proxy {
+        if self.life_status.is_proxy {
             return Ok(None);
         }
         let properties = self.all_properties()?;
@@ -275,7 +279,7 @@ impl Telling<'_> {
 
     fn proxy(&self) -> Decoded<Pieces> {
         let unique = match self.properties {
-            Some(_) if self.standing.is_proxy => self.all_properties()?,
+            Some(_) if self.life_status.is_proxy => self.all_properties()?,
             Some(bytes) => unique_properties(self.of, bytes)?,
             None => None,
         };
@@ -310,7 +314,7 @@ impl Telling<'_> {
 }
 
 /// What a header says that can be told straight.
-fn told_head(bytes: &[u8]) -> Decoded<Head<'_>> {
+fn rendered_head(bytes: &[u8]) -> Decoded<Head<'_>> {
     let head = Head::read(bytes)?;
     // What it says of its type may be another than the one that is asked which properties are
     // unique.
@@ -327,7 +331,7 @@ fn relationship_json(
     of: Option<&ResolvedType>,
     parts: &Parts<'_>,
 ) -> Decoded<(Option<InstanceStatus>, Pieces)> {
-    let head = told_head(parts.header)?;
+    let head = rendered_head(parts.header)?;
     let status = head.audit.status();
     let mut writer = Writer::with_capacity(MEMBERS_BYTES);
     writer.class("Relationship");
