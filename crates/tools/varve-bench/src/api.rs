@@ -1,7 +1,7 @@
 //! The load tool: runs the scenarios of HugeGraph's published load tests, and ours, against a
 //! server.
 //!
-//! A [`scenario`] makes requests from [`payload`] texts; a [`plan`] says when they are due; a
+//! A [`scenario`] makes requests from [`payload`] texts; a [`schedule`] says when they are due; a
 //! [`worker`] thread sends them over its connections and [`measure`]s; a [`row`] is what all
 //! workers of one load found; a [`run`] makes the rows one after another, reads back what was
 //! written ([`verify`]), and writes the [`result`].
@@ -17,7 +17,6 @@ pub(crate) mod measure;
 mod opening;
 mod options;
 pub(crate) mod payload;
-mod plan;
 mod prefix;
 mod preset;
 mod queries;
@@ -27,6 +26,7 @@ pub mod result;
 pub(crate) mod row;
 mod run;
 pub(crate) mod scenario;
+mod schedule;
 mod social;
 pub mod table;
 pub(crate) mod target;

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::plan::Nanos;
+use super::schedule::Nanos;
 use crate::random::mix;
 
 /// Values that a vertex may have at most; of one with more, nothing is said but that it is there.

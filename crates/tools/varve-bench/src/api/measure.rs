@@ -7,8 +7,8 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::changes::{Change, Changes};
-use super::plan::Nanos;
 use super::result::{Buckets, ErrorExample, Second};
+use super::schedule::Nanos;
 use crate::histogram::histogram;
 
 /// The longest time that is told apart: ten minutes, in microseconds.

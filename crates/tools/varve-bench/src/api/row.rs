@@ -15,13 +15,13 @@ use super::choice::Distribution;
 use super::connection::Route;
 use super::jtl;
 use super::measure::{Acknowledged, Part, Tally};
-use super::plan::{Arrivals, Users};
 use super::request::Requests;
 use super::result::{
     Buckets, Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row,
     Second,
 };
 use super::scenario::{Data, GraphAddress, Scenario};
+use super::schedule::{Arrivals, Users};
 use super::worker::{self, ModelOfWorker, Work};
 use crate::environment;
 use crate::histogram::buckets;

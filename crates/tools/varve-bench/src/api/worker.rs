@@ -27,8 +27,8 @@ use super::answer::Expect;
 use super::connection::Route;
 use super::jtl;
 use super::measure::{Acknowledged, Failure, Part, Running, Tally};
-use super::plan::{Answered, Arrivals, Course, Life, Nanos, Users};
 use super::request::Requests;
+use super::schedule::{Answered, Arrivals, Course, Life, Nanos, Users};
 use crate::endpoint::Stream;
 use crate::process;
 
