@@ -65,15 +65,15 @@ fn what_is_found_is_told_only_as_far_as_the_answer_may_be_long() {
     count();
     is_too_long(repository.find_entities(&entities), tenth);
     let entities_rendered = count();
-    assert!(entities_rendered > COUNT / 20, "{entities_told}");
-    assert!(entities_rendered < COUNT / 5, "{entities_told}");
+    assert!(entities_rendered > COUNT / 20, "{entities_rendered}");
+    assert!(entities_rendered < COUNT / 5, "{entities_rendered}");
 
     let tenth = of_relationships / 10;
     let repository = within(repository, tenth);
     is_too_long(repository.find_relationships(&relationships), tenth);
     let relationships_rendered = count();
-    assert!(relationships_rendered > COUNT / 20, "{relationships_told}");
-    assert!(relationships_rendered < COUNT / 4, "{relationships_told}");
+    assert!(relationships_rendered > COUNT / 20, "{relationships_rendered}");
+    assert!(relationships_rendered < COUNT / 4, "{relationships_rendered}");
     let of_one = TypeLimitedFindRequest::default();
     is_too_long(
         repository.get_relationships_for_entity("hub", &of_one),
