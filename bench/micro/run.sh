@@ -19,4 +19,5 @@ if ! command -v valgrind >/dev/null; then
   fi
 fi
 cd "$root"
-exec scripts/cargo.sh bench --locked -p varve-bench --bench micro -- "$@"
+# Of the whole workspace, so that the code counted is built with the features of the binary.
+exec scripts/cargo.sh bench --locked --workspace --bench micro -- "$@"
