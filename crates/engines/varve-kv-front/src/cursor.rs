@@ -120,7 +120,7 @@ impl<'v> Head<'v> {
 
 /// Rows of several tables merged.
 pub(crate) struct Cursor<'v, 'r> {
-    sources: SmallVec<[Source<'v, 'r>; 4]>,
+    sources: SmallVec<[Source<'v, 'r>; 2]>,
     reverse: bool,
     head: Option<Head<'v>>,
 }
@@ -229,7 +229,7 @@ impl<'v, 'r> Cursor<'v, 'r> {
         Self::over(sources, false)
     }
 
-    fn over(sources: SmallVec<[Source<'v, 'r>; 4]>, reverse: bool) -> Self {
+    fn over(sources: SmallVec<[Source<'v, 'r>; 2]>, reverse: bool) -> Self {
         let mut cursor = Self {
             sources,
             reverse,

@@ -137,7 +137,7 @@ impl List {
         }
     }
 
-    /// Asks the processor to fetch the rows that a scan will look at.
+    /// Asks the processor to fetch the rows that [`List::collect`] will look at first.
     #[inline]
     pub(crate) fn prefetch_rows(&self, arena: &Arena) {
         let places = match self {
@@ -360,8 +360,11 @@ impl Walk<'_, '_> {
             true => self.list.chunk(self.number),
             false => &[],
         };
-        for soon in self.chunk.iter().skip(at).take(PREFETCHED) {
-            self.arena.prefetch(*soon);
+        // The rows of a short list were asked for before it was searched.
+        if let List::Many(_) = self.list {
+            for soon in self.chunk.iter().skip(at).take(PREFETCHED) {
+                self.arena.prefetch(*soon);
+            }
         }
     }
 }

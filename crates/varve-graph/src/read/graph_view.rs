@@ -464,7 +464,16 @@ fn shown(
 ) -> Result<Flow, DecodeError> {
     let error = || DecodeError::new("an edge key", edge.clustering, 0);
     let (direction, label, other) = key::edge_parts(edge.clustering).ok_or_else(error)?;
-    let (source, target, reader) = row::edge_parts(edge.content)?;
+    let (source, target, picked) = match properties {
+        [] => {
+            let ((source, target), _) = row::edge_ends(edge.content)?;
+            (source, target, Properties::new())
+        }
+        properties => {
+            let (source, target, reader) = row::edge_parts(edge.content)?;
+            (source, target, pick(reader, properties)?)
+        }
+    };
     let neighbour = Neighbour {
         direction,
         label,
@@ -474,7 +483,7 @@ fn shown(
             Direction::Out => target,
             Direction::In => source,
         },
-        properties: &pick(reader, properties)?,
+        properties: &picked,
     };
     Ok(visit(&neighbour))
 }

@@ -72,8 +72,14 @@ fn what_is_found_is_told_only_as_far_as_the_answer_may_be_long() {
     let repository = within(repository, tenth);
     is_too_long(repository.find_relationships(&relationships), tenth);
     let relationships_rendered = count();
-    assert!(relationships_rendered > COUNT / 20, "{relationships_rendered}");
-    assert!(relationships_rendered < COUNT / 4, "{relationships_rendered}");
+    assert!(
+        relationships_rendered > COUNT / 20,
+        "{relationships_rendered}"
+    );
+    assert!(
+        relationships_rendered < COUNT / 4,
+        "{relationships_rendered}"
+    );
     let of_one = TypeLimitedFindRequest::default();
     is_too_long(
         repository.get_relationships_for_entity("hub", &of_one),

@@ -36,7 +36,7 @@ fn the_object_has_the_three_keys_in_order() {
         r#"{"exception":"class org.apache.hugegraph.exception.NotFoundException","message":"Graph 'a\"b' does not exist","cause":"java.io.X: y"}"#
     );
     assert_eq!(error.status(), StatusCode::NOT_FOUND);
-    assert!(body(&error, true).contains(r#","trace":["crates/varve-server/src/errors.rs:"#));
+    assert!(body(&error, true).contains(r#","trace":["crates/varve-server/src/errors/tests.rs:"#));
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! Reads of many rows and of many partitions of a table: of those of a shard the processor is asked
+//! for the memory of many together.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+use varve_kv::TableId;
+
+use super::{AT_ONCE, Answer, Partition, Shard, Table, Wanted, group_by_shard, shard_of};
+use crate::arena::Placed;
+use crate::cursor::PartitionSpan;
+use crate::list::TOLERATED;
+
+impl Table {
+    /// What the first `visible` blocks say about each of many rows of a table: `answered` is called
+    /// with the number of each row once, in no order. Of the rows of a shard the processor is asked
+    /// for the memory of many together.
+    pub(crate) fn find_each<'t>(
+        &'t self,
+        table: TableId,
+        rows: &[Wanted<'_>],
+        visible: u32,
+        answered: &mut dyn FnMut(usize, Answer<'t>),
+    ) {
+        let Some(any) = rows.first() else {
+            return;
+        };
+        let mut order = Vec::new();
+        group_by_shard(rows.iter().map(|row| (row.hash, row)), &mut order, (0, any));
+        let mut answers: Vec<(usize, Answer<'t>)> = Vec::new();
+        let mut left: Vec<&Wanted<'_>> = Vec::new();
+        for group in order.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
+            for part in group.chunks(AT_ONCE) {
+                let shard = self.shards[shard_of(group[0].0)].read();
+                let known = |(hash, _): &(u64, _)| {
+                    let is = |known: &Partition| known.hash == *hash;
+                    shard.partitions.find(*hash, is)
+                };
+                let known: SmallVec<[Option<&Partition>; AT_ONCE]> =
+                    part.iter().map(known).collect();
+                for known in known.iter().flatten() {
+                    known.rows.prefetch_list();
+                }
+                for known in known.iter().flatten() {
+                    known.rows.prefetch(&self.arena);
+                }
+                for ((_, row), known) in part.iter().zip(known) {
+                    match self.answer_of(&shard, known, table, row, visible) {
+                        Some(answer) => answers.push((row.number, answer)),
+                        None => left.push(row),
+                    }
+                }
+                drop(shard);
+                for (number, answer) in answers.drain(..) {
+                    answered(number, answer);
+                }
+            }
+        }
+        for row in left {
+            let (partition, clustering) = row.key;
+            let answer = self.find(row.hash, table, partition, clustering, visible);
+            answered(row.number, answer);
+        }
+    }
+
+    /// What the first `visible` blocks say about a row, by the partition that has its hash; `None`
+    /// where that is another partition, or where rows must be put in order first.
+    fn answer_of<'t>(
+        &'t self,
+        shard: &Shard,
+        known: Option<&Partition>,
+        table: TableId,
+        row: &Wanted<'_>,
+        visible: u32,
+    ) -> Option<Answer<'t>> {
+        let (partition, clustering) = row.key;
+        let found = match known {
+            None => None,
+            Some(known) => {
+                let is_it = self.holds(known.rows.any(), table, partition);
+                if !is_it || known.rows.must_fold(visible, TOLERATED) {
+                    return None;
+                }
+                known.rows.find(&self.arena, clustering, visible)
+            }
+        };
+        let cover = self.covering(shard, row.hash, table, partition, clustering, visible);
+        Some(self.answer(found, cover))
+    }
+
+    /// Of each of many partitions what [`Table::collect`] appends, and whether there may be more.
+    /// Of the partitions of a shard the processor is asked for the memory of many together.
+    pub(crate) fn collect_each<'t>(
+        &'t self,
+        requests: &[PartitionSpan<'_>],
+        visible: u32,
+        limit: usize,
+        out: &mut Vec<Placed<'t>>,
+    ) -> Vec<(Range<usize>, bool)> {
+        let mut order = Vec::new();
+        group_by_shard(
+            requests.iter().map(|of| of.hash).zip(0..),
+            &mut order,
+            (0, 0),
+        );
+        let mut each = vec![(0..0, false); requests.len()];
+        let mut left: Vec<usize> = Vec::new();
+        for group in order.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
+            for part in group.chunks(AT_ONCE) {
+                let shard = self.shards[shard_of(group[0].0)].read();
+                let known = |(hash, number): &(u64, usize)| {
+                    let known = shard.partitions.find(*hash, |known| known.hash == *hash)?;
+                    Some((*number, known))
+                };
+                let known: SmallVec<[(usize, &Partition); AT_ONCE]> =
+                    part.iter().filter_map(known).collect();
+                for (_, known) in &known {
+                    known.rows.prefetch_list();
+                }
+                for (_, known) in &known {
+                    known.rows.prefetch_rows(&self.arena);
+                }
+                for (number, Partition { rows, .. }) in known {
+                    let PartitionSpan {
+                        table,
+                        partition,
+                        span,
+                        ..
+                    } = requests[number];
+                    if !self.holds(rows.any(), table, partition) || rows.must_fold(visible, 0) {
+                        left.push(number);
+                        continue;
+                    }
+                    let start = out.len();
+                    let more = rows.collect(&self.arena, span, visible, limit, out);
+                    each[number] = (start..out.len(), more);
+                }
+            }
+        }
+        for number in left {
+            let start = out.len();
+            let more = self.collect(&requests[number], visible, limit, out);
+            each[number] = (start..out.len(), more);
+        }
+        each
+    }
+}
