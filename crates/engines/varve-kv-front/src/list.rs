@@ -190,12 +190,17 @@ impl List {
 
     /// The newest version of a row in the first `visible` blocks. A few of those may be out of
     /// order.
-    pub(crate) fn find(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
+    pub(crate) fn find<'a>(
+        &self,
+        arena: &'a Arena,
+        clustering: &[u8],
+        visible: u32,
+    ) -> Option<Placed<'a>> {
         let newest = |tail: &mut dyn Iterator<Item = &At>| {
             tail.take_while(|at| at.block() < visible)
-                .filter(|at| arena.op(**at).clustering() == clustering)
+                .map(|at| (*at, arena.op(*at)))
+                .filter(|(_, op)| op.clustering() == clustering)
                 .last()
-                .copied()
         };
         let waits = match self {
             Self::One(_) => None,
@@ -205,20 +210,27 @@ impl List {
         waits.or_else(|| self.find_in_order(arena, clustering, visible))
     }
 
-    fn find_in_order(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
-        if let Self::One(at) = self {
-            let is_it = at.block() < visible && arena.op(*at).clustering() == clustering;
-            return is_it.then_some(*at);
-        }
-        let past = self.position(clustering, |at| {
-            match arena.op(at).clustering().cmp(clustering) {
-                Ordering::Less => true,
-                Ordering::Equal => at.block() < visible,
-                Ordering::Greater => false,
+    fn find_in_order<'a>(
+        &self,
+        arena: &'a Arena,
+        clustering: &[u8],
+        visible: u32,
+    ) -> Option<Placed<'a>> {
+        let at = match self {
+            Self::One(at) => *at,
+            Self::Few(_) | Self::Many(_) => {
+                let past = self.position(clustering, |at| {
+                    match arena.op(at).clustering().cmp(clustering) {
+                        Ordering::Less => true,
+                        Ordering::Equal => at.block() < visible,
+                        Ordering::Greater => false,
+                    }
+                });
+                self.place(self.before(past)?)?
             }
-        });
-        let found = self.place(self.before(past)?)?;
-        (arena.op(found).clustering() == clustering && found.block() < visible).then_some(found)
+        };
+        let op = arena.op(at);
+        (op.clustering() == clustering && at.block() < visible).then_some((at, op))
     }
 
     /// All of those must be in order: appends the newest version in the first `visible` blocks of
@@ -259,7 +271,7 @@ impl List {
                     let of = op.clustering();
                     let found = self.find_in_order(arena, of, visible);
                     if let (Some(found), Some(newest)) = (found, out.last_mut()) {
-                        *newest = (found, arena.op(found));
+                        *newest = found;
                     }
                     let past = self.position(of, |at| arena.op(at).clustering() <= of);
                     walk = self.walk(arena, past);
@@ -326,8 +338,7 @@ impl List {
             if out.len() == most {
                 return true;
             }
-            let found = self.find_in_order(arena, row, visible);
-            out.extend(found.map(|at| (at, arena.op(at))));
+            out.extend(self.find_in_order(arena, row, visible));
             let first = self.position(row, |at| clustering(at) < row);
             next = self.before(first);
         }

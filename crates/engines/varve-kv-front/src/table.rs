@@ -365,19 +365,16 @@ impl Table {
                 let cover = self.covering(shard, hash, table, partition, clustering, visible);
                 (found, cover)
             });
-        self.answer(found, cover)
+        Self::answer(found, cover)
     }
 
     /// What a row's place and the newest prefix delete that it falls under say.
-    fn answer(&self, found: Option<At>, cover: Option<At>) -> Answer<'_> {
+    fn answer<'t>(found: Option<Placed<'t>>, cover: Option<At>) -> Answer<'t> {
         match found {
-            Some(at) if cover.is_none_or(|cover| cover < at) => {
-                let op = self.arena.op(at);
-                match op.kind {
-                    OpKind::Put => Answer::Value(op.value),
-                    OpKind::Delete | OpKind::DeletePrefix => Answer::Deleted,
-                }
-            }
+            Some((at, op)) if cover.is_none_or(|cover| cover < at) => match op.kind {
+                OpKind::Put => Answer::Value(op.value),
+                OpKind::Delete | OpKind::DeletePrefix => Answer::Deleted,
+            },
             _ if cover.is_some() => Answer::Deleted,
             _ => Answer::Nothing,
         }

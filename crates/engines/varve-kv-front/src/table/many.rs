@@ -9,7 +9,7 @@ use varve_kv::TableId;
 use super::{AT_ONCE, Answer, Partition, Shard, Table, Wanted, group_by_shard, shard_of};
 use crate::arena::Placed;
 use crate::cursor::PartitionSpan;
-use crate::list::TOLERATED;
+use crate::list::{List, TOLERATED};
 
 impl Table {
     /// What the first `visible` blocks say about each of many rows of a table: `answered` is called
@@ -77,15 +77,24 @@ impl Table {
         let found = match known {
             None => None,
             Some(known) => {
-                let is_it = self.holds(known.rows.any(), table, partition);
+                let at = known.rows.any();
+                let op = self.arena.op(at);
+                let is_it = op.table == table && op.partition() == partition;
                 if !is_it || known.rows.must_fold(visible, TOLERATED) {
                     return None;
                 }
-                known.rows.find(&self.arena, clustering, visible)
+                match known.rows {
+                    // That was the row.
+                    List::One(_) => {
+                        let is_shown = at.block() < visible && op.clustering() == clustering;
+                        is_shown.then_some((at, op))
+                    }
+                    ref rows => rows.find(&self.arena, clustering, visible),
+                }
             }
         };
         let cover = self.covering(shard, row.hash, table, partition, clustering, visible);
-        Some(self.answer(found, cover))
+        Some(Self::answer(found, cover))
     }
 
     /// Of each of many partitions what [`Table::collect`] appends, and whether there may be more.
