@@ -25,6 +25,8 @@ pub struct Hop<'a> {
     pub direction: Direction,
     /// The edge's label.
     pub label: EdgeLabelId,
+    /// The label of `to`, as the edge knows it.
+    pub to_label: VertexLabelId,
     /// The edge's key at `from`.
     pub edge: &'a [u8],
     /// Those of the properties that the step looks at which the edge has.
@@ -58,6 +60,7 @@ struct Pending {
     to: VertexNumber,
     direction: Direction,
     label: EdgeLabelId,
+    to_label: VertexLabelId,
     edge: std::ops::Range<usize>,
     properties: Properties,
 }
@@ -296,6 +299,7 @@ impl<'v> Search<'v> {
                             to,
                             direction: edge.direction,
                             label: edge.label,
+                            to_label: edge.other_label,
                             edge: edge.edge,
                             properties: edge.properties,
                         })
@@ -334,15 +338,23 @@ impl<'v> Search<'v> {
                 to: hop.to,
                 direction: hop.direction,
                 label: hop.label,
+                to_label: hop.to_label,
                 edge: start..bytes.len(),
                 properties: hop.properties.clone(),
             });
             Ok(Flow::Continue(()))
         });
         let _ = followed?;
-        let ends: Vec<VertexNumber> = hops.iter().map(|hop| hop.to).collect();
-        for ends in ends.chunks(CHUNK) {
-            self.check_vertices(ends, step)?;
+        if step.reads_vertices() {
+            let ends: Vec<VertexNumber> = hops.iter().map(|hop| hop.to).collect();
+            for ends in ends.chunks(CHUNK) {
+                self.check_vertices(ends, step)?;
+            }
+        } else {
+            self.passes.resize(self.keys.len(), None);
+            for hop in &hops {
+                self.passes[hop.to as usize] = Some(step.enters(hop.to_label));
+            }
         }
         let mut flow = Flow::Continue(());
         for hop in hops {
@@ -354,6 +366,7 @@ impl<'v> Search<'v> {
                 to: hop.to,
                 direction: hop.direction,
                 label: hop.label,
+                to_label: hop.to_label,
                 edge: &bytes[hop.edge],
                 properties: &hop.properties,
             })?;
@@ -362,8 +375,7 @@ impl<'v> Search<'v> {
         Ok(flow)
     }
 
-    /// Reads those of the vertices that were not checked against the step's filters yet. An edge
-    /// knows the labels of its ends, but not whether they exist at this point of both times.
+    /// Reads those of the vertices that were not checked against the step's filters yet.
     fn check_vertices(
         &mut self,
         numbers: &[VertexNumber],

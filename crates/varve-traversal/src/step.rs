@@ -35,7 +35,7 @@ pub struct Step {
     pub reads: Vec<PropertyKeyId>,
     /// An edge must pass one of these; empty = every edge passes.
     pub edges: Vec<EdgeFilter>,
-    /// Both ends must exist and pass one of these; empty = every vertex passes.
+    /// Both ends must pass one of these; empty = every vertex passes.
     pub vertices: Vec<VertexFilter>,
 }
 
@@ -47,6 +47,18 @@ impl Step {
             direction: self.direction.map(Direction::opposite),
             ..self.clone()
         }
+    }
+
+    /// Whether the vertex filters look at more than labels, which edges know of their ends.
+    pub(crate) fn reads_vertices(&self) -> bool {
+        let mut filters = self.vertices.iter();
+        filters.any(|filter| !filter.conditions.is_empty())
+    }
+
+    /// Whether a filter names this vertex label, or any.
+    pub(crate) fn enters(&self, label: VertexLabelId) -> bool {
+        let mut filters = self.vertices.iter();
+        filters.any(|filter| filter.label.is_none_or(|wanted| wanted == label))
     }
 
     /// Properties of edges that are looked at, ascending.

@@ -31,7 +31,7 @@ mod making {
     pub(crate) const GRAPHS: u64 = 2_000;
 
     pub(crate) fn world(seed: u64, random: &mut Random) -> World {
-        let (view, model) = history::point(seed, random);
+        let (view, model) = history::whole_point(seed, random);
         World::of(model, Some(Rc::new(view)))
     }
 }
