@@ -406,6 +406,12 @@ impl ApiError {
         self
     }
 
+    /// The code of an error of this server's own, which clients may rely on.
+    pub(crate) fn code(&self) -> Option<&str> {
+        let cause = self.detail.cause.as_str();
+        cause.starts_with("VRV-").then_some(cause)
+    }
+
     /// Whether nobody can tell if the request's write is stored.
     pub(crate) fn is_outcome_unknown(&self) -> bool {
         self.detail.cause == OUTCOME_UNKNOWN

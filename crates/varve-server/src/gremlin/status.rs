@@ -197,7 +197,12 @@ impl Refusal {
             status if status.is_server_error() => SERVER_ERROR,
             _ => general,
         };
-        Self::new(code, error.exception(), error.told())
+        // Drivers have no place for a code of ours but the message.
+        let message = match error.code() {
+            Some(own) => format!("{own}: {}", error.told()),
+            None => error.told().into(),
+        };
+        Self::new(code, error.exception(), message)
     }
 
     /// The status that it has over HTTP at TinkerPop's server.

@@ -44,6 +44,7 @@ mod memory;
 mod olap;
 mod omrs;
 mod open_graphs;
+mod outcomes;
 mod protocol;
 mod proxies;
 mod queries;

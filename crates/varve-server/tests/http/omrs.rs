@@ -4,12 +4,14 @@ mod copies;
 mod doors;
 mod instances;
 mod odd;
+mod outcomes;
 mod searches;
 mod types;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use varve_graph::Registry;
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::json::Limits;
 use varve_omrs::repository::{Options, Repository};
@@ -84,11 +86,14 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let graphs = varve_server::in_memory().unwrap();
+        Self::on(ServerConfig::default(), varve_server::in_memory().unwrap())
+    }
+
+    fn on(config: ServerConfig, graphs: Arc<Registry>) -> Self {
         let graph = graphs.create("metadata").unwrap();
         let store = Arc::new(GraphStore::open(graph));
         let metadata = Some(metadata(store));
-        let server = TestServer::on(ServerConfig::default(), graphs, metadata);
+        let server = TestServer::on(config, graphs, metadata);
         Self { server }
     }
 
