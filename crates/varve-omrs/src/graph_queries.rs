@@ -198,7 +198,7 @@ impl<'a> Stepper<'a> {
         self.meter.release(way.bytes());
     }
 
-    /// The relationship that a way is, to be told. The way is no longer kept.
+    /// Renders the relationship of a way. The way is no longer kept.
     fn rendered_way(&self, way: Way) -> Result<RenderedRelationship, OmrsError> {
         self.meter.examine()?;
         let rendered = match &way.content {
@@ -244,7 +244,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// The entity if it may be walked to. One of which only a proxy is known has nothing to be
-    /// told.
+    /// rendered.
     fn entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
         self.meter.examine()?;
         // Whoever asks keeps the GUID of each entity that it asked for.
@@ -253,7 +253,7 @@ impl<'a> Stepper<'a> {
         self.taken(entity)
     }
 
-    /// An entity that was entered, if it may be told.
+    /// An entity that was entered, if it may be rendered.
     fn entered(&self, guid: &str, entered: Entered) -> Result<Option<RenderedEntity>, OmrsError> {
         let Some(row) = entered.row else {
             return self.entity(guid);
@@ -279,7 +279,7 @@ impl<'a> Stepper<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Links,
-    /// Their rows, too, as they may have to be told.
+    /// Their rows, too, as they may have to be rendered.
     Rows,
 }
 
