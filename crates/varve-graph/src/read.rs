@@ -10,6 +10,7 @@ mod history;
 mod listed;
 mod lookup;
 mod many;
+mod metered;
 mod ordered;
 mod resolve;
 mod timeline;

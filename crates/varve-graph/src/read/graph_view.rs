@@ -7,7 +7,7 @@ use varve_encoding::row::PropertyReader;
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_encoding::value::{is_many, take_value};
 use varve_encoding::{key, row};
-use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
+use varve_kv::{ClusteringRange, PartitionRange, TableId};
 use varve_model::schema::EdgeLabelType;
 use varve_model::sortable::given_id;
 use varve_model::{
@@ -15,17 +15,18 @@ use varve_model::{
     TemporalScope, VertexId, VertexLabelId,
 };
 use varve_view::{
-    Dictionary, EdgeFound, ElementPolicy, Elements, Expand, Flow, GraphView, Meter, Neighbour,
-    PastVersion, ScanAsk, ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
+    Dictionary, EdgeFound, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion,
+    ScanAsk, ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;
 use super::derived::derived_elements;
 use super::many::{RowPlace, borrowed};
+use super::metered::Metered;
 use super::view::View;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{GIVEN_EDGE_IDS, given_first, tokenizer};
-use crate::query::{self, FoundRow, Resolver, RowKey, pick};
+use crate::query::{self, FoundRow, RowKey, pick};
 use crate::schema::Schema;
 
 impl From<GraphError> for ViewError {
@@ -514,102 +515,4 @@ fn scanned(
         target_label,
         properties: &pick(reader, properties)?,
     })))
-}
-
-/// A view whose reads are charged to a meter.
-struct Metered<'a> {
-    view: &'a View,
-    meter: &'a Meter,
-    /// Why the meter ended the read.
-    ended: RefCell<Option<ViewError>>,
-    has_ended: Cell<bool>,
-}
-
-impl<'a> Metered<'a> {
-    fn new(view: &'a View, meter: &'a Meter) -> Self {
-        Self {
-            view,
-            meter,
-            ended: RefCell::new(None),
-            has_ended: Cell::new(false),
-        }
-    }
-
-    /// Counts rows; false when the meter ends the read.
-    fn count(&self, rows: usize) -> bool {
-        if self.has_ended.get() {
-            return false;
-        }
-        for _ in 0..rows {
-            if let Err(error) = self.meter.row() {
-                self.has_ended.set(true);
-                *self.ended.borrow_mut() = Some(error);
-                return false;
-            }
-        }
-        true
-    }
-
-    /// What a read came to: the meter's refusal goes before what it caused.
-    fn outcome<T>(self, read: Result<T, GraphError>) -> Result<T, ViewError> {
-        match self.ended.into_inner() {
-            Some(ended) => Err(ended),
-            None => Ok(read?),
-        }
-    }
-}
-
-impl Resolver for Metered<'_> {
-    fn reader(&self) -> &dyn Reader {
-        self.view.reader()
-    }
-
-    fn scope(&self) -> TemporalScope {
-        self.view.scope()
-    }
-
-    fn policy(&self) -> Option<&ElementPolicy> {
-        self.view.policy()
-    }
-
-    fn looked(&self, rows: usize) -> Result<(), GraphError> {
-        match self.count(rows) {
-            true => Ok(()),
-            false => Err(GraphError::new(
-                ErrorKind::Busy,
-                "The query may read no more",
-            )),
-        }
-    }
-
-    fn decides(&self, header: &row::Header) -> bool {
-        self.view.decides(header)
-    }
-
-    fn visit_elements(
-        &self,
-        table: TableId,
-        keys: &[RowKey],
-        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
-    ) -> Result<(), GraphError> {
-        self.looked(keys.len())?;
-        self.view.visit_elements(table, keys, visit)
-    }
-
-    fn visit_adjacent(
-        &self,
-        owner: &[u8],
-        range: &ClusteringRange,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), GraphError> {
-        let mut looked = || match self.count(1) {
-            true => Flow::Continue(()),
-            false => Flow::Break(()),
-        };
-        self.view
-            .adjacent_in(owner, range, &mut looked, &mut |edge| {
-                visit(edge.clustering, edge.content)
-            })?;
-        self.looked(0)
-    }
 }
