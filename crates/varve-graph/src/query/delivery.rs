@@ -330,6 +330,38 @@ mod tests {
         );
     }
 
+    /// Offers a match at each of three positions to a receiver that breaks at the second.
+    fn broken_at_the_second(delivery: &mut Delivery) -> usize {
+        let mut taken = 0;
+        for at in 1..=3_u8 {
+            let flow = delivery.offer(&|out| out.push(at), true, &mut || {
+                taken += 1;
+                match taken < 2 {
+                    true => Flow::Continue(()),
+                    false => Flow::Break(()),
+                }
+            });
+            if flow.is_break() {
+                break;
+            }
+        }
+        taken
+    }
+
+    #[test]
+    fn a_receiver_that_breaks_ends_the_page_behind_its_last_element() {
+        let mut delivery = Delivery::new("vertices", 0, 10, true).expect("legal");
+        assert_eq!(broken_at_the_second(&mut delivery), 2);
+        assert_eq!(position(delivery), Some(vec![2]));
+        let mut named = Delivery::new("vertices", 0, 10, true).expect("legal");
+        named.name_delivered();
+        assert_eq!(broken_at_the_second(&mut named), 2);
+        assert_eq!(position(named), Some(vec![2]));
+        let mut whole = Delivery::new("vertices", 0, 10, false).expect("legal");
+        assert_eq!(broken_at_the_second(&mut whole), 2);
+        assert_eq!(position(whole), None, "no page was asked for");
+    }
+
     #[test]
     fn looking_ahead_is_bounded() {
         let mut delivery = Delivery::new("vertices", 0, 1, true).expect("legal");
@@ -361,6 +393,7 @@ mod tests {
             "Too many records(must <= 800000) for the query"
         );
     }
+
     #[test]
     fn candidates_that_match_nothing_count() {
         let mut query = Delivery::new("vertices", 0, 10, false).expect("legal");
