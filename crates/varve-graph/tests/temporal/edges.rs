@@ -2,41 +2,38 @@
 
 use super::*;
 
-#[test]
-fn a_vertex_takes_its_edges_with_it_from_both_sides() {
-    let story = Story::new();
-    let put = |id: &str| {
-        let vertex = Vertex {
-            id: VertexId::text(id),
-            ..vertex(1)
-        };
-        Mutation::PutVertex {
-            vertex,
-            fresh: false,
-        }
+fn put_vertex(id: &str) -> Mutation {
+    let vertex = Vertex {
+        id: VertexId::text(id),
+        ..vertex(1)
     };
+    Mutation::PutVertex {
+        vertex,
+        fresh: false,
+    }
+}
+
+/// An edge whose ends must exist.
+fn put_edge(source: &str, target: &str, sort: &str) -> Mutation {
     let ends = EndCheck::Exist {
         labels_given: false,
     };
+    Mutation::PutEdge {
+        edge: edge(source, target, sort),
+        ends,
+    }
+}
+
+#[test]
+fn a_vertex_takes_its_edges_with_it_from_both_sides() {
+    let story = Story::new();
     let request = WriteRequest::now(vec![
-        put("a"),
-        put("b"),
-        Mutation::PutEdge {
-            edge: edge("a", "b", ""),
-            ends,
-        },
-        Mutation::PutEdge {
-            edge: edge("b", "a", "x"),
-            ends,
-        },
-        Mutation::PutEdge {
-            edge: edge("a", "a", "loop"),
-            ends,
-        },
-        Mutation::PutEdge {
-            edge: edge("b", "b", "stays"),
-            ends,
-        },
+        put_vertex("a"),
+        put_vertex("b"),
+        put_edge("a", "b", ""),
+        put_edge("b", "a", "x"),
+        put_edge("a", "a", "loop"),
+        put_edge("b", "b", "stays"),
     ]);
     story
         .graph()
@@ -73,10 +70,7 @@ fn a_vertex_takes_its_edges_with_it_from_both_sides() {
         transaction: None,
     };
     assert_eq!((edges("a", past), edges("b", past)), (4, 4));
-    let dangling = Mutation::PutEdge {
-        edge: edge("a", "b", ""),
-        ends,
-    };
+    let dangling = put_edge("a", "b", "");
     let refused = story
         .graph()
         .write(&WriteRequest::now(vec![dangling]), Contention::Wait);
@@ -88,17 +82,7 @@ fn a_vertex_takes_its_edges_with_it_from_both_sides() {
 
 /// Vertices a and b, with 120 edges from a to b whose sort values are 100 bytes and more.
 fn put_wide_vertex(story: &Story) {
-    let put = |id: &str| {
-        let vertex = Vertex {
-            id: VertexId::text(id),
-            ..vertex(1)
-        };
-        Mutation::PutVertex {
-            vertex,
-            fresh: false,
-        }
-    };
-    let mut mutations = vec![put("a"), put("b")];
+    let mut mutations = vec![put_vertex("a"), put_vertex("b")];
     for sort in 0..120 {
         let (edge, ends) = (edge("a", "b", &format!("{sort:0100}")), EndCheck::Skip);
         mutations.push(Mutation::PutEdge { edge, ends });
