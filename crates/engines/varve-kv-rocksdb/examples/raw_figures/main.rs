@@ -96,51 +96,62 @@ struct Variant {
     tuning: Tuning,
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of options")]
-fn variants() -> Vec<Variant> {
-    let base = || Variant {
-        name: "chosen",
-        memory_bytes: 768 << 20,
-        front: FrontTable::Off,
-        tuning: Tuning::default(),
-    };
-    let with = |name, change: fn(&mut Tuning)| {
-        let mut variant = Variant { name, ..base() };
+impl Variant {
+    fn with(name: &'static str, change: fn(&mut Tuning)) -> Self {
+        let mut variant = Self {
+            name,
+            memory_bytes: 768 << 20,
+            front: FrontTable::Off,
+            tuning: Tuning::default(),
+        };
         change(&mut variant.tuning);
         variant
-    };
+    }
+
+    fn chosen(name: &'static str) -> Self {
+        Self::with(name, |_| ())
+    }
+
+    fn with_front(name: &'static str, change: fn(&mut Tuning)) -> Self {
+        Self {
+            front: FrontTable::Share(64 << 20),
+            ..Self::with(name, change)
+        }
+    }
+}
+
+fn variants() -> Vec<Variant> {
+    let mut variants = vec![Variant::chosen("chosen")];
+    variants.extend(front_variants());
+    variants.extend(engine_variants());
+    variants
+}
+
+/// Variants behind a front table.
+fn front_variants() -> Vec<Variant> {
+    let with = Variant::with_front;
     vec![
-        base(),
-        Variant {
-            name: "front",
-            front: FrontTable::Share(64 << 20),
-            ..base()
-        },
-        Variant {
-            front: FrontTable::Share(64 << 20),
-            ..with("front, no compression", |t| t.compress = false)
-        },
-        Variant {
-            front: FrontTable::Share(64 << 20),
-            ..with("front, 8 runs", |t| {
-                t.runs_loading = 8;
-                t.runs_inserting = 8;
-            })
-        },
-        Variant {
-            front: FrontTable::Share(64 << 20),
-            ..with("front, levels of 4 files", |t| {
-                t.tiers = false;
-                t.level0_compact_front = 4;
-            })
-        },
-        Variant {
-            front: FrontTable::Share(64 << 20),
-            ..with("front, levels of 12 files", |t| {
-                t.tiers = false;
-                t.level0_compact_front = 12;
-            })
-        },
+        with("front", |_| ()),
+        with("front, no compression", |t| t.compress = false),
+        with("front, 8 runs", |t| {
+            t.runs_loading = 8;
+            t.runs_inserting = 8;
+        }),
+        with("front, levels of 4 files", |t| {
+            t.tiers = false;
+            t.level0_compact_front = 4;
+        }),
+        with("front, levels of 12 files", |t| {
+            t.tiers = false;
+            t.level0_compact_front = 12;
+        }),
+    ]
+}
+
+/// Variants of RocksDB alone.
+fn engine_variants() -> Vec<Variant> {
+    let with = Variant::with;
+    vec![
         with("unsorted", |t| t.sort_batches_from = usize::MAX),
         with("memtable 4M", |t| t.memtable_bytes = 4 << 20),
         with("memtable 8M", |t| t.memtable_bytes = 8 << 20),
@@ -159,14 +170,12 @@ fn variants() -> Vec<Variant> {
         with("filter 16 bits", |t| t.filter_bits = 16.0),
         with("block hash index", |t| t.block_hash_index = true),
         Variant {
-            name: "memory 64M",
             memory_bytes: 64 << 20,
-            ..base()
+            ..Variant::chosen("memory 64M")
         },
         Variant {
-            name: "memory 4G",
             memory_bytes: 4 << 30,
-            ..base()
+            ..Variant::chosen("memory 4G")
         },
     ]
 }

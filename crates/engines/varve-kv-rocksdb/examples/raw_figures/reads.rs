@@ -148,11 +148,12 @@ pub(super) fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) ->
     })
 }
 
+/// Edges of a source in the cases behind frozen tables.
+const TIER_DEGREE: u64 = 10;
+
 /// Reads of rows in the sorted files while so many frozen tables, which do not have them, stand
 /// before those.
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
-    const DEGREE: u64 = 10;
     let variant = Variant {
         name: "front",
         memory_bytes: 768 << 20,
@@ -164,10 +165,25 @@ pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
         tuning: Tuning::default(),
     };
     let store = open(settings, &variant)?;
-    let space = &store.space;
-    let (rows, sources) = (settings.rows, settings.rows / DEGREE);
+    fill_files(settings, &*store.space)?;
+    if frozen > 0 {
+        // The flusher waits, so that the tables stay; the process ends before it is done.
+        fail_point::arm("front.file:pause:3600000")?;
+    }
+    let written = freeze(&*store.space, settings.rows, frozen)?;
+    tier_reads(settings, &variant, &store, (frozen, written))?;
+    if frozen > 0 {
+        // Not dropped: that would wait for the flusher.
+        std::mem::forget(store);
+    }
+    Ok(())
+}
+
+/// Writes vertices and edges, and flushes and merges them.
+fn fill_files(settings: &Settings, space: &dyn Space) -> Outcome<()> {
+    let sources = settings.rows / TIER_DEGREE;
     let mut batch = Batch::new();
-    for n in (0..rows).step_by(500) {
+    for n in (0..settings.rows).step_by(500) {
         batch.clear();
         vertices(&mut batch, n, 500, false);
         for n in n..n + 500 {
@@ -177,6 +193,12 @@ pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
         space.write(&batch, Durability::Buffered)?;
     }
     space.compact()?;
+    Ok(())
+}
+
+/// Writes vertices from number `first` on, and edges, until so many tables are frozen. Returns how
+/// many vertices it wrote.
+fn freeze(space: &dyn Space, first: u64, frozen: u64) -> Outcome<u64> {
     let tables = || {
         let statistics = space.statistics();
         let figure = statistics
@@ -184,11 +206,8 @@ pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
             .find(|figure| figure.name == "front_frozen_tables");
         figure.map_or(0.0, |figure| figure.value) as u64
     };
-    if frozen > 0 {
-        // The flusher waits, so that the tables stay; the process ends before it is done.
-        fail_point::arm("front.file:pause:3600000")?;
-    }
-    let mut n = rows;
+    let mut batch = Batch::new();
+    let mut n = first;
     while tables() < frozen {
         batch.clear();
         vertices(&mut batch, n, 500, false);
@@ -196,26 +215,34 @@ pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
         n += 500;
         space.write(&batch, Durability::Buffered)?;
     }
+    Ok(n - first)
+}
+
+/// The reads, behind so many frozen tables that have so many vertices.
+fn tier_reads(
+    settings: &Settings,
+    variant: &Variant,
+    store: &Store,
+    (frozen, written): (u64, u64),
+) -> Outcome<()> {
+    let (space, rows) = (&store.space, settings.rows);
     let name = |what: &str| format!("{what}, {frozen} frozen");
     let key = |n: u64| vertex_key(mix(n) % rows, false);
     let found = |key: &[u8]| space.get_with(VERTICES, key, b"", &mut |_| ());
-    repeat(settings, &variant, &name("get"), "gets", |n| {
+    repeat(settings, variant, &name("get"), "gets", |n| {
         Ok(u64::from(found(&key(n))?))
     })?;
-    repeat(settings, &variant, &name("absent"), "gets", |n| {
+    repeat(settings, variant, &name("absent"), "gets", |n| {
         Ok(u64::from(!found(&vertex_key(1 << 40 | n, false))?))
     })?;
     if frozen > 0 {
-        let written = n - rows;
-        repeat(settings, &variant, &name("get in front"), "gets", |n| {
-            Ok(u64::from(found(&vertex_key(
-                rows + mix(n) % written,
-                false,
-            ))?))
+        repeat(settings, variant, &name("get in front"), "gets", |n| {
+            let in_front = vertex_key(rows + mix(n) % written, false);
+            Ok(u64::from(found(&in_front)?))
         })?;
     }
-    let range = ClusteringRange::all();
-    repeat(settings, &variant, &name("scan 10"), "edges", |n| {
+    let (range, sources) = (ClusteringRange::all(), rows / TIER_DEGREE);
+    repeat(settings, variant, &name("scan 10"), "edges", |n| {
         let partition = edge_end(mix(n) % sources);
         let mut rows = 0;
         let request = ScanRequest {
@@ -229,10 +256,5 @@ pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
             Flow::Continue(())
         })?;
         Ok(rows)
-    })?;
-    if frozen > 0 {
-        // Not dropped: that would wait for the flusher.
-        std::mem::forget(store);
-    }
-    Ok(())
+    })
 }
