@@ -1,7 +1,8 @@
 //! The column families of a space's tables.
 //!
 //! Behind a front table a family is created with its table's first file: one that is open takes
-//! some 100 KiB, whatever it holds. A table without a family has no rows.
+//! some 100 KiB, whatever it holds. A table without a family has never had files; what rows it has
+//! are in the front table and its log.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -50,7 +51,7 @@ impl Families {
         }
     }
 
-    /// The family of a table; `None` if the table has never had rows.
+    /// The family of a table; `None` if the table has never had files.
     pub(crate) fn get(&self, table: TableId) -> Option<Family<'_>> {
         let handle = self.handles[usize::from(table.0)].load(Ordering::Acquire);
         (!handle.is_null()).then_some(Family {

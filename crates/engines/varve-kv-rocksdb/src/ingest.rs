@@ -27,8 +27,9 @@ use crate::tiers::Pace;
 /// is of no use.
 const NEW_FILES: &str = "front-new";
 
-/// Descriptors that RocksDB may use for each file that it takes in.
-const DESCRIPTORS_A_TABLE: usize = 2;
+/// Descriptors that RocksDB may use for each file that it takes in, one of them for the directory
+/// of a new family, which it keeps open.
+const DESCRIPTORS_A_TABLE: usize = 3;
 /// Descriptors besides: of directories, of the manifest, and what others take in the meantime.
 const DESCRIPTORS_BESIDE: usize = 12;
 
@@ -143,7 +144,9 @@ impl RocksSpace {
     }
 
     fn take_in(&self, table: TableId, file: &Path) -> Result<(), KvError> {
-        let family = self.family_to_write(table)?;
+        let family = self
+            .family_to_write(table)
+            .map_err(|error| self.not_taken_in(&error))?;
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         self.ingest.holds[usize::from(table.0)].store(true, Ordering::Release);
@@ -166,7 +169,9 @@ impl RocksSpace {
     }
 
     /// Where RocksDB found no file descriptor before it changed anything, it can be asked again.
-    /// Had it been at its manifest, it would have told of an error that stops it.
+    /// Had it been at its manifest, it would have told of an error that stops it. A family that is
+    /// in the manifest without a handle is refused as existing when it is asked again, and that
+    /// error stays.
     fn not_taken_in(&self, error: &rust_rocksdb::Error) -> KvError {
         match passing(self.failed(error)) {
             busy @ KvError::Busy { .. } if self.background_failure().is_none() => busy,

@@ -1,5 +1,5 @@
 //! The storage seam on RocksDB: one RocksDB directory for each space, one column family for each
-//! table.
+//! table that has had files.
 //!
 //! A row's key is `partition ++ clustering`; partition keys delimit themselves, so nothing stands
 //! between. All spaces share one block cache and one budget for memtables, both inside

@@ -136,12 +136,16 @@ impl RocksSpace {
     }
 
     /// The family of a table that is written to, created if it is missing.
-    pub(crate) fn family_to_write(&self, table: TableId) -> Result<Family<'_>, KvError> {
+    ///
+    /// # Errors
+    /// When RocksDB cannot create it.
+    pub(crate) fn family_to_write(
+        &self,
+        table: TableId,
+    ) -> Result<Family<'_>, rust_rocksdb::Error> {
         let spec = &self.tables[usize::from(table.0)];
         let options = || self.shared.table_options(spec);
-        self.families
-            .get_or_create(&self.db, table, spec, options)
-            .map_err(|error| self.write_failed(&error))
+        self.families.get_or_create(&self.db, table, spec, options)
     }
 
     /// The ids of all tables' families.
@@ -149,7 +153,10 @@ impl RocksSpace {
         if let Some(ids) = self.ids.get() {
             return Ok(ids);
         }
-        let of = |table: usize| Ok(self.family_to_write(TableId(table as u8))?.id());
+        let of = |table: usize| match self.family_to_write(TableId(table as u8)) {
+            Ok(family) => Ok(family.id()),
+            Err(error) => Err(self.write_failed(&error)),
+        };
         let ids = (0..self.tables.len()).map(of).collect::<Result<_, _>>()?;
         Ok(self.ids.get_or_init(|| ids))
     }

@@ -41,7 +41,7 @@ impl<'a> View<'a> {
         &self.tables[usize::from(table.0)]
     }
 
-    /// The family of a table; `None` if the table has never had rows.
+    /// The family of a table; `None` if the table has never had files.
     pub(crate) fn family(&self, table: TableId) -> Option<Family<'a>> {
         self.families.get(table)
     }

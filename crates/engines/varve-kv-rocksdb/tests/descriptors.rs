@@ -6,9 +6,11 @@ use std::fs::File;
 use std::process::Command;
 use std::thread;
 
-use varve_kv::{Engine, Space};
+use varve_kv::{Engine, Space, TableId};
 use varve_kv_rocksdb::{MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
-use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, all_rows, named, point, put};
+use varve_testkit::engine_suite::tables::{
+    COLD, NAMED, POINTS, SINGLE, TABLES, all_rows, cold, named, point, put,
+};
 
 /// Says that this process is the one that may open few files.
 const FEW: &str = "VARVE_TEST_FEW_DESCRIPTORS";
@@ -42,6 +44,15 @@ fn figure(space: &dyn Space, name: &str) -> f64 {
     named.unwrap().value
 }
 
+/// Writes a row into each table: each gets a family with the first flush.
+fn put_in_each(space: &dyn Space, number: u64) {
+    let clustering = number.to_be_bytes();
+    put(space, POINTS, &point(number), b"", b"v");
+    put(space, NAMED, &named(b"p"), &clustering, b"v");
+    put(space, COLD, &cold(b"p"), &clustering, b"v");
+    put(space, SINGLE, b"", &clustering, b"v");
+}
+
 fn run_out_of_descriptors() {
     let dir = tempfile::tempdir().unwrap();
     let engine = RocksEngine::open(&RocksConfig {
@@ -60,8 +71,7 @@ fn run_out_of_descriptors() {
     // word.
     let mut rows = 0;
     loop {
-        put(&*space, POINTS, &point(rows), b"", b"v");
-        put(&*space, NAMED, &named(b"p"), &rows.to_be_bytes(), b"v");
+        put_in_each(&*space, rows);
         rows += 1;
         let failed = failures();
         // It begins with a flush; for the copy itself there are too few.
@@ -76,13 +86,14 @@ fn run_out_of_descriptors() {
     }
     assert!(failures() > 0.0, "no flush met the limit");
     drop(taken);
-    put(&*space, POINTS, &point(rows), b"", b"v");
-    put(&*space, NAMED, &named(b"p"), &rows.to_be_bytes(), b"v");
+    put_in_each(&*space, rows);
     rows += 1;
     while waiting() > 0.0 {
         thread::yield_now();
     }
     space.compact().unwrap();
-    assert_eq!(all_rows(&*space, POINTS, None).len() as u64, rows);
-    assert_eq!(all_rows(&*space, NAMED, None).len() as u64, rows);
+    for (table, spec) in TABLES.iter().enumerate() {
+        let found = all_rows(&*space, TableId(table as u8), None);
+        assert_eq!(found.len() as u64, rows, "{}", spec.name);
+    }
 }
