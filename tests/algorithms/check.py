@@ -12,6 +12,7 @@ import networkx as nx
 VERTICES = 10_000
 EDGES = 30_000
 ALONE = 500  # vertices without edges
+CONNECTED = 1_000  # vertices of a third label's graph, of which NetworkX follows all pairs
 GROUP = 95  # vertices of a part of another label's graph, small so that NetworkX follows all pairs
 SOURCES = 20  # vertices whose paths NetworkX follows, which takes it seconds
 BATCH = 2_500
@@ -93,7 +94,7 @@ def schema():
         "/schema/vertexlabels",
         {"name": "node", "id_strategy": "CUSTOMIZE_NUMBER", "properties": []},
     )
-    for name in ("link", "part"):
+    for name in ("link", "part", "connected"):
         label = {
             "name": name,
             "source_label": "node",
@@ -178,7 +179,7 @@ def paths(simple, directed):
     check("betweenness of a sample is near", near, (sampled, got[hub]))
     if os.environ.get("FULL"):
         wanted = nx.betweenness_centrality(simple, normalized=False)
-        halves(got, wanted, "betweenness of a connected graph")
+        halves(got, wanted, "betweenness of a connected graph of 10,000")
     source = int(hub)
     hops = nx.single_source_shortest_path_length(directed, source)
     got = run("sssp", source=source, direction="OUT", top=-1)["distances"]
@@ -188,6 +189,27 @@ def paths(simple, directed):
 def halves(got, wanted, what):
     """NetworkX counts a pair of an undirected graph once, HugeGraph and Varve twice."""
     same(what, {key: value / 2 for key, value in got.items()}, wanted)
+
+
+def connected_pairs(edges):
+    """Betweenness of all pairs on one connected graph that NetworkX follows in seconds."""
+    directed = nx.DiGraph()
+    directed.add_nodes_from(range(VERTICES))
+    directed.add_edges_from((a, b) for a, b, _, _ in edges if a != b)
+    small = directed.subgraph(range(CONNECTED)).copy()
+    simple = nx.Graph(small)
+    largest = max(map(len, nx.connected_components(simple)))
+    check("the small graph hangs together", largest > 0.95 * CONNECTED, largest)
+
+    def with_others(measured):
+        return {node: measured.get(node, 0) for node in directed}
+
+    wanted = with_others(nx.betweenness_centrality(simple, normalized=False))
+    got = run("betweenness", label="connected", top=-1)
+    halves(got, wanted, "betweenness of a connected graph of 1,000")
+    wanted = with_others(nx.betweenness_centrality(small, normalized=False))
+    got = run("betweenness", label="connected", direction="OUT", top=-1)
+    same("betweenness of a connected graph of 1,000, OUT", got, wanted)
 
 
 def grouped(seed):
@@ -220,14 +242,14 @@ def all_pairs(edges):
         return nx.betweenness_centrality(graph, normalized=False)
 
     wanted = by_group(paths_through, simple, simple)
-    halves(run("betweenness", label="part", top=-1), wanted, "betweenness of all")
+    halves(run("betweenness", label="part", top=-1), wanted, "betweenness of groups")
     wanted = by_group(paths_through, directed, simple)
     got = run("betweenness", label="part", direction="OUT", top=-1)
-    same("betweenness of all, OUT", got, wanted)
+    same("betweenness of groups, OUT", got, wanted)
     wanted = by_group(nx.harmonic_centrality, simple, simple)
-    same("closeness of all", run("closeness", label="part", top=-1), wanted)
+    same("closeness of groups", run("closeness", label="part", top=-1), wanted)
     got = run("closeness", label="part", formula="classic", top=-1)
-    same("closeness of all, classic", got, nx.closeness_centrality(simple))
+    same("closeness of groups, classic", got, nx.closeness_centrality(simple))
     found = run("rings", label="part", depth=4, direction="OUT", count_only=True)["rings_count"]
     loops = len({a for a, b, _, _ in edges if a == b})
     wanted = loops + sum(1 for _ in nx.simple_cycles(directed, length_bound=4))
@@ -285,10 +307,12 @@ def communities(multi):
 def main():
     edges = generated(7, VERTICES - ALONE, EDGES)
     part = grouped(8)
+    connected = generated(9, CONNECTED, 3 * CONNECTED)
     schema()
     vertices()
     load("link", edges)
     load("part", part)
+    load("connected", connected)
     multi = nx.MultiDiGraph()
     multi.add_nodes_from(range(VERTICES))
     multi.add_edges_from((a, b, {"weight": weight}) for a, b, _, weight in edges)
@@ -296,7 +320,8 @@ def main():
     simple = nx.Graph(multi)
     simple.remove_edges_from(list(nx.selfloop_edges(simple)))
     counts = run("count_edge")
-    wanted = {"link": EDGES, "part": len(part), "*": EDGES + len(part)}
+    wanted = {"link": EDGES, "part": len(part), "connected": len(connected)}
+    wanted["*"] = sum(wanted.values())
     check("count_edge", counts == wanted, counts)
     ranks(multi)
     structure(multi, simple)
@@ -304,6 +329,7 @@ def main():
     weighted_paths(multi)
     communities(multi)
     eigenvector(multi)
+    connected_pairs(connected)
     all_pairs(part)
     pages()
     print(f"{passed} passed, {failed} failed")
