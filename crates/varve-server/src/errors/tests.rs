@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn no_answer_names_a_folder_of_the_server() {
-    for (text, told) in [
+    for (text, expected) in [
         (
             "IO error: while open a file for lock: /var/lib/varve/graphs/g/LOCK: Permission denied",
             "IO error: while open a file for lock: LOCK: Permission denied",
@@ -14,7 +14,7 @@ fn no_answer_names_a_folder_of_the_server() {
         ("5/6 of http://h/p, a/b", "5/6 of http://h/p, a/b"),
         ("no path", "no path"),
     ] {
-        assert_eq!(without_folders(text), told);
+        assert_eq!(without_folders(text), expected);
     }
     let error = ApiError::storage("damaged: /d/e/1.log").with_cause("/d/e/1.log");
     let answer = body(&error, false);
