@@ -32,7 +32,7 @@ fn word(key: &Key, at: usize) -> u64 {
 /// A vertex that was reached.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Vertex {
-    /// Stands with its count, so that one more costs one look at memory.
+    /// Beside its count: adding to a count is one cache miss.
     key: Key,
     pub(super) segment: u32,
     /// How often.
@@ -43,7 +43,7 @@ pub(super) struct Vertex {
 #[derive(Default)]
 pub(super) struct Reached {
     vertices: Vec<Vertex>,
-    /// By hash, where the vertex stands.
+    /// A vertex's hash and its position in `vertices`.
     places: HashTable<(u64, u32)>,
     hasher: foldhash::fast::RandomState,
     long: IndexSet<Box<[u8]>, foldhash::fast::RandomState>,

@@ -199,7 +199,7 @@ impl Client<'_> {
                 Some(driver)
             }
             7 => {
-                // Nobody waits for the answer.
+                // The connection is closed before the answer.
                 let commit = [
                     ("gremlin", text("open.traversal().tx().commit(); 1")),
                     ("session", text(session)),
