@@ -91,10 +91,11 @@ impl Reached {
             key[SHORT_MAX] = bytes.len() as u8;
             return key;
         }
-        let (number, is_new) = self.long.insert_full(bytes.into());
-        if is_new {
+        // Only a key that is new is copied.
+        let number = self.long.get_index_of(bytes).unwrap_or_else(|| {
             self.long_bytes += bytes.len();
-        }
+            self.long.insert_full(bytes.into()).0
+        });
         key[..4].copy_from_slice(&(number as u32).to_ne_bytes());
         key[SHORT_MAX] = LONG;
         key

@@ -159,6 +159,18 @@ impl Row {
     }
 }
 
+/// By what rows of a value are one, beside the value: equal values of one kind are the same to every
+/// step. `None`: the value stays apart.
+pub(super) fn kind(value: &Value) -> Option<u8> {
+    match value {
+        // An edge that was walked the other way goes on to the other end.
+        Value::Edge(_, Walked::No) => Some(0),
+        Value::Edge(_, Walked::Out) => Some(1),
+        Value::Edge(_, Walked::In) => Some(2),
+        value => (!value.leads_back()).then_some(0),
+    }
+}
+
 /// Equal rows as one, in the order of their first. Only for rows that remember nothing.
 pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
     if rows.len() < 2 {
@@ -166,23 +178,15 @@ pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
     }
     let mut places: HashMap<(u32, u8, &Value), usize, foldhash::fast::RandomState> =
         HashMap::default();
-    // An edge that was walked the other way goes on to the other end.
-    let way = |value: &Value| match value {
-        Value::Edge(_, Walked::Out) => 1,
-        Value::Edge(_, Walked::In) => 2,
-        _ => 0,
-    };
     let mut bulks: Vec<u64> = Vec::with_capacity(rows.len());
     let mut keep: Vec<bool> = Vec::with_capacity(rows.len());
     for row in &rows {
         let next = bulks.len();
-        // Equal properties of two edges lead back to different edges.
-        let owned = matches!(row.value, Value::Property(_));
-        let own = owned || row.path.is_some() || row.sack.is_some();
-        let place = match own {
-            true => next,
-            false => *places
-                .entry((row.segment, way(&row.value), &row.value))
+        let remembers = row.path.is_some() || row.sack.is_some();
+        let place = match kind(&row.value).filter(|_| !remembers) {
+            None => next,
+            Some(kind) => *places
+                .entry((row.segment, kind, &row.value))
                 .or_insert(next),
         };
         keep.push(place == next);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::context::Context;
 use super::effect::joined;
-use super::row::{Row, Track, merged};
+use super::row::{Row, Track, kind, merged};
 use crate::value::number::{Arithmetic, times};
 use crate::{QueryError, Value};
 
@@ -16,14 +16,16 @@ pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryErr
     }
     let mut rows = merged(rows);
     if let Some(operator) = cx.sack_merge {
-        let mut places: HashMap<Value, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut places: HashMap<(u8, Value), usize, foldhash::fast::RandomState> =
+            HashMap::default();
         let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
         for row in rows {
-            if row.path.is_some() {
+            let Some(kind) = kind(&row.value).filter(|_| row.path.is_none()) else {
                 kept.push(row);
                 continue;
-            }
-            let place = *places.entry(row.value.clone()).or_insert(kept.len());
+            };
+            let place = places.entry((kind, row.value.clone()));
+            let place = *place.or_insert(kept.len());
             match kept.get_mut(place) {
                 None => kept.push(row),
                 Some(first) => {

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
-use super::{DateTime, Path, Tree, Value};
+use super::{DateTime, Path, Tree, Value, Walked};
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
@@ -50,6 +50,35 @@ impl PartialEq for Value {
 }
 
 impl Eq for Value {}
+
+impl Value {
+    /// Whether a step may tell this value from an equal one: a property of an edge leads back to its
+    /// owner, a walked edge to the vertex that it was walked from. So does what contains one.
+    pub(crate) fn leads_back(&self) -> bool {
+        match self {
+            Self::Property(_) => true,
+            Self::Edge(_, walked) => !matches!(walked, Walked::No),
+            Self::List(items) => items.iter().any(Self::leads_back),
+            Self::Set(items) => items.iter().any(Self::leads_back),
+            Self::Map(map) => {
+                let mut entries = map.iter();
+                entries.any(|(key, value)| key.leads_back() || value.leads_back())
+            }
+            Self::Entry(entry) => entry.0.leads_back() || entry.1.leads_back(),
+            Self::Path(path) => path.objects.iter().any(Self::leads_back),
+            Self::Tree(tree) => tree.leads_back(),
+            Self::Graph(graph) => graph.edges.iter().any(Self::leads_back),
+            _ => false,
+        }
+    }
+}
+
+impl Tree {
+    fn leads_back(&self) -> bool {
+        let mut branches = self.0.iter();
+        branches.any(|(key, below)| key.leads_back() || below.leads_back())
+    }
+}
 
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {

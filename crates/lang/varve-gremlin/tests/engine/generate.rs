@@ -63,6 +63,14 @@ pub(crate) struct Generator<'r> {
     depth: u32,
 }
 
+/// The end of a traversal whose only result is a list in an order that is known.
+const IN_ORDER: &str = ".order().fold()";
+
+/// Whether the lists that a traversal gives have an order that is known.
+pub(crate) fn is_in_order(text: &str) -> bool {
+    text.ends_with(IN_ORDER)
+}
+
 /// A traversal from `g`.
 pub(crate) fn traversal(random: &mut Random) -> String {
     let remembers = random.below(3) == 0;
@@ -173,8 +181,12 @@ impl Generator<'_> {
                 // Of 1 and 1L either may come first.
                 ends.push(".order().limit(2).math('_')".into());
                 ends.push(".order().by(desc).tail(2).math('_')".into());
+                ends.push(format!(".math('_'){IN_ORDER}"));
             }
-            Text => ends.push(".order().limit(3)".into()),
+            Text => {
+                ends.push(".order().limit(3)".into());
+                ends.push(IN_ORDER.into());
+            }
             _ => {}
         }
         let at = self.number(u32::try_from(ends.len()).expect("few"));
@@ -323,7 +335,12 @@ impl Generator<'_> {
     }
 
     fn of_edge(&mut self, flow: Flow) -> (String, Flow) {
-        match self.number(8) {
+        match self.number(9) {
+            8 => {
+                let barrier = self.pick(&["", ".barrier()"]);
+                let map = format!("propertyMap('weight'){barrier}.select('weight')");
+                (format!("{map}.element()"), Edge)
+            }
             0 => ("outV()".into(), Vertex),
             1 => ("inV()".into(), Vertex),
             2 => ("bothV()".into(), Vertex),

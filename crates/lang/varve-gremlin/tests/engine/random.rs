@@ -10,7 +10,7 @@ use varve_query::{QueryError, Value};
 use varve_view::MeterLimits;
 
 use crate::OneGraph;
-use crate::generate::{Random, traversal};
+use crate::generate::{Random, is_in_order, traversal};
 use crate::modern::Modern;
 
 /// Traversals of one run.
@@ -18,8 +18,19 @@ const TRAVERSALS: u64 = 2_000;
 /// Traversals on each graph.
 const EACH: u64 = 20;
 
-/// A value as text; the members of lists, sets and maps in an order of their own, for none asked
-/// for one.
+/// A value as text; the members of sets, maps and lists sorted, but for a list in an order that is
+/// known.
+fn shown(value: &Value, is_in_order: bool) -> String {
+    match value {
+        Value::List(items) if is_in_order => {
+            let each: Vec<String> = items.iter().map(canonical).collect();
+            format!("[{}]", each.join(","))
+        }
+        other => canonical(other),
+    }
+}
+
+/// A value as text; the members of lists, sets and maps sorted.
 fn canonical(value: &Value) -> String {
     let sorted = |mut texts: Vec<String>| {
         texts.sort_unstable();
@@ -75,7 +86,7 @@ pub(crate) fn results(
     let mut texts = Vec::new();
     for (value, bulk) in results {
         let bulk = usize::try_from(bulk).expect("few results");
-        texts.extend(std::iter::repeat_n(canonical(&value), bulk));
+        texts.extend(std::iter::repeat_n(shown(&value, is_in_order(text)), bulk));
     }
     texts.sort_unstable();
     Ok(texts)

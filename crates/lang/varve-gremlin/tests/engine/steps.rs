@@ -111,6 +111,41 @@ fn results_of_children_keep_what_their_value_carries() {
 }
 
 #[test]
+fn equal_values_that_lead_back_to_different_elements_stay_apart() {
+    let element = "select('weight').element()";
+    let lists = "local(bothE().has('weight', 0.5).fold())";
+    check(&[
+        (
+            &format!("g.E().propertyMap().barrier().{element}.dedup().count()"),
+            "Long(6)",
+        ),
+        (
+            &format!("g.E().propertyMap().repeat(identity()).times(2).{element}.dedup().count()"),
+            "Long(6)",
+        ),
+        // An edge in two lists, each from another end.
+        (
+            &format!("g.V(1, 2).{lists}.barrier().unfold().otherV().id().order()"),
+            "Long(1) Long(2)",
+        ),
+        (
+            "g.withSack(1, sum).E().has('weight', 1.0).properties().barrier().element().inV().id()\
+             .sum()",
+            "Long(9)",
+        ),
+        (
+            &format!("g.withSack(1, sum).E().propertyMap().barrier().{element}.dedup().count()"),
+            "Long(6)",
+        ),
+        // The sum of each id times the number of its edges.
+        (
+            "g.withSack(1, sum).V().bothE().barrier().otherV().id().sum()",
+            "Long(37)",
+        ),
+    ]);
+}
+
+#[test]
 fn strategies_hide_a_part_of_the_graph() {
     let two = "g.withStrategies(SubgraphStrategy(vertices: has('name', within('josh','lop'))))";
     let heavy = "g.withStrategies(SubgraphStrategy(edges: has('weight', 1.0)))";

@@ -53,6 +53,8 @@ enum Flow {
 enum Of {
     Int,
     Text,
+    /// A number or a text, and its number.
+    Pair,
     Other,
 }
 
@@ -67,6 +69,15 @@ impl Flow {
             Self::Int => Of::Int,
             Self::Text => Of::Text,
             _ => Of::Other,
+        }
+    }
+
+    /// How many levels of lists have an order that is known.
+    const fn levels_in_order(self) -> usize {
+        match self {
+            Self::Sorted(Of::Pair) => 2,
+            Self::Sorted(_) => 1,
+            _ => 0,
         }
     }
 
@@ -101,6 +112,8 @@ pub(crate) struct Traversal {
     /// Instructions of the source.
     pub(crate) settings: Steps,
     pub(crate) steps: Steps,
+    /// How many levels of the lists that it gives have an order that is known.
+    pub(crate) levels_in_order: usize,
 }
 
 /// A traversal from `g`.
@@ -134,8 +147,12 @@ pub(crate) fn traversal(random: &mut Random) -> Traversal {
     for _ in 0..1 + draw.random.below(5) {
         flow = draw.step(flow, 0, &mut steps);
     }
-    draw.ending(flow, &mut steps);
-    Traversal { settings, steps }
+    let flow = draw.ending(flow, &mut steps);
+    Traversal {
+        settings,
+        steps,
+        levels_in_order: flow.levels_in_order(),
+    }
 }
 
 struct Draw<'r> {

@@ -89,7 +89,7 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
-    /// Equal texts are equivalent values. Members of lists are sorted: no order is asked for.
+    /// Equal texts are equivalent values, but for the order of lists: their members are sorted.
     pub(crate) fn canonical(&self) -> String {
         let each = |values: &[Self]| values.iter().map(Self::canonical).collect::<Vec<_>>();
         let entries = |entries: &[(Self, Self)]| {
@@ -125,6 +125,17 @@ impl Value {
             Self::Tree(tree) => format!("tree({})", entries(tree)),
             Self::Graph(members) => format!("graph({})", sorted(each(members))),
             Self::Token(token) => format!("token {token}"),
+        }
+    }
+
+    /// As `canonical`, with the members of so many levels of lists in their order.
+    pub(crate) fn in_order(&self, levels: usize) -> String {
+        match self {
+            Self::List(values) if levels > 0 => {
+                let each = values.iter().map(|value| value.in_order(levels - 1));
+                format!("[{}]", each.collect::<Vec<_>>().join(", "))
+            }
+            other => other.canonical(),
         }
     }
 

@@ -16,7 +16,7 @@ impl Draw<'_> {
     }
 
     pub(super) fn of_vertex(&mut self, depth: usize, steps: &mut Steps) -> Flow {
-        let (step, flow) = match self.random.below(22) {
+        let (step, flow) = match self.random.below(23) {
             0..=6 => {
                 let step = match self.random.below(5) {
                     0 => Step::new("to").with(Argument::Word(self.pick(&WAYS))),
@@ -51,6 +51,7 @@ impl Draw<'_> {
                 let step = Step::new("math").with("_ * 2");
                 (step.by("age"), Flow::Double)
             }
+            17 => return self.of_edge_lists(steps),
             _ => return self.of_element(Flow::Vertex, steps),
         };
         steps.push(step);
@@ -78,10 +79,42 @@ impl Draw<'_> {
             }
             6 if flow == Flow::Walked => (Step::new("otherV"), Flow::Vertex),
             7 if self.random.one_in(3) => (Step::new("id"), Flow::Any),
+            7 => return self.of_property_map(steps),
             _ => return self.of_element(flow, steps),
         };
         steps.push(step);
         flow
+    }
+
+    /// A property out of a map: two edges have equal ones, and each leads back to its edge.
+    fn of_property_map(&mut self, steps: &mut Steps) -> Flow {
+        let key = self.pick(&["age", "name"]);
+        self.walks = false;
+        steps.push(Step::new("propertyMap"));
+        if self.random.one_in(2) {
+            steps.push(Step::new("barrier"));
+        }
+        steps.push(Step::new("select").with(key));
+        match self.random.below(2) {
+            0 => Flow::EdgeProperty,
+            _ => {
+                steps.push(Step::new("element"));
+                Flow::Edge
+            }
+        }
+    }
+
+    /// Edges out of lists: each leads back to the vertex that it was reached from.
+    fn of_edge_lists(&mut self, steps: &mut Steps) -> Flow {
+        let edges = Step::new(self.pick(&["outE", "inE", "bothE"]));
+        let edges = edges.with_all(self.edge_labels());
+        self.walks = false;
+        steps.push(Step::new("map").with(vec![edges, Step::new("fold")]));
+        if self.random.one_in(2) {
+            steps.push(Step::new("barrier"));
+        }
+        steps.push(Step::new("unfold"));
+        Flow::Walked
     }
 
     /// Steps of vertices and edges.

@@ -15,7 +15,9 @@ fn label() -> Argument {
 }
 
 impl Draw<'_> {
-    pub(super) fn ending(&mut self, flow: Flow, steps: &mut Steps) {
+    /// What sees all values, and what flows behind it.
+    pub(super) fn ending(&mut self, flow: Flow, steps: &mut Steps) -> Flow {
+        let before = steps.len();
         match self.random.below(5) {
             0 => {}
             1 => self.whole(flow, steps),
@@ -23,10 +25,22 @@ impl Draw<'_> {
             _ => match flow {
                 Flow::Vertex => self.end_of_vertices(steps),
                 Flow::Edge | Flow::Walked => self.end_of_edges(steps),
+                Flow::Int | Flow::Text if self.random.one_in(4) => {
+                    let down = Argument::Word(self.pick(&["asc", "desc"]));
+                    steps.push(Step::new("order").by(down));
+                    steps.push(Step::new("fold"));
+                    return Flow::Sorted(flow.of());
+                }
                 Flow::Int | Flow::Long | Flow::Double => self.end_of_numbers(flow, steps),
                 Flow::Text => self.end_of_texts(steps),
+                // A list in an order that is known is compared as it is.
+                Flow::Sorted(_) => {}
                 _ => self.whole(flow, steps),
             },
+        }
+        match steps.len() == before {
+            true => flow,
+            false => Flow::Any,
         }
     }
 

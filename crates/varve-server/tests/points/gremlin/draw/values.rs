@@ -115,7 +115,7 @@ impl Draw<'_> {
         let each = match of {
             Of::Int => Flow::Int,
             Of::Text => Flow::Text,
-            Of::Other => Flow::Any,
+            Of::Pair | Of::Other => Flow::Any,
         };
         let (step, flow) = match (self.random.below(10), of) {
             (0, _) => (Step::new("count").with(LOCAL), Flow::Long),
@@ -161,7 +161,7 @@ impl Draw<'_> {
                 let step = Step::new(self.pick(&["all", "any", "none"]));
                 (step.with(self.text_test()), flow)
             }
-            (_, Of::Other) => {
+            (_, Of::Pair | Of::Other) => {
                 let step = Step::new(self.pick(&["all", "any", "none"]));
                 (step.with(self.type_test()), flow)
             }
@@ -182,7 +182,8 @@ impl Draw<'_> {
                 (step.with(1 + self.number(3)), sorted)
             }
             (4, _) => (Step::new("reverse"), sorted),
-            (5, _) => (Step::new("index"), Flow::Bag(Of::Other)),
+            (5, Of::Int | Of::Text) => (Step::new("index"), Flow::Sorted(Of::Pair)),
+            (5, _) => (Step::new("index"), Flow::Sorted(Of::Other)),
             (6, _) => {
                 let map = Argument::Word("WithOptions.map");
                 let indexer = Argument::Word("WithOptions.indexer");
@@ -200,7 +201,7 @@ impl Draw<'_> {
                 (step, Flow::Sorted(of))
             }
             (_, Of::Int | Of::Text) => (Step::new("conjoin").with("|"), Flow::Text),
-            (_, Of::Other) => (Step::new("count").with(LOCAL), Flow::Long),
+            (_, Of::Pair | Of::Other) => (Step::new("count").with(LOCAL), Flow::Long),
         };
         steps.push(step);
         flow
