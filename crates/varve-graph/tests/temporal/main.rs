@@ -1,10 +1,5 @@
 //! The rules of time on a real graph over the in-memory engine, one small story each.
 
-#![expect(
-    clippy::too_many_lines,
-    reason = "a test is a list of cases, best read from top to bottom"
-)]
-
 mod edges;
 
 use std::sync::Arc;
