@@ -311,7 +311,7 @@ fn random_traversals_give_what_their_definitions_say() {
     if count >= TRAVERSALS {
         compared.check_names();
         assert!(
-            in_order * 100 > count,
+            in_order * 200 > count,
             "{in_order} of {count} have an order"
         );
     }
