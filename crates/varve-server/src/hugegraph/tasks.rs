@@ -18,6 +18,7 @@ use crate::request::{Query, RequestContext};
 use crate::respond::Response;
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
+use rows::{Pages, Place, Rows};
 
 /// How many tasks a list has, and how many rows a page of a result, if the client does not say.
 const DEFAULT_LIMIT: i64 = 100;
@@ -195,34 +196,39 @@ fn path_id(context: &RequestContext) -> Result<TaskId, ApiError> {
     text.parse().map(TaskId).map_err(|_| not_found(text))
 }
 
-/// The task, with all of its result or with the page that the client asks for. The token of a page
-/// is the number of its first row; clients take it as opaque.
+/// The task, with all of its result or with the page that the client asks for.
 fn get(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let token = query.get("page");
-    let first = match token.filter(|token| !token.is_empty()) {
-        Some(token) => token.parse().map_err(|_| invalid_page(token))?,
-        None => 0,
-    };
-    let rows = limit(query)?.unwrap_or(usize::MAX);
+    let invalid = || invalid_page(token.unwrap_or(""));
+    let from = token
+        .filter(|token| !token.is_empty())
+        .map(|token| Place::parse(token).ok_or_else(invalid))
+        .transpose()?;
+    let limit = limit(query)?.unwrap_or(usize::MAX);
     let graph = context.graph()?;
     let mut detail = graph.tasks().detail(seen(context, &graph)?)?;
     let mut next = None;
-    if token.is_some() || query.get("limit").is_some() {
-        let result = detail.result.take();
-        detail.result = match (detail.task.status, result) {
-            (TaskStatus::Success, Some(result)) => {
-                let page = rows::page(&result, first, rows);
-                next = page.next;
-                Some(page.text)
-            }
-            (_, result) => result,
+    let is_cut = token.is_some() || query.get("limit").is_some();
+    if let (true, TaskStatus::Success, Some(result)) =
+        (is_cut, detail.task.status, detail.result.as_deref())
+    {
+        let pages = Pages {
+            task: detail.task.id.0,
+            result,
+            rows: match detail.task.task_type {
+                TaskType::Algorithm => Rows::OfMember,
+                _ => Rows::Own,
+            },
         };
+        let page = pages.page(from, limit).ok_or_else(invalid)?;
+        next = page.next;
+        detail.result = Some(page.text);
     }
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
     write_task(&detail.task, Some(&detail), &mut json);
-    if token.is_some() {
+    if token.is_some() || next.is_some() {
         write_page(next, &mut json);
     }
     json.end_object();

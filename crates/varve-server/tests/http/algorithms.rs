@@ -83,12 +83,11 @@ fn a_task_is_what_the_original_makes_of_it() {
 }
 
 #[test]
-fn every_algorithm_has_the_members_of_its_original() {
+fn counts_and_centralities_have_the_members_of_their_originals() {
     let fixture = people();
-    let none = json!({});
     let run = |name: &str, parameters: Value| result(&fixture, name, &parameters);
     assert_eq!(
-        run("count_edge", none.clone()),
+        run("count_edge", json!({})),
         json!({"knows": 2, "created": 1, "*": 3})
     );
     let degrees = json!({"1:marko": 3, "2:lop": 1});
@@ -113,13 +112,19 @@ fn every_algorithm_has_the_members_of_its_original() {
         (eigen["1:marko"].as_f64().unwrap() - 0.5_f64.sqrt()).abs() < 1e-4,
         "{eigen}"
     );
+}
+
+#[test]
+fn algorithms_of_groups_ranks_and_paths_have_the_members_of_their_originals() {
+    let fixture = people();
+    let run = |name: &str, parameters: Value| result(&fixture, name, &parameters);
     let triangles = json!({"edges_out": 3, "vertices_out": 1, "triangles": 0});
     assert_eq!(
         run("triangle_count", json!({"direction": "OUT"})),
         triangles
     );
     let coefficient = json!({"edges": 3, "vertices": 4, "cluster_coefficient": 0.0});
-    assert_eq!(run("cluster_coefficient", none.clone()), coefficient);
+    assert_eq!(run("cluster_coefficient", json!({})), coefficient);
     let lpa = run("lpa", json!({"edge_label": "knows"}));
     let wanted =
         json!({"iteration_times": 2, "last_precision": 0.0, "times": 20, "communities": 2});
@@ -140,7 +145,7 @@ fn every_algorithm_has_the_members_of_its_original() {
         run("weak_connected_component", json!({"label": "knows"})),
         weak
     );
-    assert_eq!(run("scc", none.clone()), json!({"components": 4}));
+    assert_eq!(run("scc", json!({})), json!({"components": 4}));
     let cores = run("k_core", json!({"k": 1, "label": "knows"}));
     assert_eq!(cores, json!({"kcores": [["1:josh", "1:marko", "1:vadas"]]}));
     assert_eq!(
@@ -259,32 +264,41 @@ fn pages(fixture: &Fixture, task: u64, rows: &str, size: usize) -> Vec<(String, 
     found
 }
 
-#[test]
-fn a_result_comes_page_by_page_with_every_row_once() {
+fn long_id(number: usize) -> String {
+    format!("1:v,[{number}]\"")
+}
+
+/// The people and so many more, who know each other as a tree.
+fn people_and(count: usize) -> Fixture {
     let fixture = people();
-    let id = |number: usize| format!("1:v,[{number}]\"");
-    for start in (0..1_500).step_by(500) {
-        let vertex = |number| {
-            let name = id(number)[2..].to_owned();
-            json!({"label": "person", "properties": {"name": name, "age": 1}})
-        };
-        let vertices: Vec<Value> = (start..start + 500).map(vertex).collect();
-        fixture.done("POST", "vertices/batch", &json!(vertices).to_string());
-    }
+    let vertex = |number| {
+        let name = long_id(number)[2..].to_owned();
+        json!({"label": "person", "properties": {"name": name, "age": 1}})
+    };
     let edge = |number: usize| {
-        json!({"label": "knows", "outV": id(number), "inV": id(number / 3),
+        json!({"label": "knows", "outV": long_id(number), "inV": long_id(number / 3),
             "outVLabel": "person", "inVLabel": "person", "properties": {"date": "2020-01-01"}})
     };
-    for start in (1..1_500).step_by(500) {
-        let edges: Vec<Value> = (start..(start + 500).min(1_500)).map(edge).collect();
+    let vertices: Vec<Value> = (0..count).map(vertex).collect();
+    for vertices in vertices.chunks(500) {
+        fixture.done("POST", "vertices/batch", &json!(vertices).to_string());
+    }
+    let edges: Vec<Value> = (1..count).map(edge).collect();
+    for edges in edges.chunks(500) {
         fixture.done("POST", "edges/batch", &json!(edges).to_string());
     }
+    fixture
+}
+
+#[test]
+fn a_result_comes_page_by_page_with_every_row_once() {
+    let fixture = people_and(1_500);
     let cases = [
         ("degree", json!({"top": -1}), "", 1_504),
         ("page_rank", json!({"top": -1}), "top", 1_504),
         (
             "sssp",
-            json!({"source": id(0), "top": -1}),
+            json!({"source": long_id(0), "top": -1}),
             "distances",
             1_500,
         ),
@@ -311,29 +325,63 @@ fn a_result_comes_page_by_page_with_every_row_once() {
             }
         }
     }
-    // What is beside the rows is on each page, and so is what the task says.
-    let task = fixture.done("GET", "../tasks/2?page=3&limit=2", "");
-    assert_eq!((&task["id"], &task["page"]), (&json!(2), &json!("5")));
+}
+
+/// The keys of the member `top` of a task's result.
+fn top(task: &Value) -> Vec<String> {
     let result: Value = serde_json::from_str(task["task_result"].as_str().unwrap()).unwrap();
-    assert_eq!(result["alpha"], 0.15);
-    assert_eq!(result["top"].as_object().unwrap().len(), 2);
+    assert_eq!(result["alpha"], 0.15, "what is beside the rows");
+    let rows = result["top"].as_object().unwrap();
+    rows.keys().cloned().collect()
+}
+
+#[test]
+fn a_page_has_the_asked_number_of_rows_and_says_where_the_next_begins() {
+    let fixture = people_and(150);
+    let task = submit(&fixture, "page_rank", &json!({"top": -1}));
+    let all = top(&ended(&fixture, task));
+    let page = |query: &str| fixture.done("GET", &format!("../tasks/{task}?{query}"), "");
     // Without a token the first rows; without a limit 100 rows.
-    let first = fixture.done("GET", "../tasks/4?limit=1", "");
-    assert!(first.get("page").is_none());
-    let page = fixture.done("GET", "../tasks/2?page", "")["page"].clone();
-    assert_eq!(page, "100");
-    let past = fixture.done("GET", "../tasks/4?page=2", "");
+    let first = page("page");
     assert_eq!(
-        (&past["task_result"], &past["page"]),
-        (&json!(r#"{"kcores":[]}"#), &Value::Null)
+        (&first["id"], top(&first)),
+        (&json!(task), all[..100].to_vec())
     );
-    let message = "Invalid page: 'x'";
-    let answer = fixture.send("GET", "../tasks/1?page=x", "");
-    assert!(
-        answer.status >= 400 && answer.text().contains(message),
-        "{}",
-        answer.text()
+    let rest = page(&format!("page={}", first["page"].as_str().unwrap()));
+    assert_eq!(
+        (&rest["page"], top(&rest)),
+        (&Value::Null, all[100..].to_vec())
     );
+    let cut = page("limit=100");
+    assert_eq!(
+        (&cut["page"], &cut["task_result"]),
+        (&first["page"], &first["task_result"])
+    );
+    assert!(page("limit=-1").get("page").is_none());
+    // A page of no rows has none behind it.
+    let none = page("limit=0&page");
+    assert_eq!((&none["page"], top(&none).len()), (&Value::Null, 0));
+}
+
+#[test]
+fn a_page_token_belongs_to_its_task() {
+    let fixture = people_and(150);
+    let ranks = submit(&fixture, "page_rank", &json!({"top": -1}));
+    let degrees = submit(&fixture, "degree", &json!({"top": -1}));
+    ended(&fixture, degrees);
+    ended(&fixture, ranks);
+    let first = fixture.done("GET", &format!("../tasks/{ranks}?page"), "");
+    let token = first["page"].as_str().unwrap();
+    for (task, token) in [(ranks, "x"), (ranks, "100"), (degrees, token)] {
+        let message = format!("Invalid page: '{token}'");
+        fixture.refuses(
+            "GET",
+            &format!("../tasks/{task}?page={token}"),
+            "",
+            400,
+            &message,
+        );
+    }
     // Why a task failed is no result.
     let failed = submit(&fixture, "sssp", &json!({"source": "1:nobody"}));
     let whole = ended(&fixture, failed)["task_result"].clone();
@@ -342,6 +390,21 @@ fn a_result_comes_page_by_page_with_every_row_once() {
         (&task["task_result"], &task["page"]),
         (&whole, &Value::Null)
     );
+}
+
+#[test]
+fn pages_of_a_script_have_the_items_of_its_result() {
+    let fixture = people();
+    let script = json!({"gremlin": "hugegraph.traversal().V().valueMap('name')"});
+    let answer = fixture.send("POST", "../jobs/gremlin", &script.to_string());
+    let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+    let task = answer["task_id"].as_u64().unwrap();
+    let whole = ended(&fixture, task)["task_result"].clone();
+    let whole: Vec<Value> = serde_json::from_str(whole.as_str().unwrap()).unwrap();
+    let found = pages(&fixture, task, "", 3);
+    let found: Vec<Value> = found.into_iter().map(|row| row.1).collect();
+    assert_eq!(found, whole);
+    assert_eq!(found.len(), 4);
 }
 
 #[test]

@@ -85,6 +85,11 @@ fn users_see_and_end_their_own_tasks_and_who_administers_the_graph_those_of_othe
             assert!(refused.text().contains(&message), "{}", refused.text());
         }
     }
+    for query in ["?page=", "?page=1.1.1&limit=1", "?limit=1"] {
+        let path = format!("/graphs/g/tasks/{of_bob}{query}");
+        let refused = send(&server, "ann", "GET", &path, &json!({}));
+        assert_eq!(refused.status, 404, "{query} {}", refused.text());
+    }
     for verb in ["GET", "PUT"] {
         let answer = ask("ann", verb, own[0]);
         assert!(matches!(answer.status, 200 | 202), "{}", answer.text());
