@@ -159,8 +159,8 @@ impl Row {
     }
 }
 
-/// By what rows of a value are one, beside the value: equal values of one kind are the same to every
-/// step. `None`: the value stays apart.
+/// By what rows of a value are one, beside the value: equal values of one kind are the same to
+/// every step. `None`: the value stays apart.
 pub(super) fn kind(value: &Value) -> Option<u8> {
     match value {
         // An edge that was walked the other way goes on to the other end.

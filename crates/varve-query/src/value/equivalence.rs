@@ -52,8 +52,8 @@ impl PartialEq for Value {
 impl Eq for Value {}
 
 impl Value {
-    /// Whether a step may tell this value from an equal one: a property of an edge leads back to its
-    /// owner, a walked edge to the vertex that it was walked from. So does what contains one.
+    /// Whether a step may tell this value from an equal one: a property of an edge leads back to
+    /// its owner, a walked edge to the vertex that it was walked from. So does what contains one.
     pub(crate) fn leads_back(&self) -> bool {
         match self {
             Self::Property(_) => true,
