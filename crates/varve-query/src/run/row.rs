@@ -159,9 +159,9 @@ impl Row {
     }
 }
 
-/// By what rows of a value are one, beside the value: equal values of one kind are the same to
+/// The class of a value for merging: equal values of one class are the same to
 /// every step. `None`: the value stays apart.
-pub(super) fn kind(value: &Value) -> Option<u8> {
+pub(super) fn merge_class(value: &Value) -> Option<u8> {
     match value {
         // An edge that was walked the other way goes on to the other end.
         Value::Edge(_, Walked::No) => Some(0),
@@ -183,10 +183,10 @@ pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
     for row in &rows {
         let next = bulks.len();
         let remembers = row.path.is_some() || row.sack.is_some();
-        let place = match kind(&row.value).filter(|_| !remembers) {
+        let place = match merge_class(&row.value).filter(|_| !remembers) {
             None => next,
-            Some(kind) => *places
-                .entry((row.segment, kind, &row.value))
+            Some(class) => *places
+                .entry((row.segment, class, &row.value))
                 .or_insert(next),
         };
         keep.push(place == next);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::context::Context;
 use super::effect::joined;
-use super::row::{Row, Track, kind, merged};
+use super::row::{Row, Track, merge_class, merged};
 use crate::value::number::{Arithmetic, times};
 use crate::{QueryError, Value};
 
@@ -20,11 +20,11 @@ pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryErr
             HashMap::default();
         let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
         for row in rows {
-            let Some(kind) = kind(&row.value).filter(|_| row.path.is_none()) else {
+            let Some(class) = merge_class(&row.value).filter(|_| row.path.is_none()) else {
                 kept.push(row);
                 continue;
             };
-            let place = places.entry((kind, row.value.clone()));
+            let place = places.entry((class, row.value.clone()));
             let place = *place.or_insert(kept.len());
             match kept.get_mut(place) {
                 None => kept.push(row),
