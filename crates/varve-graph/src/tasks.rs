@@ -36,7 +36,7 @@ pub(crate) use record::{PARTITION, check_stored};
 pub use submission::Submission;
 pub use worker::Tasks;
 
-/// How often a task whose process died while it ran is run again.
+/// How often a task runs again after its process has died while it ran.
 pub const TASK_RETRIES_MAX: u32 = 3;
 /// Longest task name, in bytes; longer ones are cut.
 pub const TASK_NAME_BYTES_MAX: usize = 256;
@@ -68,7 +68,7 @@ impl Default for TaskTables {
 pub struct TaskId(pub u64);
 
 impl TaskId {
-    /// In answers: there is nothing to wait for.
+    /// In answers, instead of a task: there is none to wait for.
     pub const NONE: Self = Self(0);
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(
     missing_docs,
@@ -175,13 +175,13 @@ impl TaskStatus {
         })
     }
 
-    /// Whether it stays so.
+    /// Whether the status cannot change any more.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Success | Self::Cancelled | Self::Failed)
     }
 
-    /// Whether it waits for its turn.
+    /// Whether a task of this status waits for its turn.
     #[must_use]
     pub const fn is_waiting(self) -> bool {
         matches!(
@@ -196,7 +196,7 @@ impl TaskStatus {
     }
 }
 
-/// What a task does; its body is looked up by this.
+/// What a task does. [`TaskBodies`] selects the code to run by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum TaskType {
@@ -328,7 +328,7 @@ impl NewTask {
         }
     }
 
-    /// The same, submitted by this user.
+    /// Sets the user who submits the task.
     #[must_use]
     pub fn by(self, owner: Option<String>) -> Self {
         Self { owner, ..self }
@@ -375,7 +375,7 @@ pub struct TaskDetail {
     pub result: Option<String>,
 }
 
-/// What a body gets to know of its task.
+/// What the body of a task receives.
 #[derive(Debug, Clone)]
 pub struct TaskSpec {
     /// Its id.
@@ -400,7 +400,7 @@ struct Control {
     progress: AtomicU64,
 }
 
-/// By this a body reports how far it is and learns that it should end.
+/// How a body reports its progress and finds out that it should end.
 #[derive(Debug, Clone, Default)]
 pub struct TaskProgress {
     control: Arc<Control>,

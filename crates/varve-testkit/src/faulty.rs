@@ -23,15 +23,16 @@ pub enum Fault {
     IoStored,
     /// The write fails and was not stored; later writes fail until the space is opened again.
     IoLost,
-    /// The write is not stored, and whether it is was to be decided by whoever opens the space
-    /// next; later writes fail until then.
+    /// The write reports an unknown outcome and is not stored; later writes fail until the space is
+    /// opened again.
     Undecided,
     /// The call finds damage. As a fault of a write, later writes fail until the space is opened
     /// again.
     Corruption,
 }
 
-/// The controls of a [`FaultyEngine`], shared by all its spaces. Without orders nothing fails.
+/// The controls of a [`FaultyEngine`], shared by all its spaces. Nothing fails until a fault is
+/// ordered.
 #[derive(Debug, Default)]
 pub struct Faults {
     state: Mutex<Orders>,
@@ -157,7 +158,7 @@ impl FaultyEngine {
         Self::over(inner.into())
     }
 
-    /// [`FaultyEngine::new`] of an engine that others have, too.
+    /// [`FaultyEngine::new`] over a shared engine.
     #[must_use]
     pub fn over(inner: Arc<dyn Engine>) -> (Self, Arc<Faults>) {
         let faults = Arc::new(Faults::default());
@@ -191,7 +192,7 @@ impl EngineLayer for FaultyEngine {
     }
 }
 
-/// A space, or one of its states.
+/// A space, or a snapshot of it.
 struct Faulty<R: ?Sized> {
     inner: Arc<R>,
     name: String,
@@ -209,7 +210,7 @@ impl<R: ?Sized> Faulty<R> {
         })
     }
 
-    /// What is read from, unless the read is to fail.
+    /// The reader below, or the error that is ordered for this read.
     fn on_read(&self) -> Result<&R, KvError> {
         self.faults.on_read(&self.name)?;
         Ok(&self.inner)
@@ -258,7 +259,7 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
         keys: &[(&[u8], &[u8])],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), KvError> {
-        // As many reads as rows, so that a fault may be between any two.
+        // One read for each row, so that a fault can come between any two rows.
         for (at, (partition, clustering)) in keys.iter().enumerate() {
             let found = &mut |value: &[u8]| found(at, value);
             self.on_read()?
@@ -267,7 +268,7 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
         Ok(())
     }
 
-    /// Knows everything, so that callers are tried with both answers.
+    /// Answers exactly, by reading each row, so that tests meet both answers.
     fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
         let absent = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
             matches!(self.inner.get(*table, partition, clustering), Ok(None))

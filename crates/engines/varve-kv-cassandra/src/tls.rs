@@ -1,5 +1,4 @@
-//! The encrypted way to the cluster: whose certificates are trusted, and what this process shows of
-//! itself.
+//! TLS to the cluster: which certificates are trusted, and the certificate of this process.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -18,11 +17,11 @@ use rustls::{
 use crate::config::{Identity, Tls};
 use crate::failure::Failure;
 
-/// What the driver is given.
+/// The TLS configuration for the driver.
 ///
 /// # Errors
-/// [`Failure::Refused`], as it does not get better by itself: a file cannot be read, or has not
-/// what it should have.
+/// [`Failure::Refused`], as a retry would not help: a file cannot be read, or does not contain what
+/// it should.
 pub(crate) fn client(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
     let mut trusted = RootCertStore::empty();
     for certificate in certificates(&tls.trusted)? {
@@ -92,7 +91,7 @@ fn unusable(file: &Path, why: &dyn Display) -> Failure {
     Failure::Refused(format!("{} cannot be used: {why}", file.display()))
 }
 
-/// Checks who signed a node's certificate, and not whose address it names.
+/// Checks the signature of a node's certificate, but not the address that it names.
 #[derive(Debug)]
 struct AnyHost(Arc<WebPkiServerVerifier>);
 
@@ -109,7 +108,7 @@ impl ServerCertVerifier for AnyHost {
             self.0
                 .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
-            // The name is looked at last: everything else is in order.
+            // The name is checked last, so everything else is valid.
             Err(Error::InvalidCertificate(error)) if is_of_name(&error) => {
                 Ok(ServerCertVerified::assertion())
             }
@@ -149,7 +148,7 @@ fn is_of_name(error: &CertificateError) -> bool {
     )
 }
 
-/// What a handshake that failed says of whether it ever will succeed; `None` if it says nothing.
+/// What a failed handshake says about whether a retry can succeed; `None` if it says nothing.
 pub(crate) fn of_handshake(error: &std::io::Error) -> Option<Failure> {
     let error = error.get_ref()?.downcast_ref::<Error>()?;
     Some(Failure::Refused(match error {
@@ -165,7 +164,8 @@ pub(crate) fn of_handshake(error: &std::io::Error) -> Option<Failure> {
         ),
         Error::AlertReceived(alert) => match alert {
             AlertDescription::CloseNotify | AlertDescription::UserCanceled => return None,
-            // What Cassandra says of a certificate that it does not trust, and of much else.
+            // Cassandra sends this alert for a certificate that it does not trust, and for many
+            // other errors.
             AlertDescription::InternalError => {
                 return Some(Failure::NotDone(format!(
                     "the node broke off the handshake ({error}): perhaps it does not trust the certificate of this server, its log says more"
@@ -261,7 +261,7 @@ mod tests {
         let elsewhere = handshake("ca.pem", true, "127.0.0.2").expect_err("another address");
         assert!(matches!(&elsewhere, Error::InvalidCertificate(error) if is_of_name(error)));
         assert_eq!(handshake("ca.pem", false, "127.0.0.2"), Ok(()));
-        // Whoever signed it must be trusted all the same.
+        // Its signer must still be trusted.
         let stranger = handshake("other-ca.pem", false, "127.0.0.2").expect_err("a stranger");
         assert!(matches!(stranger, Error::InvalidCertificate(error) if !is_of_name(&error)));
     }

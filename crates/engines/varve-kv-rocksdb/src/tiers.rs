@@ -1,20 +1,20 @@
-//! Sorted runs: how the files of a front table are merged, how many a read has to look through, and
-//! when they are merged further.
+//! Compaction in tiers: how many sorted runs a table may have, and when they are merged.
 //!
-//! Files of equal age and size are merged together ("universal" compaction), so a row is rewritten
-//! once or twice on its way, however large the store is; in levels each merge rewrites all of the
-//! level below. The price is more runs for a read to look through. So many are allowed while tables
-//! are flushed one after the other, and few once that is over: then they are merged further, in
-//! time that nobody else needs. More are allowed while new rows are loaded and hardly anything is
-//! looked for in the files: what their number costs reads is weighed against what merging costs.
+//! Files of similar age and size are merged together ("universal" compaction), so a row is
+//! rewritten once or twice, however large the store is; with levelled compaction each merge
+//! rewrites all of the level below. The price is more runs for a read to search. So the limit on
+//! runs is high while flushes follow each other, and low once the table is quiet: then compaction
+//! continues, in idle time. The limit is higher still while new rows are loaded and reads rarely
+//! search the files: the cost of more runs for reads is weighed against the cost of compaction.
 //!
-//! **What a merge keeps in memory** is the filter and the index of the file that it writes, until
-//! that is whole. In level 0 a run is one file, however large; below it a run is a level of its
-//! own, of files of bounded size. RocksDB writes a merge's result into the level above the next
-//! older run, and so into level 0 where that lies there. Therefore all small runs are merged at
-//! once, down to the oldest file of level 0, and there are more levels than large runs. What a
-//! merge beside another one, or a small flush between large ones, leaves in level 0 all the same
-//! goes with everything else into the last level, once nothing is flushed.
+//! **The memory of a compaction** holds the filter and the index of the file that it writes, until
+//! that file is complete. In level 0 a run is one file, however large; below level 0 a run is a
+//! whole level, of files of bounded size. RocksDB writes the output of a compaction into the level
+//! above the next older run. If that run is in level 0, so is the output. Therefore a compaction
+//! takes all small runs down to the oldest file of level 0, and there are more levels than large
+//! runs. Some large files may remain in level 0, after two compactions at once or a small flush
+//! between large ones; a compaction of everything moves them to the last level once the table is
+//! quiet.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -29,54 +29,56 @@ use varve_kv::TableSpec;
 use crate::config::Tuning;
 use crate::families::Db;
 
-/// Levels of a store. In a store of tiers each level below level 0 is one run: as many as large
-/// runs may be, and some for small ones, which RocksDB takes into free levels while level 0 is
-/// empty.
+/// Levels of a store. Each level below level 0 is one run. So there must be a level for each large
+/// run, and some for small runs, which RocksDB moves into free levels while level 0 is empty.
 pub(crate) const LEVELS: usize = 40;
-/// When the newer runs have this many percent of the bytes of the oldest, all are merged: bounds
-/// what overwritten and deleted rows take. The oldest is compressed and some of the newer are not,
-/// so this is less in rows.
+/// When the newer runs reach this percentage of the bytes of the oldest, all runs are merged. It
+/// bounds the space of overwritten and deleted rows. The oldest run is compressed and some newer
+/// ones are not, so the percentage of rows is lower.
 const NEWER_PERCENT_MAX: i32 = 300;
-/// The same while nearly all rows that come are new: never.
+/// [`NEWER_PERCENT_MAX`] while nearly all written rows are new: in effect never.
 const NEWER_PERCENT_INSERTING: i32 = 1_000_000;
-/// The same where level 0 has too many rows to merge them there: always.
+/// [`NEWER_PERCENT_MAX`] if level 0 has too many rows for one file: in effect always.
 const NEWER_PERCENT_LEVEL0: i32 = 1;
-/// Neighbours are merged together when neither is larger than the other by more percent than this.
-/// RocksDB's own rule compares with the sum of the newer ones; these are not compressed and the
-/// older ones are, so each merge would take the older ones in again.
+/// Adjacent runs are merged if neither is larger than the other by more than this percentage.
+/// RocksDB's default compares a run with the sum of the newer ones. These are not compressed and
+/// older runs are, so each compaction would include the older runs again.
 const LIKE_PERCENT: i32 = 300;
-/// Runs above the number that are merged at which nothing more is flushed. While 64 are merged some
-/// 40 come.
+/// Flushes stop when this many runs exceed the number that starts a compaction. While 64 runs are
+/// merged, about 40 new ones arrive.
 const WAITING_MAX: i32 = 96;
-/// Runs that are merged at once, at most: all small ones, also those that came while others were
-/// merged. Merging everything takes all runs whatever their number.
+/// The most runs of one compaction: enough for all small runs, including those that arrived during
+/// the previous compaction. A compaction of everything has no such limit.
 const MERGED_MAX: i32 = 192;
-/// A run with so many times the rows that a flush brings its table was merged, and is large: it is
-/// not counted among those that are to be merged next.
+/// A run is large if it has this many times the rows of the table's usual flush: it is the output
+/// of a compaction. Large runs do not count towards the next one.
 const LARGE_FROM: u64 = 8;
-/// What a flush usually brings falls by one part in so many with each that brings less.
+/// The usual size of a flush decreases by this fraction (1 / 16) with each smaller flush.
 const USUAL_PART: u64 = 16;
-/// Large runs of a table that are left as they are while it is written to: fewer than this. So many
-/// are merged with each other.
+/// When a table has this many large runs, they are merged with each other, even while it is
+/// written.
 const LARGE_MAX: i32 = 32;
-/// Runs at which RocksDB would hold back writers, and flushes for a checkpoint or an end: none.
-/// Nobody writes to its memtables but the replay of an older log, and flushes are held back here.
+/// The number of runs at which RocksDB itself delays writers, and flushes for a checkpoint or a
+/// shutdown: never reached. Only the replay of an older log writes to its memtables, and this
+/// module delays the flushes of the front table.
 const STOP_NEVER: i32 = 10_000;
-/// Looks into the files for each row that is flushed, at which one run more costs reads what
-/// merging one row less saves: a look asks a run's filter, whose block is often not cached (3 to 5
-/// µs), and merging a row takes 0.4 to 0.55 µs.
+/// Look-ups in the files for each flushed row at which the cost of one more run for reads equals
+/// the saving in compaction. A look-up checks the filter of a run, whose block is often not cached
+/// (3 to 5 µs); merging a row takes 0.4 to 0.55 µs.
 const LOOKS_A_ROW: f64 = 1.0 / 8.0;
-/// Looks that a scan counts for: it opens every run that its partition's filter does not leave out.
+/// A scan counts as this many look-ups: it opens every run that the filter of partitions does not
+/// exclude.
 pub(crate) const LOOKS_A_SCAN: u64 = 4;
-/// How much of what was seen at earlier flushes counts beside the last one.
+/// The weight of earlier flushes in the moving average of look-ups.
 const EARLIER_SHARE: f64 = 0.5;
-/// Two flushes within this time: the space is being loaded.
+/// If two flushes follow within this time, the space is being loaded.
 const LOADED_WITHIN: Duration = Duration::from_secs(10);
-/// RocksDB's names of the number of runs that are merged, and of the options of tiers.
+/// RocksDB's names of two options: the number of runs that starts a compaction, and the options of
+/// universal compaction.
 const RUNS: &str = "level0_file_num_compaction_trigger";
 const UNIVERSAL: &str = "compaction_options_universal";
 
-/// Has the files of a table merged in tiers.
+/// Sets a table's options to compaction in tiers.
 pub(crate) fn set(options: &mut Options, tuning: &Tuning) {
     let mut universal = UniversalCompactOptions::default();
     universal.set_max_size_amplification_percent(NEWER_PERCENT_MAX);
@@ -91,7 +93,7 @@ pub(crate) fn set(options: &mut Options, tuning: &Tuning) {
     options.set_level_zero_stop_writes_trigger(STOP_NEVER);
 }
 
-/// Sorted runs of a table: files of level 0, and other levels that have any.
+/// Sorted runs of a table: the files of level 0, and every other level that has files.
 pub(crate) fn count(db: &Db, table: &TableSpec) -> u64 {
     let Some(family) = db.cf_handle(table.name) else {
         return 0;
@@ -100,8 +102,8 @@ pub(crate) fn count(db: &Db, table: &TableSpec) -> u64 {
     runs_of(&levels.ok().flatten().unwrap_or_default())
 }
 
-/// Sorted runs by RocksDB's table of the levels: a line for each with its number, its files and
-/// their size.
+/// Counts sorted runs in RocksDB's text of level statistics: a line for each level, with its
+/// number, its files and their size.
 fn runs_of(levels: &str) -> u64 {
     let runs = levels.lines().filter_map(|line| {
         let mut numbers = line.split_whitespace().map(str::parse::<u64>);
@@ -152,22 +154,22 @@ fn large(db: &Db, tables: &[TableSpec], rows: &[u64]) -> Vec<i32> {
     tables.iter().zip(rows).map(of).collect()
 }
 
-/// What is seen after a flush.
+/// The state of a space after a flush.
 struct Seen<'a> {
     at: Instant,
     /// Rows that were flushed.
     rows: u64,
-    /// The most runs that a table has.
+    /// The runs of the table that has the most.
     runs: i32,
-    /// By table: runs that are large.
+    /// For each table, the number of large runs.
     large: &'a [i32],
 }
 
-/// Looks into the files that readers have taken.
+/// Counts the look-ups of readers in the files.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     all: AtomicU64,
-    /// At the last flush.
+    /// The count at the last flush.
     before: AtomicU64,
 }
 
@@ -181,23 +183,23 @@ impl Looks {
         self.all.load(Ordering::Relaxed)
     }
 
-    /// Those since this was last asked.
+    /// The look-ups since the last call.
     fn take(&self) -> u64 {
         let all = self.all();
         all - self.before.swap(all, Ordering::Relaxed)
     }
 }
 
-/// How far the files of a table are merged.
+/// When the runs of a table are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rule {
-    /// Sorted runs at which some are merged.
+    /// The number of sorted runs that starts a compaction.
     runs: i32,
     /// See [`NEWER_PERCENT_MAX`].
     newer_percent: i32,
 }
 
-/// How far the files of a space are merged.
+/// Decides how many runs the tables of a space may have, and how much writers are delayed.
 #[derive(Debug)]
 pub(crate) struct Pace {
     runs_loading: i32,
@@ -209,9 +211,9 @@ pub(crate) struct Pace {
     new_rows: AtomicBool,
     pub(crate) looks: Looks,
     looks_a_row: Mutex<f64>,
-    /// By table: see [`Pace::usual`].
+    /// For each table: see [`Pace::usual`].
     usual_rows: Mutex<Vec<u64>>,
-    /// Runs above which writers are held back more and more.
+    /// The number of runs above which writers are delayed, the longer the more there are.
     runs_most: AtomicI32,
     /// By table.
     rules: Mutex<Vec<Rule>>,
@@ -234,26 +236,27 @@ impl Pace {
             looks: Looks::default(),
             looks_a_row: Mutex::new(0.0),
             usual_rows: Mutex::new(vec![0; tables.len()]),
-            // A store that was loaded just before may have as many.
+            // A store that was loaded just before the start may have this many.
             runs_most: AtomicI32::new(tuning.runs_inserting.max(tuning.runs_loading)),
             rules: Mutex::new(vec![loading; tables.len()]),
         }
     }
 
-    /// Whether what is flushed next are new rows.
+    /// Sets whether the rows of the next flushes are new rows.
     pub(crate) fn expect(&self, new_rows: bool) {
         self.new_rows.store(new_rows, Ordering::Relaxed);
     }
 
-    /// How much merging waits: from 0, when no more runs are there than may be, to 1, when nothing
-    /// more may be flushed.
+    /// How far compaction is behind: 0 up to the allowed number of runs, 1 when nothing more may be
+    /// flushed.
     pub(crate) fn backlog(&self, db: &Db, tables: &[TableSpec]) -> f64 {
         let may_be = self.runs_most.load(Ordering::Relaxed);
         let over = most(db, tables) as f64 - f64::from(may_be);
         (over / f64::from(WAITING_MAX)).max(0.0)
     }
 
-    /// So many rows, by table, were flushed. When that happens often, merging is put off.
+    /// Call after a flush; `rows` is the number of flushed rows for each table. Frequent flushes
+    /// raise the number of runs that starts a compaction.
     pub(crate) fn flushed(&self, db: &Db, tables: &[TableSpec], rows: &[u64]) {
         let runs = i32::try_from(most(db, tables)).unwrap_or(i32::MAX);
         let large = large(db, tables, &self.usual(rows));
@@ -266,8 +269,9 @@ impl Pace {
         self.after_flush(&seen, tables, set_in(db));
     }
 
-    /// The rows that a flush usually brings each table, when the last one brought so many: a small
-    /// one now and then, for want of memory elsewhere, makes no run large.
+    /// The usual number of rows of a flush for each table, updated by the last flush. It decreases
+    /// slowly, so that an occasional small flush, forced by a shortage of memory, makes no run
+    /// count as large.
     fn usual(&self, rows: &[u64]) -> Vec<u64> {
         let mut usual = self.usual_rows.lock();
         usual.resize(rows.len(), 0);
@@ -277,12 +281,13 @@ impl Pace {
         usual.clone()
     }
 
-    /// The same with what was seen, and with what changes the options of a table.
+    /// [`Pace::flushed`], given the state after the flush and a function that sets a table's
+    /// options.
     ///
-    /// RocksDB merges when there are as many runs as its rule says, whatever their sizes. Were
-    /// large runs counted like others, a few small ones would be merged as soon as they come, two
-    /// or three at a time, and once none of those is left all the large ones at once: minutes of
-    /// one thread, with new runs coming all the while.
+    /// RocksDB starts a compaction at a number of runs, whatever their sizes. If large runs
+    /// counted, small ones would be merged as soon as they arrive, two or three at a time; once
+    /// none is left, all large ones would be merged at once, which keeps one thread busy for
+    /// minutes while new runs arrive.
     fn after_flush(
         &self,
         seen: &Seen<'_>,
@@ -294,8 +299,8 @@ impl Pace {
         let worth = self.worth(seen.rows, new_rows);
         let large = |table: usize| seen.large.get(table).copied().unwrap_or(0);
         let wanted = |table: usize| Rule {
-            // What is being merged does not count for RocksDB: while so many large ones are, small
-            // ones go on.
+            // RocksDB does not count runs that are being merged. So while many large runs are,
+            // small ones are still merged.
             runs: match large(table) {
                 many if many >= LARGE_MAX => many,
                 few => worth + few,
@@ -305,26 +310,27 @@ impl Pace {
                 false => NEWER_PERCENT_MAX,
             },
         };
-        // More runs are left only where flushes follow each other.
+        // The number rises only while flushes follow each other.
         let loading = seen.at.duration_since(before) <= LOADED_WITHIN;
         let any = |wanted: &Rule, now: &Rule, _: &TableSpec| loading || wanted.runs < now.runs;
         self.set(tables, wanted, any, set);
-        // Runs that were allowed before are merged down to what is allowed now, beside writers that
-        // go on. It is never less than what makes RocksDB merge: else writers would be held back,
-        // or stopped, for merges that do not come.
+        // If fewer runs are allowed than before, compaction reduces them while writes go on. The
+        // limit is never below the number that starts a compaction in RocksDB: otherwise writers
+        // would wait for compactions that never start.
         let may_be = self.runs_most.load(Ordering::Relaxed).min(seen.runs);
         let may_be = may_be.max(self.runs_loading).max(self.in_force());
         self.runs_most.store(may_be, Ordering::Relaxed);
     }
 
-    /// The most runs that some table's rule leaves.
+    /// The highest number of runs in the tables' rules.
     fn in_force(&self) -> i32 {
         let rules = self.rules.lock();
         rules.iter().map(|rule| rule.runs).max().unwrap_or(0)
     }
 
-    /// How many runs are worth what they cost reads: `runs_loading`, or that doubled and doubled
-    /// again up to `runs_inserting` while new rows come and the files are hardly read.
+    /// The number of runs whose cost for reads is worth the saving in compaction: `runs_loading`,
+    /// doubled repeatedly up to `runs_inserting` while new rows are loaded and the files are rarely
+    /// read.
     fn worth(&self, rows: u64, new_rows: bool) -> i32 {
         let looks = self.looks.take() as f64 / rows.max(1) as f64;
         let mut seen = self.looks_a_row.lock();
@@ -339,8 +345,8 @@ impl Pace {
         runs
     }
 
-    /// Called now and then: when nothing has been flushed for a while, tables of many runs are
-    /// merged further.
+    /// Called periodically. When nothing has been flushed for `quiet_after`, tables with many runs
+    /// are compacted further.
     pub(crate) fn settle(&self, db: &Db, tables: &[TableSpec]) {
         if self.last_flush.lock().elapsed() >= self.quiet_after {
             let many = |table: &TableSpec| count(db, table) >= self.runs_quiet as u64;
@@ -375,7 +381,8 @@ impl Pace {
                 rule.runs.to_string(),
                 format!("{{max_size_amplification_percent={};}}", rule.newer_percent),
             ];
-            // Should it fail, reads or merges cost more than they need; the next call tries again.
+            // If it fails, reads or compactions cost more than necessary; the next call tries
+            // again.
             if set(table, &[(RUNS, &*values[0]), (UNIVERSAL, &*values[1])]) {
                 *now = rule;
             }
@@ -386,7 +393,7 @@ impl Pace {
 /// Options of a table by name, and their new values.
 type Changes<'a> = [(&'a str, &'a str); 2];
 
-/// Changes options of tables of a database, and says whether that was done.
+/// A function that changes options of a table of the database and returns whether it succeeded.
 fn set_in(db: &Db) -> impl Fn(&TableSpec, &Changes<'_>) -> bool {
     |table, options| {
         let family = db.cf_handle(table.name);
@@ -409,7 +416,7 @@ mod tests {
         Pace::new(&[], &tuning)
     }
 
-    /// What is allowed after some flushes with so many looks before each.
+    /// The allowed number of runs after 20 flushes, with `looks` look-ups before each.
     fn worth(pace: &Pace, looks: u64, new_rows: bool) -> i32 {
         let flushes = (0..20).map(|_| {
             pace.looks.add(looks);
@@ -423,9 +430,9 @@ mod tests {
         let pace = pace();
         assert_eq!(worth(&pace, 0, true), 192);
         assert_eq!(worth(&pace, 0, false), 32, "rows that come again");
-        // So many more are worth it as `LOOKS_A_ROW`, an eighth, is divided by the looks a row:
-        // where 1 row in 768 is looked for 768 / 8 = 96, which with 32 makes 128; where 1 in 667
-        // is, 83 and so 115, which is short of doubling 32 twice.
+        // The worthwhile number of further runs is `LOOKS_A_ROW`, an eighth, divided by the
+        // look-ups a row. With one look-up in 768 rows it is 768 / 8 = 96, and 32 + 96 = 128. With
+        // one in about 667 rows it is 83, and 32 + 83 = 115 is less than 32 doubled twice.
         assert_eq!(worth(&pace, ROWS / 768 - 1, true), 128);
         assert_eq!(worth(&pace, ROWS / 768 + 200, true), 64);
         assert_eq!(worth(&pace, ROWS / 100, true), 32);
@@ -450,7 +457,7 @@ mod tests {
         }
     }
 
-    /// A space that is being loaded: 128 runs may stand.
+    /// A space that is being loaded, with a limit of 128 runs.
     fn loaded(at: Instant) -> Pace {
         let tuning = Tuning {
             runs_loading: 32,
@@ -480,8 +487,8 @@ mod tests {
                         pace.after_flush(&seen(now, 60), TABLES, set);
                         assert!(held_from(&pace) >= pace.in_force());
                     }
-                    // With 60 runs there, 60 may be, and more than 32 are merged; or it could not
-                    // be said to RocksDB.
+                    // There are 60 runs, so 60 are allowed, and a compaction starts at 32; unless
+                    // RocksDB did not accept the options.
                     let expected = if succeeds { (32, 60) } else { (128, 128) };
                     assert_eq!((pace.in_force(), held_from(&pace)), expected);
                 }

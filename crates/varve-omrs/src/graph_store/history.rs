@@ -1,8 +1,9 @@
 //! All states that an instance ever had.
 //!
-//! What an event says of its state is looked at first, and the states are made that somebody asks
-//! for: a history may have a hundred thousand. As long as all of it is little, the events are kept
-//! meanwhile, so that they are read once.
+//! Works in two passes, as a history may have a hundred thousand states. The first reads the period
+//! and the life status of each event; the caller then chooses the states that it wants; the second
+//! pass decodes those. If the contents are small, the first pass caches them, and each event is
+//! read once.
 //!
 //! A history tells what reads of each time tell: of the events of an element the newest one that
 //! speaks of an instant decides.
@@ -24,17 +25,17 @@ use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
 use crate::store::{Choice, Cost, LifeStatus, StoredEntity, StoredRelationship, Version};
 
-/// The most bytes of events that are kept until it is known which of them are asked for.
+/// The most bytes of contents that are cached until the caller has chosen states.
 const KEPT_BYTES_MAX: usize = 1 << 20;
-/// What an event takes until it is known which states are asked for, about: what it speaks of.
+/// About the memory for one event until the caller has chosen states: its periods in [`Decided`].
 const EVENT_BYTES: usize = 2 * size_of::<Period>();
-/// What a period takes until then, about: in a list that has room for as many again, in the next
-/// one where several elements' come together, as it is shown to be chosen, and as its position.
+/// About the memory for one period until then: twice in a list with spare capacity, once in the
+/// list that joins several elements, once in the list to choose from, and its position there.
 const PERIOD_BYTES: usize =
     3 * size_of::<Held>() + size_of::<Version<LifeStatus>>() + size_of::<usize>();
 
-/// A period in which a state holds that was not made yet. A state may hold in several: what was
-/// said of a part of its time later goes between.
+/// A period in which a state holds that is not decoded yet. A state may hold in several periods,
+/// with states of newer events between them.
 #[derive(Clone, Copy)]
 struct Held {
     period: Period,
@@ -45,7 +46,7 @@ struct Held {
 }
 
 impl Held {
-    /// The period, of something else.
+    /// A version with this period and the given state.
     fn with<T>(&self, state: T) -> Version<T> {
         let Period { from, to } = self.period;
         Version {
@@ -56,8 +57,9 @@ impl Held {
     }
 }
 
-/// The periods of an instance that is, or was, several elements, of whose states the newest counts
-/// wherever several hold. That one of them does not exist says nothing about the others.
+/// The periods of an instance that is, or was, stored as several elements. Where the states of
+/// several elements overlap, the newest one decides. The absence of one element does not end the
+/// states of the others.
 fn together(mut held: Vec<Held>) -> Vec<Held> {
     held.sort_unstable_by_key(|it| (Reverse(it.version), it.element));
     let mut decided = Decided::default();
@@ -84,15 +86,15 @@ fn visit(
     failed.map_or(Ok(()), Err)
 }
 
-/// What the events of an instance say, as far as they were seen.
+/// What was read of the events of an instance so far.
 struct Events<'a> {
     state: &'a TypesInGraph,
     held: Vec<Held>,
-    /// `None` = what is stored of the states is too much, and none of it is kept.
+    /// `None`: the contents exceeded [`KEPT_BYTES_MAX`], and none is cached.
     kept: Option<ContentCache>,
 }
 
-/// What is stored of states, by their elements and versions.
+/// The encoded contents of states, by element and version.
 #[derive(Default)]
 struct ContentCache {
     contents: FxHashMap<(usize, CommitVersion), Box<[u8]>>,
@@ -100,8 +102,8 @@ struct ContentCache {
 }
 
 impl Events<'_> {
-    /// Takes the next older event of an element, whose newer ones have decided so much. Returns in
-    /// how many periods its state holds.
+    /// Takes the next older event of an element. `decided` is the time that newer events have
+    /// decided. Returns the number of periods in which the event's state holds.
     fn take(
         &mut self,
         (element, id): (usize, &ElementId),
@@ -140,10 +142,10 @@ impl Events<'_> {
     }
 }
 
-/// Makes a state from an element's content.
+/// Decodes a state from an element's content.
 type Make<'m, T> = &'m mut dyn FnMut(&ElementId, &[u8]) -> Result<T, GraphError>;
 
-/// Those states of an instance that are chosen, of all that the elements had which it is or was.
+/// The chosen states of an instance, from the histories of all elements that store or stored it.
 fn states<T>(
     (view, state): (&View, &TypesInGraph),
     ids: &[ElementId],
@@ -182,7 +184,7 @@ fn states<T>(
     Ok(made)
 }
 
-/// Those of all periods that are chosen.
+/// The periods whose states the caller chooses.
 fn chosen(mut held: Vec<Held>, choice: &mut dyn Choice) -> Result<Vec<Held>, OmrsError> {
     held.sort_unstable_by_key(|it| it.period.from);
     let shown: Vec<Version<LifeStatus>> = held.iter().map(|it| it.with(it.life_status)).collect();
@@ -193,7 +195,7 @@ fn chosen(mut held: Vec<Held>, choice: &mut dyn Choice) -> Result<Vec<Held>, Omr
         .collect())
 }
 
-/// The chosen states, of a history that is too long to be kept while it is looked at.
+/// The chosen states of a history that is too large to cache: reads its events again.
 fn read_again<T>(
     view: &View,
     ids: &[ElementId],
@@ -244,8 +246,8 @@ pub(super) fn of_entity(
     })
 }
 
-/// What stands for entities, for each at each of its instants: by the newest event whose period
-/// covers it.
+/// The proxies of entities, each at each of its instants: from the newest event whose period covers
+/// the instant.
 pub(super) fn proxies_at(
     view: &View,
     state: &TypesInGraph,
@@ -270,12 +272,12 @@ pub(super) fn proxies_at(
     failed.map_or(Ok(found), Err)
 }
 
-/// What stands for one entity at some instants, as far as its events were seen.
+/// The proxies of one entity at some instants, from the events read so far.
 struct ProxiesAt<'a> {
     guid: &'a str,
     instants: &'a [Instant],
     found: Vec<Option<Shared<EntityProxy>>>,
-    /// Which instants no event has covered yet, in their order.
+    /// The positions of the instants that no event has covered yet, ordered by instant.
     open: Vec<usize>,
 }
 
@@ -305,7 +307,7 @@ impl<'a> ProxiesAt<'a> {
             let tell = |content: &[u8]| state.rendered_proxy(self.guid, content);
             cost.hold(event.content.map_or(0, <[u8]>::len))?;
             let proxy = event.content.map(tell).transpose()?;
-            // Most periods have no end, so nothing follows that would have to move up.
+            // Most periods have no end, so `drain` rarely moves anything.
             for at in self.open.drain(decided) {
                 self.found[at].clone_from(&proxy);
             }

@@ -1,4 +1,4 @@
-//! Which entries serve a walk.
+//! Plans of walks: which ranges of index entries give the instances of a walk, in its order.
 
 use varve_encoding::index::{
     put_ordered, put_ordered_real, put_ordered_text, put_ordered_whole, put_text_prefix, values_len,
@@ -18,14 +18,14 @@ use crate::matching::Facts;
 use crate::store::{Listing, Subject, Walk, WalkBy};
 use crate::types::{InstanceStatus, TypeDefCategory, TypeIndex};
 
-/// The most subtypes whose texts are walked apart; those of types with more are found among all
-/// texts.
+/// The most subtypes whose text entries are walked type by type. For a type with more, the entries
+/// of all types are walked.
 const TEXT_TYPES_MAX: usize = 32;
 
-/// The most types whose entries by a property are walked together.
+/// The most types whose entries of one property are merged in a walk.
 const PROPERTY_TYPES_MAX: usize = 256;
 
-/// A part of a walk in terms of entries.
+/// A part of a walk: a range of entries of one index, in one or more partitions.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) index: u32,
@@ -66,8 +66,9 @@ pub(super) fn plan<'a>(
     Some(split_by_time(walk.subject, part, ahead))
 }
 
-/// What was made or changed later than the time that is shown is passed over, however much it is:
-/// only headers that are ahead of their time can say so, and those have entries of their own.
+/// Skips the entries of instances that were made or changed after `at`, however many there are. An
+/// instance that exists at `at` can have such a time only if its header is ahead of the time from
+/// which it holds, and those instances have indexes of their own.
 fn split_by_time<'a>(
     subject: Subject,
     part: Part<'a>,
@@ -100,7 +101,7 @@ fn split_by_time<'a>(
     let Some(after) = first.after else {
         return vec![first, second];
     };
-    // The place to go on at lies in one of the two.
+    // `after` lies in one of the two parts.
     if (after >= &bound[..]) == first.reverse {
         let second = Part {
             after: None,
@@ -124,7 +125,7 @@ fn whole<'a>(state: &TypesInGraph, walk: &Walk<'a>) -> Option<Part<'a>> {
     }
     let (kind, range) = index_and_range(&walk.by)?;
     let firsts = firsts(state, walk)?;
-    // Instances that have a value in common come by GUID in either direction.
+    // Instances with equal values are ordered by GUID, ascending in either direction of the walk.
     let in_common = matches!(
         walk.by,
         WalkBy::Classified(_, Listing::Guid)
@@ -141,7 +142,7 @@ fn whole<'a>(state: &TypesInGraph, walk: &Walk<'a>) -> Option<Part<'a>> {
     })
 }
 
-/// The index that a walk goes through, and which of its values.
+/// The index of a walk, and the range of its values.
 fn index_and_range(by: &WalkBy<'_>) -> Option<(IndexKind, ClusteringRange)> {
     Some(match by {
         WalkBy::Guid => (IndexKind::Guid, ClusteringRange::all()),
@@ -169,7 +170,7 @@ fn index_and_range(by: &WalkBy<'_>) -> Option<(IndexKind, ClusteringRange)> {
     })
 }
 
-/// The first parts of the keys of the index's entries: a partition for each type, list or name.
+/// The leading values of the entries' keys: one partition for each type, list or name.
 fn firsts(state: &TypesInGraph, walk: &Walk<'_>) -> Option<Vec<Vec<u8>>> {
     Some(match &walk.by {
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
@@ -217,7 +218,8 @@ fn list_kind(listing: Listing) -> IndexKind {
     }
 }
 
-/// The level of a walk's type. That of all types, which is the root's, has others too.
+/// The level of a walk's type. The root type uses the level of all types, which holds instances of
+/// other types too.
 fn level(state: &TypesInGraph, walk: &Walk<'_>) -> Option<u32> {
     let Some(of) = walk.of else {
         return Some(ANY);
@@ -227,8 +229,8 @@ fn level(state: &TypesInGraph, walk: &Walk<'_>) -> Option<u32> {
     Some(if is_root { ANY } else { label })
 }
 
-/// Where the entries of a property are: at the type's level if the type has the property, otherwise
-/// at those of the topmost types below it that have it.
+/// The partitions with the entries of a property: at the level of the type if the type has the
+/// property, otherwise at the levels of its topmost subtypes that have it.
 fn property_levels(state: &TypesInGraph, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec<u8>>> {
     let number = state.rules.number_of(name)?;
     let first = |level: u32| level_first(level, Some(number));
@@ -262,7 +264,8 @@ fn has_single(state: &TypesInGraph, of: TypeIndex, name: &str) -> bool {
         .is_some_and(|def| is_single(def))
 }
 
-/// Where texts are: with each type and its subtypes if they are few, otherwise with all.
+/// The partitions with the entries of texts: those of the type and its subtypes if these are few,
+/// otherwise that of all types.
 fn text_levels(state: &TypesInGraph, walk: &Walk<'_>) -> Vec<Vec<u8>> {
     let all = || vec![level_first(ANY, None)];
     let Some(of) = walk.of else { return all() };
@@ -274,8 +277,8 @@ fn text_levels(state: &TypesInGraph, walk: &Walk<'_>) -> Vec<Vec<u8>> {
     labels.map(|label| level_first(label, None)).collect()
 }
 
-/// The index and the first values of the partitions where all are listed that are of a type, or
-/// that carry a classification; `None` for what is not listed.
+/// The index and the partitions that list all instances of a type, or all entities with a
+/// classification; `None` if they are not listed.
 pub(super) fn listing_of(state: &TypesInGraph, of: TypeIndex) -> Option<(u32, Vec<Vec<u8>>)> {
     let names = [state.types.get(of).name().to_owned()];
     let (subject, of, by) = match state.types.get(of).def().category() {
@@ -296,14 +299,14 @@ pub(super) fn listing_of(state: &TypesInGraph, of: TypeIndex) -> Option<(u32, Ve
     whole(state, &walk).map(|part| (part.index, part.firsts))
 }
 
-/// A key behind those of all elements that have the same values as the one at `place`.
+/// A key after the entries of all elements with the values of the entry at `place`.
 pub(super) fn behind_values(place: &[u8]) -> Option<Vec<u8>> {
     let values = &place[..values_len(place)];
     // Elements' keys begin with less than 4, and what follows a 3 is text, which has no byte 0xFF.
     (!values.is_empty()).then(|| [values, &[3, 0xFF]].concat())
 }
 
-/// The clustering keys whose only value is this one.
+/// The clustering keys of entries whose only value is this one.
 fn equal_to(value: &[u8]) -> ClusteringRange {
     ClusteringRange {
         from: value.to_vec(),
@@ -316,7 +319,7 @@ fn starting_with(prefix: &str) -> ClusteringRange {
     let mut from = Vec::new();
     put_text_prefix(prefix, &mut from);
     let mut to = from.clone();
-    // A tag of 20 begins it, so there is a byte to be counted up.
+    // It begins with the tag 20, so there is a byte to increment.
     while to.last() == Some(&0xFF) {
         to.pop();
     }
@@ -326,7 +329,7 @@ fn starting_with(prefix: &str) -> ClusteringRange {
     ClusteringRange { from, to: Some(to) }
 }
 
-/// The ordered bytes of a primitive; `None` for any JSON.
+/// The ordered bytes of a primitive; `None` for an object, which may be any JSON.
 fn ordered_primitive(value: &Primitive) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     match value {
@@ -372,9 +375,9 @@ fn ordered_value(value: Option<&InstancePropertyValue>) -> Vec<u8> {
     })
 }
 
-/// Whether an instance that an entry led to is what the walk describes, and has that entry: the
-/// instance may have changed, and entries keep the start of long texts only, and numbers without
-/// their scale.
+/// Whether the instance of an entry satisfies the walk and still has that entry. It must be
+/// checked: the instance may have changed, and an entry keeps only the start of a long text, and a
+/// number without its scale.
 pub(super) fn is_described(
     state: &TypesInGraph,
     walk: &Walk<'_>,
@@ -449,7 +452,7 @@ fn is_value(value: Option<&InstancePropertyValue>, wanted: &Primitive) -> bool {
     }
 }
 
-/// The text that a value is, or the symbolic name.
+/// The text of a string value, or the symbolic name of an enum value.
 fn text_of(value: Option<&InstancePropertyValue>) -> Option<&str> {
     match value? {
         InstancePropertyValue::Primitive(value) => match value.value.as_ref()? {

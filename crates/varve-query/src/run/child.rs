@@ -17,7 +17,7 @@ use crate::{QueryError, Value};
 
 type Queue = Rc<RefCell<VecDeque<Row>>>;
 
-/// Gives the rows that a parent hands to its child.
+/// The source of a child's chain: gives the rows that the parent has handed over.
 struct Feed {
     queue: Queue,
     segments: SharedSegments,
@@ -52,7 +52,8 @@ pub(crate) struct Child {
     queue: Queue,
     chain: BoxedOperator,
     segments: SharedSegments,
-    /// Whether rows see the side effects of those before them, so that each must pass alone.
+    /// Whether the plan writes or has side effects. Then each row passes alone, so that it sees the
+    /// effects of the rows before it.
     alone: bool,
 }
 
@@ -67,7 +68,7 @@ impl Child {
         Self::with_segments(plan, builder, Rc::new(Segments::default()))
     }
 
-    /// Begins to see parts of a stream of so many segments.
+    /// Begins a routed stream of `count` segments.
     pub(crate) fn begin_routed(&self, count: u32) {
         self.segments.begin_touched(count);
     }
@@ -249,7 +250,8 @@ impl Key {
         self.id
     }
 
-    /// The key's id and type, in a query that writes those of this moment: it may have made them.
+    /// The key's id and type. A query that writes looks them up now, since it may have made the
+    /// key.
     pub(crate) fn id(&self, cx: &Context<'_>) -> Option<(PropertyKeyId, DataType)> {
         if cx.writer.is_none() {
             return self.id;
@@ -283,7 +285,7 @@ impl Reader {
         })
     }
 
-    /// All of these; [`Reader::Identity`] if there are none.
+    /// A reader for each `by`; one [`Reader::Identity`] if there is none.
     pub(crate) fn each(bys: &[By], builder: &Builder<'_>) -> Result<Vec<Self>, QueryError> {
         match bys {
             [] => Ok(vec![Self::Identity]),
@@ -311,7 +313,7 @@ impl Reader {
         rows.iter().map(|row| self.simple(cx, &row.value)).collect()
     }
 
-    /// What is read from one value that carries nothing.
+    /// What is read from one value that has no path and no sack.
     pub(crate) fn read_value(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! The work of one request whose body has arrived: its handler, in its turn and within its time.
+//! Runs the handler of a request whose body has arrived: waits for its turn and keeps its deadline.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,10 +23,10 @@ use crate::state::AppState;
 /// pool.
 const INLINE_BODY_BYTES: usize = 16 * 1024;
 
-/// How long after its deadline a write that has begun may still say what has become of it.
+/// How long after its deadline a write that has begun may still report its outcome.
 const OUTCOME_WAIT: Duration = Duration::from_millis(500);
 
-/// What is said of a write that has begun and does not end in time.
+/// The message about a write that has begun and has not ended by then.
 const TIME_OVER: &str = "The request's time was over before it was known whether its write is stored. Read what it was \
                          to change before sending it again";
 
@@ -53,8 +53,9 @@ pub(crate) async fn run(
     result
 }
 
-/// Runs work for one message of a connection that is no longer HTTP: on the pool, in its turn,
-/// within its time, and cancelled when the future is dropped, as a handler of the route is.
+/// Runs work for one message of a connection that is no longer HTTP, by the rules of a handler of
+/// the route: on the pool, in its turn, until its deadline, and cancelled when the future is
+/// dropped.
 pub(crate) async fn run_work<T, F>(
     state: &AppState,
     route: &'static Route,
@@ -155,8 +156,8 @@ fn pooled(
     })
 }
 
-/// Waits for the request's turn and then for its end. What ends without waiting takes no slot and
-/// no timer: it is as good as work in place, of which a core does one at a time.
+/// Waits for the request's turn and then for its end. Work that ends at its first poll takes no
+/// slot and no timer: it has run in place, and a core runs one such piece of work at a time.
 async fn in_turn<T>(
     state: &AppState,
     route: &Route,
@@ -169,7 +170,8 @@ async fn in_turn<T>(
             if let Some(result) = poll_once(state, &mut running).await {
                 return result;
             }
-            // What has begun goes on: at most one request for each core exceeds the budget so.
+            // The work has begun and goes on, with a slot or without: so at most one request for
+            // each core exceeds the budget.
             gate.try_enter()
         }
         Some(gate) => Some(gate.enter().await?),
@@ -182,13 +184,13 @@ async fn in_turn<T>(
     if turn.give_up() || !turn.changes() {
         return Err(state.timed_out(state.time_limit(route)));
     }
-    // Waits within it end at the deadline too, and say then what has become of it.
+    // The waits inside the work end at the deadline too, and the work then reports its outcome.
     tokio::time::timeout(OUTCOME_WAIT, catch(state, &mut running))
         .await
         .unwrap_or_else(|_| Err(ApiError::outcome_unknown_as(TIME_OVER)))
 }
 
-/// The result of a handler, if it needs not wait for it.
+/// Polls the work once; returns its result if it has ended.
 async fn poll_once<T>(state: &AppState, running: &mut Running<T>) -> Option<Result<T, ApiError>> {
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
@@ -213,7 +215,7 @@ struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     fn of(state: &'a AppState, route: &Route, context: &mut RequestContext) -> Self {
-        // A write goes on to its end once it has begun, whoever waits for it.
+        // A write that has begun goes on to its end even if nobody waits for it any more.
         context.cancel = (!route.access.action.changes()).then(CancelToken::default);
         if let Some(token) = &context.cancel {
             context.running = Some(state.queries().begin(context, token));

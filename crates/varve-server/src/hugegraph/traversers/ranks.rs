@@ -17,7 +17,7 @@ use super::parameters::{
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 
-/// What refusals call these requests.
+/// The name of these requests in error messages.
 const RANK: &str = "rank request";
 /// The most vertices of a layer that are answered.
 const TOP_MAX: i64 = 1_000;
@@ -107,7 +107,7 @@ struct PersonalRankBody<'a> {
     label: Option<Cow<'a, str>>,
     #[serde(default = "default_alpha")]
     alpha: f64,
-    /// Taken and not looked at, as in HugeGraph.
+    /// Accepted and ignored, as in HugeGraph.
     #[serde(default, rename = "max_diff")]
     _max_diff: f64,
     #[serde(default = "default_degree", alias = "degree")]
@@ -288,7 +288,7 @@ const fn default_dedup() -> i64 {
     1_000_000
 }
 
-/// How many edges the last step comes to.
+/// The number of edges that the last step reaches.
 pub(super) fn count(context: &RequestContext) -> HandlerResult {
     let body: CountBody<'_> = context.json()?;
     let ground = Ground::of(context)?;
