@@ -28,7 +28,7 @@ const NAME_BYTES_MAX: usize = 100;
 /// Problems of a verification that are told in full.
 const PROBLEMS_TOLD: usize = 100;
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::post("admin/backup", Handler::Inline(backup))
         .administers(Scope::Administration)

@@ -62,7 +62,7 @@ const fn post(pattern: &'static str, handler: Answered, parameters: &'static [Pa
         .gzip()
 }
 
-/// The routes of this room.
+/// The routes of this module.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
     get("graphs/{graph}/explore/summary", summary::summary, &[AS_OF, AS_OF_TX]),

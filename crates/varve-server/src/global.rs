@@ -30,7 +30,7 @@ pub const API_VERSION: &str = "0.71.0.0";
 
 const TYPE: &[Parameter] = &[Parameter::text("type")];
 
-/// A route of this room: small, and never held back.
+/// A route of this module: small, and never held back.
 const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerResult) -> Route {
     Route::get(pattern, Handler::Inline(handler))
         .reads(Scope::Server)
@@ -38,7 +38,7 @@ const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerR
         .needs(Needs::Nothing)
 }
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     control("", root)
         .without_graphs()

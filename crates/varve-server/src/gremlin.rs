@@ -36,7 +36,7 @@ use varve_gremlin::execute::Environment;
 pub(crate) use job::GremlinJobs;
 pub(crate) use transaction::TransactionLimits;
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("gremlin", brief::GET)
         .queries(Scope::Graph)

@@ -44,7 +44,7 @@ const SLOW_MAX: usize = 200;
 /// What the number of a task begins with.
 const TASK: &str = "task:";
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("queries", Handler::Inline(list))
         .reads(Scope::Server)

@@ -1,5 +1,5 @@
-//! What a resource is: verb, pattern, handler, and what `/apis`, access, admission and negotiation
-//! must know of it.
+//! Routes: verb, pattern and handler of a resource, and its properties for `/apis`, access,
+//! admission and negotiation.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,12 +20,12 @@ pub enum Handler {
     Inline(fn(&RequestContext) -> HandlerResult),
     /// On the pool for long work: for scans and anything that may block.
     Pooled(fn(&RequestContext) -> HandlerResult),
-    /// In place if that does little, else from the start on the pool: for what is mostly short but
-    /// has no bound, such as the edges of a vertex.
+    /// First in place with a bound; if that is exceeded, again from the start on the pool. For
+    /// requests that are usually short but have no bound, such as the edges of a vertex.
     Brief {
-        /// Gives up, with `None`, once there is more to do than can hold up a core.
+        /// Returns `None` once the work exceeds what a core can do without delaying others.
         brief: fn(&RequestContext) -> Option<HandlerResult>,
-        /// The same without a bound.
+        /// The same work without a bound.
         full: fn(&RequestContext) -> HandlerResult,
     },
     /// On the connection's core, waiting without blocking it: for writes that wait for their
@@ -114,7 +114,7 @@ impl Action {
     }
 }
 
-/// What a route is about and does there.
+/// The scope of a route, and its action there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// What it is about.
@@ -140,7 +140,7 @@ pub enum Class {
 pub enum Consumes {
     /// `application/json`; another type, or none, is 415.
     Json,
-    /// `text/plain` besides.
+    /// `text/plain` as well as JSON.
     JsonOrText,
 }
 
@@ -175,11 +175,11 @@ impl Parameter {
     }
 }
 
-/// How a resource of another contract than HugeGraph's tells of what went wrong before or beside
-/// its handler: limits, panics, full queues.
+/// How a resource of another API than HugeGraph's reports errors that do not come from its handler:
+/// limits, panics, full queues.
 #[derive(Debug, Clone, Copy)]
 pub struct Refusal {
-    /// What the contract calls the resource.
+    /// The name of the resource in that API.
     pub method: &'static str,
     /// The body that goes with status 200, as JSON.
     pub encode: fn(&AppState, &'static str, &ApiError) -> Vec<u8>,
@@ -194,18 +194,19 @@ pub struct Route {
     /// `graphs/{graph}/graph/vertices/{id}`. What begins with `graphs` or `auth` answers below
     /// `/graphspaces/DEFAULT/` too.
     pub pattern: &'static str,
-    /// The code.
+    /// The function that answers.
     pub handler: Handler,
-    /// What a request is about and does there.
+    /// The scope and the action.
     pub access: Access,
-    /// What a client must have to use it, where authentication is on.
+    /// The rights that a client needs, where authentication is on.
     pub needs: Needs,
-    /// Whether it leaves the elements and the schema of its graph as they are, although its action
-    /// is not to read: a graph that can only be read takes it.
+    /// Whether it changes neither the elements nor the schema of its graph, although its action is
+    /// not a read. A read-only graph accepts it.
     pub keeps_content: bool,
-    /// Whether it is about the users: of several servers on one store, one leads them.
+    /// Whether it is about users. Where several servers share a store, such a request is forwarded
+    /// to the one that leads the users.
     pub(crate) of_users: bool,
-    /// Whether it is answered while the graphs are not open yet.
+    /// Whether it is answered before the graphs are open.
     pub without_graphs: bool,
     /// The group in `/apis`, e.g. `graph`.
     pub category: &'static str,
@@ -213,11 +214,12 @@ pub struct Route {
     pub api: &'static str,
     /// The query parameters that it takes, as `/apis` lists them.
     pub parameters: &'static [Parameter],
-    /// The budget.
+    /// The budget that a request draws from.
     pub class: Class,
     /// The bodies taken.
     pub consumes: Consumes,
-    /// Whether it speaks the types of TinkerPop's server besides, and takes a body without a type.
+    /// Whether it also accepts and answers with the media types of TinkerPop's server, and accepts
+    /// a body without a type.
     pub(crate) gremlin: bool,
     /// Whether query parameters that are not in `parameters` are ignored. Elsewhere they are 400.
     pub any_query: bool,
@@ -243,8 +245,8 @@ pub struct Route {
 pub struct Undeclared(Route);
 
 impl Undeclared {
-    /// Declares what a request is about and does there. What reads, and what may only read, draws
-    /// from the reads' budget, the rest from the writes'.
+    /// Declares the scope and the action. Reads and queries draw from the budget of reads, all
+    /// other actions from that of writes.
     #[must_use]
     pub const fn access(self, scope: Scope, action: Action) -> Route {
         let Self(mut route) = self;
@@ -355,7 +357,8 @@ impl Route {
         self
     }
 
-    /// Declares what a client must have; otherwise only the administrator may.
+    /// Declares the rights that a client needs; without this, only administrators may use the
+    /// route.
     #[must_use]
     pub const fn needs(mut self, needs: Needs) -> Self {
         self.needs = needs;
@@ -369,21 +372,21 @@ impl Route {
         self
     }
 
-    /// The same, about the users.
+    /// Marks the route as one about users.
     #[must_use]
     pub(crate) const fn of_users(mut self) -> Self {
         self.of_users = true;
         self
     }
 
-    /// Leaves the elements and the schema of its graph as they are, although it does not only read.
+    /// Changes neither the elements nor the schema of its graph, although it is not a read.
     #[must_use]
     pub const fn keeps_content(mut self) -> Self {
         self.keeps_content = true;
         self
     }
 
-    /// Is answered while the graphs are not open yet.
+    /// Is answered before the graphs are open.
     #[must_use]
     pub const fn without_graphs(mut self) -> Self {
         self.without_graphs = true;
@@ -397,7 +400,7 @@ impl Route {
         self
     }
 
-    /// Speaks the types of TinkerPop's server besides.
+    /// Also accepts and answers with the media types of TinkerPop's server.
     #[must_use]
     pub(crate) const fn gremlin(mut self) -> Self {
         self.gremlin = true;
@@ -418,8 +421,7 @@ impl Route {
         self
     }
 
-    /// Has the longer time limit, as it makes or removes what keeps a whole graph, or looks at all
-    /// that it keeps.
+    /// Has the longer time limit: it creates, removes or reads the whole store of a graph.
     #[must_use]
     pub const fn lengthy(mut self) -> Self {
         self.lengthy = true;

@@ -14,7 +14,8 @@ use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 pub struct SimplePaths {
     /// Most edges of a path.
     pub depth: u64,
-    /// Vertices that may be put on partial paths or reached from the target, with repeats.
+    /// The most vertices that the search may add to partial paths or reach from the target, repeats
+    /// counted.
     pub capacity: Capacity,
     /// Most paths.
     pub limit: u64,
@@ -22,7 +23,7 @@ pub struct SimplePaths {
     pub nearest: bool,
 }
 
-/// What HugeGraph's texts call these searches.
+/// The name of these searches in HugeGraph's messages.
 const WHAT: &str = "paths";
 
 /// A search for paths to one target.
@@ -36,15 +37,15 @@ struct Finder<'s, 'v> {
     frontier: Vec<VertexNumber>,
     /// The neighbours of vertices that paths go through.
     nexts: Nexts,
-    /// Whether a longer path may lead where one of this length cannot.
+    /// Whether a path was dropped because of its length: then a longer one may reach the target.
     is_cut: bool,
     touched: u64,
     found: Vec<Path>,
 }
 
 /// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, as lists
-/// of vertices: the shorter ones first, of equal length in storage order. Paths over parallel edges
-/// are one. None from a vertex to itself.
+/// of vertices: the shorter ones first, those of equal length in storage order. Paths over parallel
+/// edges are one. None from a vertex to itself.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
@@ -59,7 +60,8 @@ pub fn simple_paths(
         return Ok(Vec::new());
     }
     let mut finder = Finder {
-        // From the target every edge counts, or a way over a vertex of many edges would be missed.
+        // Backwards from the target no degree limit holds: it would hide paths through vertices
+        // with many edges.
         back: Step {
             max_degree: None,
             skip_degree: None,
@@ -138,7 +140,7 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// Extends a partial path by exactly `left` edges to the target, every way.
+    /// Finds all ways to extend a partial path by exactly `left` edges to the target.
     fn extend(&mut self, path: &mut Vec<VertexNumber>, left: u64) -> Result<(), TraversalError> {
         // A stack of the neighbours still to be tried at each vertex of the path.
         let mut open = vec![self.neighbours(path, left)?];
@@ -152,7 +154,8 @@ impl Finder<'_, '_> {
             };
             path.push(vertex);
             self.touch(1)?;
-            // What was read once is not read again: the search itself must end, too.
+            // The neighbours are cached, so this step reads nothing. It counts as a row so that the
+            // limits end the search.
             self.search.meter().row()?;
             let left = left - open.len() as u64;
             if left == 0 {
@@ -172,8 +175,8 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// The neighbours of a path's last vertex that are not on it and from which the target can be
-    /// reached with what is `left`, the first in storage order last.
+    /// The neighbours of the path's last vertex that are not on the path and that can reach the
+    /// target within `left` edges, in reverse storage order.
     fn neighbours(
         &mut self,
         path: &[VertexNumber],
@@ -200,7 +203,7 @@ impl Finder<'_, '_> {
         let all = self.nexts.of(from).iter().rev().map(|next| next.to);
         let leading: Vec<VertexNumber> = all.filter(may_lead).collect();
         if left > 1 {
-            // Each of them is gone on from; they are read together.
+            // The path goes on from each of them, so their neighbours are read together.
             self.nexts.read(self.search, leading.iter().copied())?;
         }
         Ok(leading)

@@ -1,5 +1,5 @@
-//! Walks the rows of several tables at once, newest table first, each row once in the order of the
-//! keys.
+//! Merges the rows of several tables in key order. Of rows with equal keys it shows that of the
+//! newest table.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -14,8 +14,8 @@ use crate::list::Span;
 use crate::sorted::Run;
 use crate::table::Table;
 
-/// Rows taken from a partition at once: few at first, since many scans want few, then more, as long
-/// as the processor's caches hold them until they are visited.
+/// Rows taken from a partition at once. Few at first, since many scans want few; then more, up to
+/// what the processor's caches hold until the rows are visited.
 pub(crate) const FIRST_STEP: usize = 64;
 const STEP_GROWTH: usize = 4;
 const STEP_MAX: usize = 1024;
@@ -72,9 +72,10 @@ impl<'v> Taken<'v> {
     }
 }
 
-/// Where a source's rows come from.
+/// The origin of a source's rows.
 enum Feed<'v, 'r> {
-    /// The partition's list, some rows at a time, so that its lock is not held meanwhile.
+    /// The list of a partition, read some rows at a time, so that its lock is not held between the
+    /// reads.
     Partition {
         request: PartitionSpan<'r>,
         taken: Taken<'v>,
@@ -87,11 +88,11 @@ enum Feed<'v, 'r> {
 }
 
 struct Source<'v, 'r> {
-    /// Which tier, 0 is the newest.
+    /// The number of the tier; 0 is the newest.
     number: usize,
     tier: Tier<'v>,
     feed: Feed<'v, 'r>,
-    /// Its next row, and where that is.
+    /// The next row, and its position.
     head: Option<Placed<'v>>,
 }
 
@@ -100,10 +101,9 @@ struct Source<'v, 'r> {
 pub(crate) struct Head<'v> {
     pub(crate) key: &'v [u8],
     pub(crate) partition_len: usize,
-    /// The value, or `None` when the row was deleted: then older rows of this key count for
-    /// nothing.
+    /// The value, or `None` if the row was deleted, which hides older rows of this key.
     pub(crate) value: Option<&'v [u8]>,
-    /// Which tier it is from, and where there.
+    /// The number of its tier, and its position in that.
     pub(crate) tier: usize,
     pub(crate) at: At,
 }
@@ -159,7 +159,7 @@ impl<'v, 'r> Source<'v, 'r> {
         self.head.map(|(_, op)| op.key)
     }
 
-    /// Its next row as that of a cursor.
+    /// Its next row, as a cursor shows it.
     #[inline]
     fn shown(&self) -> Option<Head<'v>> {
         let (at, op) = self.head?;
@@ -174,8 +174,8 @@ impl<'v, 'r> Source<'v, 'r> {
 }
 
 impl<'v, 'r> Cursor<'v, 'r> {
-    /// The rows of one partition, of each table from those on that were taken first; `None` when no
-    /// table has any of the asked.
+    /// A cursor over the rows of one partition. Each table starts with the rows that were taken
+    /// from it already. `None` if no table has any.
     pub(crate) fn of_partition(
         tiers: impl Iterator<Item = (Tier<'v>, Taken<'v>)>,
         request: PartitionSpan<'r>,
@@ -204,8 +204,8 @@ impl<'v, 'r> Cursor<'v, 'r> {
         Some(Self::over(sources, request.span.reverse))
     }
 
-    /// The rows of sorted runs, each with its tier's number, newest first, from right after a key
-    /// or from the first.
+    /// A cursor over sorted runs, given with their tiers, the newest tier first. It starts after
+    /// the key `after`, or with the first row.
     pub(crate) fn of_runs(
         runs: &'v [(usize, Tier<'v>, Vec<Arc<Run>>)],
         after: Option<(&[u8], &[u8])>,
@@ -244,7 +244,7 @@ impl<'v, 'r> Cursor<'v, 'r> {
         self.head
     }
 
-    /// Moves to the row after the next.
+    /// Skips the next row, so that the one after it becomes the next.
     pub(crate) fn advance(&mut self) {
         let Some(head) = self.head else {
             return;
@@ -293,7 +293,7 @@ impl<'v, 'r> Cursor<'v, 'r> {
             let Some(key) = source.key() else {
                 continue;
             };
-            // Of equal keys the first is the newest.
+            // Sources are ordered from the newest, so of equal keys the first one wins.
             if chosen.is_none_or(|(_, best)| key.cmp(best) == wanted) {
                 chosen = Some((source, key));
             }

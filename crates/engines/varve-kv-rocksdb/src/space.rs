@@ -27,7 +27,7 @@ use crate::snapshot::OwnedSnapshot;
 use crate::statistics;
 use crate::view::View;
 
-/// A buffer for a batch's bytes is kept for the next batch up to this size.
+/// The buffer of a batch is reused for the next one, unless it is larger than this.
 const BATCH_BUFFER_KEPT_BYTES: usize = 4 << 20;
 
 thread_local! {
@@ -38,10 +38,11 @@ pub(crate) struct RocksSpace {
     name: String,
     tables: &'static [TableSpec],
     families: Families,
-    /// Column families' ids by table, once something is written to the memtables.
+    /// The ids of the column families, by table; set at the first write to the memtables.
     ids: OnceLock<Vec<u32>>,
     health: Health,
-    /// Writers share it; one that must know all stored keys of a prefix has it alone.
+    /// Writers take it shared; a writer that must know all stored keys of a prefix takes it
+    /// exclusively.
     writers: RwLock<()>,
     synced: WriteOptions,
     buffered: WriteOptions,
@@ -114,17 +115,17 @@ impl RocksSpace {
         kv_error(&self.name, error)
     }
 
-    /// Takes the failure of a fail point for one of a write.
+    /// Passes a fail point; its failure counts as that of a write.
     pub(crate) fn reached(&self, point: &'static FailPoint) -> Result<(), KvError> {
         point.reach().map_err(|error| self.health.failed(&error))
     }
 
-    /// The error of a write in the seam's words; remembered if nothing may be written after it.
+    /// Converts the error of a write to a [`KvError`], and records it if no write may follow it.
     pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
         self.health.write_failed(error)
     }
 
-    /// The first error of RocksDB's threads that room on the disk does not mend.
+    /// The first error of RocksDB's background threads that more disk space would not resolve.
     pub(crate) fn background_failure(&self) -> Option<String> {
         self.health.events().failed()
     }

@@ -75,7 +75,7 @@ pub fn write(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A value that is text in JSON, as a member's name too.
+/// The text of a value that is a string in JSON; such a value can also be the name of a member.
 fn text(value: &Value) -> Result<String> {
     Ok(match value {
         Value::String(text) | Value::Class(text) => text.to_string(),
@@ -163,7 +163,7 @@ fn object(entries: &[(Value, Value)], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The name of a member: what is no text is its own JSON as text.
+/// The name of a member. For a value that has no text it is the value's JSON.
 fn write_key(key: &Value, out: &mut Vec<u8>) -> Result<()> {
     match key {
         Value::Null => {

@@ -1,4 +1,4 @@
-//! What the store knows of the types: their labels in the graph, and the rules of index entries.
+//! The types in the store: their labels in the graph, and the rules of their index entries.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// The keys of a schema that has them.
+    /// The keys in a schema; `None` if one is missing.
     pub(super) fn of(schema: &Schema) -> Option<Self> {
         let [header, properties, classifications] = PROPERTY_KEYS.map(|name| {
             let key = schema.property_key_by_name(name)?;
@@ -43,15 +43,15 @@ impl Keys {
     }
 }
 
-/// The types and what they are in the graph, at one moment.
+/// The types, their labels and their property keys in the graph, at one moment.
 pub(super) struct TypesInGraph {
     pub(super) types: Arc<Catalogue>,
     pub(super) keys: Keys,
     pub(super) rules: Arc<Rules>,
     pub(super) known_texts: Arc<Texts>,
-    /// The JSON of classifications by these types.
+    /// Cached JSON of classifications of these types.
     pub(super) made: MadeJson<MadeClassifications>,
-    /// That of entities.
+    /// Cached JSON of entities of these types.
     pub(super) made_entities: MadeJson<MadeEntity>,
     labels: FxHashMap<TypeIndex, u32>,
     entity_types: FxHashMap<u32, TypeIndex>,
@@ -109,7 +109,7 @@ impl TypesInGraph {
         self.known_texts.count(|| self.text_reader())
     }
 
-    /// Begins to find out which texts instances have.
+    /// Starts the count of the texts that instances have.
     pub(super) fn begin_texts(&self) {
         self.known_texts.begin(|| self.text_reader());
     }
@@ -142,8 +142,8 @@ impl TypesInGraph {
     }
 }
 
-/// Sees to it that every type of entities and relationships has a label, and that the property keys
-/// are there. Returns the labels.
+/// Creates the missing labels of the types of entities and relationships, and the missing property
+/// keys. Returns the labels.
 pub(super) fn ensure_labels(
     graph: &Graph,
     types: &Catalogue,
@@ -198,7 +198,8 @@ fn vertex_label(of: &ResolvedType) -> NewVertexLabel {
     }
 }
 
-/// A label between the types that the definition names; edges may have ends of their subtypes.
+/// An edge label between the two types that the definition names. The ends of an edge may be of
+/// their subtypes.
 fn edge_label(types: &Catalogue, of: &ResolvedType) -> Option<NewEdgeLabel> {
     let [one, two] = of.ends()?.map(|end| types.get(end).name());
     Some(NewEdgeLabel {

@@ -1,4 +1,4 @@
-//! What a search or graph query has cost so far.
+//! The cost of a search or a graph query so far, and its limits.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -8,32 +8,32 @@ use super::Limits;
 use crate::error::{Message, OmrsError};
 use crate::matching::Effort;
 
-/// After how many instances the clock is looked at. A power of two.
+/// The clock is checked after this many instances. A power of two.
 const CLOCK_EVERY: usize = 64;
-/// After how many bytes of texts that are not those of instances it is.
+/// The clock is also checked after this many bytes of texts ([`Meter::pass`]).
 const CLOCK_EVERY_BYTES: usize = 64 << 10;
 
-/// Bytes that a search takes from the budget of all at a time, so that searches seldom meet there.
+/// Bytes that a search takes from the shared budget at a time, to keep contention low.
 const CHARGED_STEP: usize = 256 << 10;
 
-/// Counts what one call looks at and holds, and says when it is too much.
+/// Counts the instances that one call examines and the bytes that it holds, and fails over a limit.
 #[derive(Debug)]
 pub(crate) struct Meter {
     limits: Limits,
     began: Instant,
     examined: Cell<usize>,
     held: Cell<usize>,
-    /// Bytes taken of the budget of all searches: at least as many as were ever held.
+    /// Bytes taken from the budget of all searches: at least the most that was held at once.
     charged: Cell<usize>,
     /// Whether that budget had no room.
     is_refused: Cell<bool>,
-    /// Bytes of texts since the clock was looked at.
+    /// Bytes of texts since the last check of the clock.
     texts: Cell<usize>,
     effort: Option<Arc<Effort>>,
 }
 
 impl Meter {
-    /// One that begins now.
+    /// A meter whose time begins now.
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             limits: limits.clone(),
@@ -47,7 +47,7 @@ impl Meter {
         }
     }
 
-    /// One of a query whose conditions are made already: it began with them.
+    /// The meter of a query. Its time began when its conditions were compiled, as `effort` knows.
     pub(crate) fn of_query(limits: &Limits, effort: Option<&Arc<Effort>>) -> Self {
         let mut meter = Self::new(limits);
         meter.began = effort.map_or(meter.began, |effort| effort.began());
@@ -55,10 +55,10 @@ impl Meter {
         meter
     }
 
-    /// How many more may be looked at.
+    /// How many more instances may be examined.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when it is none.
+    /// `RepositoryErrorException` when no more may be.
     pub(crate) fn left(&self) -> Result<usize, OmrsError> {
         match self.limits.examined_max.saturating_sub(self.examined.get()) {
             0 => Err(self.too_many()),
@@ -66,12 +66,12 @@ impl Meter {
         }
     }
 
-    /// How many were looked at.
+    /// How many instances were examined.
     pub(crate) fn examined(&self) -> usize {
         self.examined.get()
     }
 
-    /// Counts one more that is looked at.
+    /// Counts one more examined instance.
     ///
     /// # Errors
     /// `RepositoryErrorException` when it is one too many, or the time is up.
@@ -87,7 +87,7 @@ impl Meter {
         self.check()
     }
 
-    /// Counts the bytes of a text that is looked at, of whatever instance it may be.
+    /// Counts the bytes of a text that is examined apart from an instance.
     ///
     /// # Errors
     /// `RepositoryErrorException` when the time is up.
@@ -108,7 +108,7 @@ impl Meter {
         }
     }
 
-    /// That the query's conditions said of all that was looked at whether they hold.
+    /// Checks that the query's conditions could be decided for everything examined so far.
     ///
     /// # Errors
     /// As [`Effort::check`].
@@ -128,13 +128,14 @@ impl Meter {
         }
     }
 
-    /// Counts bytes that are held from now on. False when they are too many.
+    /// Counts bytes that are held from now on. Returns false if there is no room for them.
     pub(crate) fn has_room_for(&self, bytes: usize) -> bool {
         self.held.set(self.held.get().saturating_add(bytes));
         self.held.get() <= self.limits.held_bytes_max && self.charge()
     }
 
-    /// Takes what is held from the budget of all searches, in steps. False if it has no room.
+    /// Takes the held bytes from the budget of all searches, in steps. Returns false if the budget
+    /// has no room.
     fn charge(&self) -> bool {
         let held = self.held.get();
         let missing = held.saturating_sub(self.charged.get());
@@ -150,12 +151,12 @@ impl Meter {
         has_room
     }
 
-    /// Whether less than half of what may be held is held.
+    /// Whether the held bytes are less than half of the limit.
     pub(crate) fn is_half_empty(&self) -> bool {
         self.held.get() < self.limits.held_bytes_max / 2
     }
 
-    /// Whether no more than half of what may be held is held with so many bytes more.
+    /// Whether the held bytes and `bytes` more are at most half of the limit.
     pub(crate) fn is_half_empty_with(&self, bytes: usize) -> bool {
         self.held.get().saturating_add(bytes) <= self.limits.held_bytes_max / 2
     }
@@ -165,7 +166,7 @@ impl Meter {
         self.held.set(self.held.get().saturating_sub(bytes));
     }
 
-    /// What is said when more would have to be held than may be: a `RepositoryErrorException`.
+    /// The error when there is no room for more held bytes: a `RepositoryErrorException`.
     pub(crate) fn too_much(&self) -> OmrsError {
         if self.is_refused.get() {
             let max = self.limits.held_by_all.max();

@@ -13,7 +13,7 @@ use super::versions::Versions;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 
-/// Instants shown unless another number is asked for.
+/// The default number of buckets: the most instants in an answer.
 const BUCKETS: i64 = 200;
 
 #[derive(Debug, Default, Deserialize)]
@@ -21,12 +21,12 @@ const BUCKETS: i64 = 200;
 struct Body {
     vertices: Vec<String>,
     edges: Vec<String>,
-    /// Whether all edges that ever ran between the vertices are meant too.
+    /// Whether to include all edges that ever connected two of the vertices.
     between: bool,
     buckets: Option<i64>,
 }
 
-/// What happens at an instant of valid time.
+/// How many elements begin, end and change at an instant of valid time.
 #[derive(Debug, Default, Clone, Copy)]
 struct Turn {
     begins: u64,
@@ -42,7 +42,7 @@ struct Recorded {
     corrections: u64,
 }
 
-/// What was seen of all elements.
+/// The counts of all elements read so far.
 #[derive(Default)]
 struct Seen {
     valid: BTreeMap<Instant, Turn>,
@@ -60,7 +60,7 @@ impl Seen {
             recorded.corrections += u64::from(versions.is_correction(at));
         }
         let exists = |version: usize| versions.all[version].element.is_some();
-        // Where the state before ends; nothing is known of what comes after.
+        // The end of the previous state; whether another state follows there is not known yet.
         let mut open: Option<Instant> = None;
         for piece in versions
             .pieces()

@@ -1,8 +1,8 @@
 //! `…/jobs/algorithm/{name}`: graph algorithms as tasks, over `varve-traversal`.
 //!
 //! The request checks the parameters and submits a task; the task copies the graph as it is at one
-//! point of both times, and its result is JSON as text, as the original's. Nothing is written to
-//! the graph unless `write_property` names a property.
+//! point of both times, and its result is a text that contains JSON, as HugeGraph's. Nothing is
+//! written to the graph unless `write_property` names a property.
 
 mod answer;
 mod parameters;
@@ -32,7 +32,7 @@ use crate::route::{Handler, Parameter, Route, Scope};
 use parameters::{Given, Parameters};
 use run::{ALGORITHMS, Algorithm, Job};
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[Route::post(
     "graphs/{graph}/jobs/algorithm/{name}",
     Handler::Pooled(submit),
@@ -80,7 +80,7 @@ fn algorithm(name: &str) -> Option<&'static Algorithm> {
     ALGORITHMS.iter().find(is_it)
 }
 
-/// What a task was submitted with.
+/// The input of a task.
 #[derive(Debug, serde::Deserialize)]
 struct Input {
     algorithm: String,
@@ -92,13 +92,13 @@ struct Input {
 /// Runs the algorithms of all graphs.
 #[derive(Debug)]
 pub(super) struct Algorithms {
-    /// Bytes that one may hold, and what all jobs hold.
+    /// The most bytes that one algorithm may hold; `memory` counts those of all jobs.
     bytes_max: u64,
     memory: Arc<HeldBytes>,
 }
 
 impl Algorithms {
-    /// Algorithms within the limits of a server.
+    /// A runner with the limits of this server.
     pub(super) fn new(config: &ServerConfig, memory: Arc<HeldBytes>) -> Self {
         Self {
             bytes_max: config.max_algorithm_bytes as u64,
@@ -126,7 +126,8 @@ impl Algorithms {
         let asked = scope_of(input.as_of.as_deref(), input.as_of_tx.as_deref());
         let asked = asked.map_err(refused)?;
         let view = graph.view(TemporalScope {
-            // Where the engine has no snapshots, so many reads see one state of the past only.
+            // An engine without snapshots shows one state to many reads only as of a transaction
+            // time.
             transaction: asked.transaction.or(Some(CommitVersion::MAX)),
             ..asked
         })?;
@@ -147,13 +148,13 @@ impl Algorithms {
             check,
         };
         let result = (algorithm.run)(&job)?;
-        // Also one that was cancelled at its end must not count as done.
+        // An algorithm that is cancelled just before its end must not count as done, either.
         progress.check()?;
         Ok(result)
     }
 }
 
-/// Why an algorithm gave no result, as its task says it.
+/// The error of an algorithm, as the error of its task.
 fn failed(error: TraversalError) -> GraphError {
     match error {
         TraversalError::View(ViewError::Store(error)) => match error.downcast::<GraphError>() {

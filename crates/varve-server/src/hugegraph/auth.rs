@@ -44,7 +44,7 @@ const ID: &str = "auth/{kind}/{id}";
 const ROLE: &str = "auth/{kind}/{id}/role";
 const MANAGERS: &str = "auth/managers";
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     reads(KIND_OF_GRAPH, Scope::Graph, get_all).with(SELECTION),
     changes(Verb::Post, KIND_OF_GRAPH, Scope::Graph, post),

@@ -63,7 +63,7 @@ const EDGES: &str = "graphs/{graph}/graph/edges";
 const EDGES_BATCH: &str = "graphs/{graph}/graph/edges/batch";
 const EDGE: &str = "graphs/{graph}/graph/edges/{id}";
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::post(VERTICES, Handler::Async(|c| Box::pin(vertices::create(c))))
         .writes(Scope::Graph)

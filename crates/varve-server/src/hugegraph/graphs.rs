@@ -24,7 +24,7 @@ const fn of_graphs(route: Route) -> Route {
     route.of("profile", "GraphsAPI")
 }
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     of_graphs(
         Route::get("graphs", Handler::Inline(list))

@@ -26,7 +26,7 @@ const DEFAULT_LIMIT: i64 = 100;
 /// What tasks name as the server that runs them.
 const TASK_SERVER: &str = "server-1";
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/tasks", Handler::Pooled(list))
         .reads(Scope::Graph)

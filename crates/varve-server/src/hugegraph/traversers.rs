@@ -93,7 +93,7 @@ const fn post(pattern: &'static str, api: &'static str, handler: Answered) -> Ro
         .with(&[AS_OF, AS_OF_TX])
 }
 
-/// The routes of this room.
+/// The routes of this module.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
     get("graphs/{graph}/traversers/kout", "KoutAPI", neighbourhood::k_out, &[

@@ -13,7 +13,7 @@ use crate::respond::{Growing, Response};
 use crate::rights;
 use crate::route::{Handler, Route, Scope};
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/variables", Handler::Pooled(list))
         .reads(Scope::Graph)

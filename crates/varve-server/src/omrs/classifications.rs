@@ -12,7 +12,7 @@ use super::call::{Call, call};
 use super::entities::told;
 use crate::route::Route;
 
-/// The calls of this room. Those without a GUID in the path came with release 4.0.
+/// The calls of this module. Those without a GUID in the path came with release 4.0.
 pub(super) static ROUTES: &[Route] = &[
     call!("classifyEntity", post "instances/entity/{guid}/classification/{name}", Write, EntityDetailResponse, |call| {
         let name = call.path("name");

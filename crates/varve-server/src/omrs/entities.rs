@@ -10,7 +10,7 @@ use varve_omrs::requests::{
 use super::call::{Call, call};
 use crate::route::Route;
 
-/// The calls of this room.
+/// The calls of this module.
 pub(super) static ROUTES: &[Route] = &[
     call!("isEntityKnown", get "instances/entity/{guid}/existence", Read, EntityDetailResponse, |call| {
         Ok(EntityDetailResponse::ok(call.repository().is_entity_known(call.guid())?))

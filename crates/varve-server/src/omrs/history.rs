@@ -6,7 +6,7 @@ use varve_omrs::requests::{EntityListResponse, HistoryRangeRequest, Relationship
 use super::call::call;
 use crate::route::Route;
 
-/// The calls of this room.
+/// The calls of this module.
 pub(super) static ROUTES: &[Route] = &[
     call!("getEntityDetailHistory", post "instances/entity/{guid}/history/all", Search, EntityListResponse, |call| {
         let range = call.body::<HistoryRangeRequest>()?;

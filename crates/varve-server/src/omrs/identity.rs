@@ -13,7 +13,7 @@ const NEW_HOME: &[Parameter] = &[
     Parameter::text("newHomeMetadataCollectionName"),
 ];
 
-/// The calls of this room.
+/// The calls of this module.
 pub(super) static ROUTES: &[Route] = &[
     call!("reIdentifyEntity", post "instances/entity/{guid}/identity", Write, EntityDetailResponse, |call| {
         let new = call.text("newEntityGUID")?;

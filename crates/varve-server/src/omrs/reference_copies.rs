@@ -10,7 +10,7 @@ use crate::route::{Parameter, Route};
 
 const HOME: &[Parameter] = &[Parameter::text("homeMetadataCollectionId")];
 
-/// The calls of this room.
+/// The calls of this module.
 pub(super) static ROUTES: &[Route] = &[
     call!("saveEntityReferenceCopy", post "instances/entities/reference-copy", Write, VoidResponse, |call| {
         let entity = call.instance(NullReferenceInstance)?;

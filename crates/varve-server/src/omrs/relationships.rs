@@ -7,7 +7,7 @@ use varve_omrs::requests::{HistoryRequest, RelationshipResponse, VoidResponse};
 use super::call::{Call, call};
 use crate::route::Route;
 
-/// The calls of this room.
+/// The calls of this module.
 pub(super) static ROUTES: &[Route] = &[
     call!("isRelationshipKnown", get "instances/relationship/{guid}/existence", Read, RelationshipResponse, |call| {
         Ok(RelationshipResponse::ok(call.repository().is_relationship_known(call.guid())?))

@@ -19,7 +19,7 @@ const CRITERIA: &[Parameter] = &[Parameter::text("searchCriteria")];
 const END: &[Parameter] = &[Parameter::text("endEntityGUID")];
 const LEVEL: &[Parameter] = &[Parameter::new("level", "int", "")];
 
-/// The calls of this room.
+/// The calls of this module.
 pub(super) static ROUTES: &[Route] = &[
     call!("findEntities", post "instances/entities", Search, EntityListResponse, entities),
     call!("findEntities", post "instances/entities/history", Past, EntityListResponse, entities),

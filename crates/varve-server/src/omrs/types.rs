@@ -12,7 +12,7 @@ use varve_omrs::types::{TypeDefGallery, TypeDefPatch};
 use super::call::{Call, call};
 use crate::route::{Parameter, Route};
 
-/// The calls of this room.
+/// The calls of this module.
 pub(super) static ROUTES: &[Route] = &[
     call!("getMetadataCollectionId", get "metadata-collection-id", Read, MetadataCollectionIdResponse, collection_id),
     call!(anonymous "getMetadataCollectionId", get "metadata-collection-id", Read, MetadataCollectionIdResponse, collection_id),

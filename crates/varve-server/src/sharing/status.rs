@@ -8,7 +8,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::route::{Class, Handler, Route, Scope};
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[Route::get("cluster", Handler::Inline(cluster))
     .reads(Scope::Server)
     .of("cluster", "ClusterAPI")

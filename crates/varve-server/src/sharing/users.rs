@@ -46,7 +46,7 @@ const TOKENS_MAX: usize = 10_000;
 /// The header that proves that a request, or its answer, comes from a server of the cluster.
 const PROOF: HeaderName = HeaderName::from_static("x-varve-cluster-proof");
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[Route::post(
     "cluster/users",
     Handler::Async(|context| Box::pin(copy(context))),

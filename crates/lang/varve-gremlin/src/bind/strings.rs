@@ -10,7 +10,7 @@ use super::arguments::scoped;
 use crate::tree::{Step, StepName};
 use varve_query::plan::Scope;
 
-/// The steps of this room.
+/// The steps of this module.
 const STEPS: &[StepName] = &[
     StepName::AsString,
     StepName::Length,

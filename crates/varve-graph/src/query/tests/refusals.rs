@@ -1,4 +1,4 @@
-//! What is refused and with which words, and which way serves a query.
+//! Which queries are refused, with which messages, and which access path serves a query.
 
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::schema::SchemaStatus;
@@ -409,7 +409,7 @@ fn pages_of_other_queries_are_refused() {
     );
 }
 
-/// A world in which the time of a walk is over at its first pause.
+/// A resolver whose queries exceed their deadline at the first pause.
 struct Over<'a>(At<'a>);
 
 impl Resolver for Over<'_> {

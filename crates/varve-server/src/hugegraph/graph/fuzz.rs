@@ -1,4 +1,4 @@
-//! Every parser of this room against damaged and hostile input: none may panic, and what is
+//! Every parser of this module against damaged and hostile input: none may panic, and what is
 //! accepted must come back the same when its answer is sent again.
 //!
 //! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when

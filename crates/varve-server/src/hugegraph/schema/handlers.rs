@@ -56,7 +56,7 @@ const EDGE_LABEL: &str = "graphs/{graph}/schema/edgelabels/{name}";
 const INDEX_LABELS: &str = "graphs/{graph}/schema/indexlabels";
 const INDEX_LABEL: &str = "graphs/{graph}/schema/indexlabels/{name}";
 
-/// The routes of this room.
+/// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/schema", Handler::Pooled(whole))
         .reads(Scope::Graph)
