@@ -1,4 +1,4 @@
-//! The HugeGraph REST API of a graph: one room for each kind of resource.
+//! The HugeGraph REST API of a graph: one module for each kind of resource.
 
 mod algorithms;
 mod auth;
@@ -25,7 +25,7 @@ pub(crate) use traversers::{Way, conditions as edge_conditions};
 pub(crate) use self::auth::session;
 use crate::route::Route;
 
-/// The tables of all rooms.
+/// The tables of all modules.
 pub(crate) fn tables() -> Vec<&'static [Route]> {
     vec![
         algorithms::ROUTES,

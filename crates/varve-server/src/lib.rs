@@ -1,5 +1,5 @@
-//! HTTP for Varve: listeners, routes, messages, status codes and limits. The only crate that knows
-//! HTTP and JSON.
+//! The HTTP server of Varve: listeners, routes, messages, status codes and limits. The only crate
+//! that serves HTTP.
 //!
 //! # The key decision
 //!
@@ -17,9 +17,9 @@
 //!
 //! # Writing a handler
 //!
-//! A room (module) has a `static ROUTES: &[Route]`, which `routes::tables` lists; the table alone
-//! makes a resource known to the router, to `/apis`, to the per-route counters and to the test
-//! against `docs/openapi.json`. A query parameter that the table does not list is 400.
+//! A module with handlers has a `static ROUTES: &[Route]`, which `routes::tables` lists; the table
+//! alone makes a resource known to the router, to `/apis`, to the per-route counters and to the
+//! test against `docs/openapi.json`. A query parameter that the table does not list is 400.
 //!
 //! ```
 //! use varve_server::{

@@ -1,13 +1,13 @@
 //! The REST API of the open-metadata repository (OMRS): 99 calls below
 //! `/servers/{serverName}/open-metadata/repository-services`.
 //!
-//! The contract differs from HugeGraph's in nearly everything, so the room keeps apart: the HTTP
+//! This API differs from HugeGraph's in nearly everything, so its module is separate: the HTTP
 //! status is 200 whatever happened and the failure is in the body, in the response's class of the
-//! very call; bodies and answers are read and written by `varve-omrs`. A room of calls is a table
-//! of [`call!`](call::call) lines, each with the contract's name of the method, its path, where it
-//! runs, the class of its response, and what it asks the repository. Reads of the present by GUID
-//! run in place; searches, reads of the past and writes on the pool, since the first two have no
-//! bound (an instance may have a hundred thousand states) and the last wait for the disk.
+//! very call; bodies and answers are read and written by `varve-omrs`. Each module of calls has a
+//! table of [`call!`](call::call) lines, each with the contract's name of the method, its path,
+//! where it runs, the class of its response, and what it asks the repository. Reads of the present
+//! by GUID run in place; searches, reads of the past and writes on the pool, since the first two
+//! have no bound (an instance may have a hundred thousand states) and the last wait for the disk.
 
 mod call;
 mod classifications;

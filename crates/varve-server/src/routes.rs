@@ -1,8 +1,8 @@
-//! The table of all resources, put together from the rooms that own them.
+//! The table of all resources, put together from the modules that own them.
 
 use crate::route::Route;
 
-/// All tables. A room adds its own here.
+/// All tables. A module adds its own here.
 pub(crate) fn tables() -> Vec<&'static [Route]> {
     let mut tables = vec![
         crate::global::ROUTES,
