@@ -1,8 +1,8 @@
-//! Users, groups and their rights, as HugeGraph has them, and what a client must prove.
+//! Users, groups and their rights, as in HugeGraph, and how a client proves who it is.
 //!
-//! Knows no HTTP. [`Directory`] is what there is, [`Rights`] what one user may do, [`Auth`] who a
-//! client is. The records are kept in a graph that no client can name, so that who could do what
-//! can be asked as of any time.
+//! Knows no HTTP. [`Directory`] holds all records, [`Rights`] what one user may do, and [`Auth`]
+//! finds out who a client is. The records are kept in a graph that no client can name, so that
+//! rights can be read as of any time.
 
 mod account;
 mod api_token;

@@ -1,7 +1,7 @@
-//! JSON as servers and tools need it: read in one pass into typed values, or into a tree that keeps
-//! the digits of numbers and the order of members; written from them.
+//! JSON for servers and tools. It is read in one pass into typed values, or into a tree that keeps
+//! the digits of numbers and the order of members, and is written from either.
 //!
-//! Not serde, for five reasons. A polymorphic object says its kind in its property `class`, and
+//! Not serde, for five reasons. A polymorphic object names its type in its property `class`, and
 //! serde would buffer each such object, level by level, to find it; here the property is looked up
 //! ahead. Objects inherit properties, which serde flattens through the same buffers. Numbers of any
 //! size keep their digits without a feature of `serde_json` that would change every other crate.

@@ -4,9 +4,9 @@
 //! An OMRS repository holds *entities*, *relationships* between two of them, and *classifications*
 //! of entities, each an instance of a *type*; types are data, inherit from one another and can be
 //! added while the repository runs. This crate has those nouns as typed values ([`types`],
-//! [`instances`], [`requests`]), what may be said of them ([`validate`]), what the repository asks
-//! of the place that it keeps them in ([`store`]), that place on a graph ([`graph_store`]), its
-//! operations ([`repository`]), and the errors of the contract ([`error`]).
+//! [`instances`], [`requests`]), their validation ([`validate`]), the trait of a store of instances
+//! ([`store`]), its implementation on a graph ([`graph_store`]), the operations of the repository
+//! ([`repository`]), and the errors of the API ([`error`]).
 //!
 //! The key decision: the contract *is* its JSON (which property is left out, which comes first, how
 //! an error is encoded), so the values read and write it themselves ([`json`]) rather than through

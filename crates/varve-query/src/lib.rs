@@ -2,9 +2,9 @@
 //!
 //! A language binds its text to a [`Plan`]. A [`Query`] runs the plan on one
 //! [`GraphView`](varve_view::GraphView): operators pull rows in batches, merge equal ones by a
-//! count, and read the graph for many rows at once. A child of a step (`where(…)`, `by(…)`) takes a
-//! whole batch too: each row is a *segment* of it, and what counts or sorts within a child does so
-//! by segment.
+//! count, and read the graph for many rows at once. A child plan of a step (`where(…)`, `by(…)`)
+//! runs on a whole batch too: each row of the parent is a *segment*, and an operator of the child
+//! that counts or sorts does so within each segment.
 
 #![allow(
     clippy::mutable_key_type,

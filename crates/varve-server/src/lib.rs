@@ -6,14 +6,14 @@
 //! A request costs the engine microseconds, so it must cost the server less. Each core has one
 //! single-threaded runtime with its own listener and connections; a handler that never waits runs
 //! in place, without a box, a spawn or a lock. The price: long work must be sent elsewhere
-//! explicitly, or it holds up its core's other connections. The road not taken is one work-stealing
-//! runtime with a general router; measured, it costs a third more for a small GET.
+//! explicitly, or it holds up its core's other connections. The alternative, one work-stealing
+//! runtime with a general router, was rejected: a small GET costs a third more.
 //!
 //! # The way of a request
 //!
 //! `runtime` (accept, connection, time limits) → `service` (one request) → `router` (path and verb
-//! to a [`Route`]) → `access` (whether it may) → `negotiate` (types, compression) → `body` (size
-//! and time limits, [`admission`] budget) → the handler → compression, [`metrics`], answer.
+//! to a [`Route`]) → `access` (rights) → `negotiate` (types, compression) → `body` (size and time
+//! limits, [`admission`] budget) → the handler → compression, [`metrics`], answer.
 //!
 //! # Writing a handler
 //!
@@ -84,7 +84,7 @@
 //!
 //! # What it must not know
 //!
-//! The bytes of keys and rows, and any engine's name but as text in answers.
+//! The bytes of keys and rows, and the name of any engine, except as text in answers.
 
 mod access;
 mod admin;

@@ -1,11 +1,11 @@
-//! What tests of several crates share, and nothing that ships.
+//! Shared code of the tests of several crates; nothing of it ships.
 //!
 //! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine
 //!   runs all of them.
 //! - [`FaultyEngine`]: any engine, with failures of writes and reads on demand.
-//! - [`NotedEngine`]: any engine, with a note of each look that is taken into it.
-//! - [`ReplicatedEngine`]: the in-memory engine as a cluster shows it, with replicas that do not
-//!   have a write yet.
+//! - [`NotedEngine`]: any engine, with a record of each read.
+//! - [`ReplicatedEngine`]: the in-memory engine that behaves as a cluster, with replicas that do
+//!   not have a write yet.
 //! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, whatever
 //!   their keys are.
 //! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a

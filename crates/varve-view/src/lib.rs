@@ -1,4 +1,5 @@
-//! How queries read a graph: the [`GraphView`] trait and its [`Meter`].
+//! How queries read a graph: the [`GraphView`] trait, the [`Meter`] of a query's cost, and access
+//! policies.
 //!
 //! A view is one committed state of a graph at one point of both times. Traversers and query
 //! languages read through it and know neither rows nor engines. Reads take batches, since an engine

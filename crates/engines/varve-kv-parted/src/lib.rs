@@ -1,22 +1,22 @@
-//! Keeps the partitions of an engine from growing without bound: an engine over another one, for
-//! clusters whose partitions lie on one set of nodes each and must stay small.
+//! An engine over another one that bounds the size of its partitions. It is for clusters, where
+//! each partition is on one set of nodes and must stay small.
 //!
-//! Above, nothing is different: a partition is one ordered list of rows. Below, a partition that
-//! has taken its share of bytes is continued in further ones, its **parts**. Parts come in
-//! **epochs**: epoch 0 is the partition itself, epoch 1 has 8 parts, epoch 2 has 64, all later
-//! ones 256. A row is written to the newest epoch, to the part that a hash of its clustering key
-//! says. Nothing is ever moved: what is in an older epoch stays there, and is hidden by a row of
-//! the same key in a newer one. A read asks one part of each epoch for a row, and merges all parts
-//! in order for a scan; of rows that all lie together, one part of each epoch.
+//! For the callers nothing changes: a partition is one ordered list of rows. In the engine below, a
+//! partition that has reached a limit of bytes is continued in further ones, its **parts**. Parts
+//! come in **epochs**: epoch 0 is the partition itself, epoch 1 has 8 parts, epoch 2 has 64, all
+//! later ones 256. A row is written to the newest epoch, to the part given by a hash of its
+//! clustering key. Nothing is ever moved: a row of an older epoch stays there, hidden by a row of
+//! the same key in a newer one. A read of a row asks one part of each epoch. A scan merges all
+//! parts in order, or one part of each epoch if all its rows are kept together.
 //!
-//! What must stay together does: the hash is of the part of the clustering key that the table's
-//! [`PartRule`] names, so rows of several tables that are one thing lie in one part, and change
-//! together ([`varve_kv::Space::snapshot`]). A partition as a whole does not any more, once it is
-//! in parts.
+//! Rows that must change together stay together ([`varve_kv::Space::snapshot`]): the hash covers
+//! only the piece of the clustering key that the table's [`PartRule`] names, so the rows of one
+//! element in several tables are in one part. A partition as a whole no longer changes atomically
+//! once it is in parts.
 //!
-//! Which partitions are in parts is kept in a table of its own, [`TABLE`], and all of it in memory:
-//! whoever has a space open is the only one to write it. How much was written to a partition is
-//! counted roughly until it is much.
+//! The list of partitions in parts is kept in a table of its own, [`TABLE`], with a copy of all of
+//! it in memory: only the process that has the space open writes it. The bytes written to a
+//! partition are estimated while they are few, and counted once they are many.
 
 mod counts;
 mod directory;

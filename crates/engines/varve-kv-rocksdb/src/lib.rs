@@ -1,23 +1,23 @@
 //! The storage seam on RocksDB: one RocksDB directory for each space, one column family for each
 //! table that has had files.
 //!
-//! A row's key is `partition ++ clustering`; partition keys delimit themselves, so nothing stands
-//! between. All spaces share one block cache and one budget for memtables, both inside
+//! A row's key is `partition ++ clustering`; partition keys are self-delimiting, so no separator is
+//! needed. All spaces share one block cache and one budget for memtables, both inside
 //! [`RocksConfig::memory_bytes`], so the memory of the engine is bounded by one setting however
 //! many graphs there are.
 //!
 //! Durability: every batch is in RocksDB's log before `write` returns, in one write call, so it
 //! survives the end of the process. With [`Durability::Sync`](varve_kv::Durability::Sync) the log
-//! is synced too (`fdatasync`), so it survives power loss; everything written before it then does
-//! as well. Callers share syncs by writing several commits as one batch; large batches are also
-//! much cheaper for each row.
+//! is synced too (`fdatasync`), so it survives power loss; so does everything written before it.
+//! Callers share syncs by writing several commits as one batch; large batches are also much cheaper
+//! for each row.
 //!
 //! What each failure leaves behind:
 //! - A full disk refuses the write and keeps nothing of it. Each later write looks whether there is
 //!   room again and, if so, takes RocksDB out of its error state, so writing goes on without a
 //!   restart.
-//! - After any other failed write the space accepts no more writes until it is opened again: what
-//!   is in the log is then replayed, and what the disk really holds decides.
+//! - After any other failed write the space accepts no more writes until it is opened again:
+//!   opening replays the log, and the content of the disk decides what was stored.
 //! - A log whose end was torn by a crash is cut at its last whole batch. Damage before the end
 //!   stops the opening with the file's name; nothing is skipped silently.
 //!

@@ -1,7 +1,7 @@
 //! Values of Gremlin on the wire: GraphSON 3.0 and GraphBinary 1.0, read and written.
 //!
-//! [`Value`] has every type of both formats. Bytecode becomes what
-//! [`varve_gremlin::bytecode`] takes by [`Value::into_gremlin`].
+//! [`Value`] has every type of both formats. [`Value::into_gremlin`] converts bytecode to the input
+//! of [`varve_gremlin::bytecode`].
 
 mod budget;
 mod error;

@@ -1,5 +1,6 @@
-//! Gremlin as a tree. Texts of gremlin-lang 3.8 and the older forms, the scripts that HugeGraph's
-//! clients send, and bytecode are parsed into one [`tree`]; a printer writes a tree as text.
+//! Gremlin as a syntax tree. Three inputs are parsed into one [`tree`]: texts of gremlin-lang 3.8
+//! and older forms, the scripts that HugeGraph's clients send, and bytecode. A printer writes a
+//! tree as text.
 //!
 //! [`bind`] makes a plan of a traversal, and [`execute`] runs the statements of a script on a host.
 

@@ -1,9 +1,11 @@
 //! `varve bench`: load tests of any server that speaks HugeGraph's REST API, the performance suite
-//! of any open-metadata repository, and Varve against its ceilings.
+//! of any open-metadata repository, and comparisons of Varve with the bare engine and the bare HTTP
+//! server (its *ceilings*).
 //!
 //! [`api`] and [`metadata`] speak HTTP only, and build without any storage engine. The ceilings
-//! need ours and RocksDB: feature `rocksdb`. All of them use the other modules here: options, the
-//! server that is started and its process, HTTP, histograms, result files, progress and reports.
+//! need Varve's own engine and RocksDB: feature `rocksdb`. All of them use the other modules here:
+//! options, the server that is started and its process, HTTP, histograms, result files, progress
+//! and reports.
 //!
 //! [`api`] and [`metadata`] have no plan and no runner in common, since they differ in kind. A row
 //! of `api` is a load: threads send independent requests for many users, by a plan of time, and a

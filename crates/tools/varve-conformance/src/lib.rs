@@ -10,8 +10,8 @@
 //! reason, or the run fails; a listed one that has become equal is reported as stale. The price is
 //! that the list must be kept up as the server grows.
 //!
-//! This crate speaks HTTP only: it knows no other crate of this workspace, so that it can be
-//! pointed at any server that claims to be compatible, the original included.
+//! This crate speaks HTTP only, and of this workspace it uses `varve-json` alone. So it can test
+//! any server that claims to be compatible, HugeGraph itself included.
 
 pub mod http;
 pub mod identity;
