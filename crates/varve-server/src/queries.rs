@@ -1,9 +1,9 @@
-//! `/queries`: what runs now and may be cancelled, and `/admin/slow`: which requests were slow.
+//! `/queries`: the running requests that can be cancelled; `/admin/slow`: the last slow requests.
 //!
-//! Every read, and every query that may only read, is listed while it is in work beyond its serving
-//! thread, and so is every job that runs. What is cancelled is answered at once and ends at its
-//! next check. Users see and cancel their own, and jobs as they do tasks; the administrator all.
-//! Each server lists its own.
+//! Every read, and every query that only reads, is listed while it runs, and so is every running
+//! job. A cancelled request is answered at once, and its work ends at its next check. Users see and
+//! cancel their own requests, and jobs by the rules of tasks; an administrator sees and cancels
+//! all. Each server lists its own.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -33,15 +33,15 @@ use crate::state::AppState;
 
 /// A name that a client gives to a request, so that it can cancel it.
 const TAG: HeaderName = HeaderName::from_static("varve-query-tag");
-/// Bytes that it may have.
+/// The longest tag, in bytes.
 const TAG_BYTES_MAX: usize = 64;
 /// Characters of a query that are shown.
 const TEXT_MAX: usize = 1_000;
-/// Bytes of a body that are searched for the text of a query.
+/// The largest body that is parsed for its script, in bytes; of a larger one the start is shown.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 /// Slow requests that are remembered.
 const SLOW_MAX: usize = 200;
-/// What the number of a task begins with.
+/// The prefix of a task's id in the list.
 const TASK: &str = "task:";
 
 /// The routes of this module.
@@ -101,7 +101,7 @@ impl Running {
         let own = || {
             let user = identity.user().zip(self.user.as_ref());
             user.is_some_and(|(one, other)| {
-                // A token that is restricted to graphs knows of no requests but its own.
+                // A token that is restricted to graphs shows only its own requests.
                 let is_same = one.api_token == other.api_token;
                 one.account() == other.account() && (is_same || !identity.is_restricted())
             })
@@ -150,7 +150,7 @@ pub(crate) struct Queries {
 }
 
 impl Queries {
-    /// Lists a request until what is returned is dropped.
+    /// Lists a request until [`Queries::end`].
     pub(crate) fn begin(&self, context: &RequestContext, token: &CancelToken) -> Arc<Running> {
         let tag = context.headers().get(TAG);
         let tag = tag
@@ -175,7 +175,7 @@ impl Queries {
         running
     }
 
-    /// Lists a request no more.
+    /// Removes a request from the list.
     pub(crate) fn end(&self, running: &Running) {
         self.running.lock().remove(&running.id);
     }
@@ -264,7 +264,7 @@ fn write_jobs(state: &AppState, identity: &Identity, name: &str, json: &mut Json
     }
 }
 
-/// What a task is listed as, if it is a job.
+/// The kind under which a task is listed; `None` if it is not a job.
 const fn job_kind(of: TaskType) -> Option<&'static str> {
     match of {
         TaskType::Algorithm => Some("algorithm"),

@@ -1,4 +1,4 @@
-//! Walks that all have the same number of edges, and where steps lead from their ends.
+//! Walks of equal length, and the neighbours that a step reaches from their ends.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use varve_view::{Flow, Meter};
 use crate::path::path_bytes;
 use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 
-/// Bytes of a list's place in the table.
+/// Bytes of a list's entry in the map, with the map's spare capacity.
 const LIST_BYTES: usize = 2 * size_of::<(VertexNumber, Range<usize>)>();
-/// Bytes of an entry, and of the room that lists and tables have for more.
+/// Bytes of a neighbour, with the spare capacity of the list.
 const NEXT_BYTES: usize = 2 * size_of::<Next>();
 
-/// Where a step leads.
+/// A neighbour that a step reaches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Next {
     pub(crate) to: VertexNumber,
@@ -24,16 +24,18 @@ pub(crate) struct Next {
     pub(crate) weight: f64,
 }
 
-/// What stands in the lists.
+/// What a list of neighbours contains.
 #[derive(Debug, Clone, Copy)]
 enum Listed {
     /// Each neighbour once.
     Vertices,
-    /// A neighbour for each edge, weighed by a property, or by the default without it.
+    /// One neighbour for each edge, with the weight from a property, or the default if the edge has
+    /// none.
     Edges(Option<PropertyKeyId>, f64),
 }
 
-/// Where one step leads from each vertex that was read, in storage order. A vertex is read once.
+/// The neighbours that one step reaches from each vertex read so far, in storage order. A vertex is
+/// read once.
 #[derive(Debug)]
 pub(crate) struct Nexts {
     step: Step,
@@ -67,7 +69,7 @@ impl Nexts {
         }
     }
 
-    /// Where the step leads from a vertex that was read.
+    /// The neighbours of a vertex that was read.
     pub(crate) fn of(&self, vertex: VertexNumber) -> &[Next] {
         let range = self.of.get(&vertex);
         range.map_or(&[], |range| &self.all[range.clone()])
@@ -88,7 +90,7 @@ impl Nexts {
             });
         }
         meter.hold(unread.len() * LIST_BYTES)?;
-        // The list that grows, and the place of each neighbour in it.
+        // The vertex whose list is being filled, and the positions of its neighbours.
         let mut from = None;
         let mut places: FxHashMap<VertexNumber, (usize, Direction)> = FxHashMap::default();
         search.expand(&unread, &self.step, &mut |hop| {
@@ -131,24 +133,24 @@ fn weight_of(value: &Value) -> Result<f64, TraversalError> {
     weight.ok_or_else(|| TraversalError::NotANumber(format!("{value:?}")))
 }
 
-/// The last vertex of a walk, and what the search notes of the edge that led there.
+/// The last vertex of a walk, and the search's note about the last edge.
 #[derive(Debug, Clone, Copy)]
 struct End<T> {
     vertex: VertexNumber,
-    /// Which of the walks with an edge less it goes on from.
+    /// The number of the walk, one edge shorter, that this one extends.
     before: u32,
     note: T,
 }
 
-/// Walks of one length. Of each, the last vertex and the shorter walk that it goes on from are
-/// held.
+/// Walks of equal length. Each is stored as its last vertex and the number of the shorter walk that
+/// it extends.
 #[derive(Debug)]
 pub(crate) struct Walks<T = ()> {
     layers: Vec<Vec<End<T>>>,
 }
 
 impl<T: Copy + Default> Walks<T> {
-    /// The walks without an edge from these vertices.
+    /// The walks of length 0 from these vertices.
     pub(crate) fn from(starts: &[VertexNumber]) -> Self {
         let start = |vertex: &VertexNumber| End {
             vertex: *vertex,
@@ -177,7 +179,7 @@ impl<T: Copy + Default> Walks<T> {
         self.last().iter().map(|end| end.vertex)
     }
 
-    /// What was noted of the last edge of a walk.
+    /// The note about the last edge of a walk.
     pub(crate) fn note(&self, walk: usize) -> T {
         self.last()[walk].note
     }
@@ -187,7 +189,8 @@ impl<T: Copy + Default> Walks<T> {
         self.layers.len() - 1
     }
 
-    /// The ends of a walk and of the shorter ones that it goes on from, longest first.
+    /// The ends of a walk and of the shorter walks that it extends, longest first: the walk's
+    /// vertices in reverse.
     fn back(&self, walk: usize) -> impl Iterator<Item = End<T>> {
         let mut at = walk;
         self.layers.iter().rev().map(move |layer| {
@@ -213,7 +216,7 @@ impl<T: Copy + Default> Walks<T> {
         Path { vertices }
     }
 
-    /// What was noted of the edges of a walk.
+    /// The notes about the edges of a walk.
     pub(crate) fn notes(&self, walk: usize) -> Vec<T> {
         let back = self.back(walk).take(self.edges());
         let mut notes: Vec<T> = back.map(|end| end.note).collect();
@@ -221,12 +224,12 @@ impl<T: Copy + Default> Walks<T> {
         notes
     }
 
-    /// Every walk becomes those that go on from it.
+    /// Replaces the walks by longer ones.
     pub(crate) fn replace(&mut self, longer: Longer<T>) {
         self.layers.push(longer.0);
     }
 
-    /// Goes on from every walk to every vertex that it has not visited.
+    /// Replaces every walk by its extensions by one edge to a vertex that it has not visited.
     pub(crate) fn grow(
         &mut self,
         search: &mut Search<'_>,
@@ -249,7 +252,7 @@ impl<T: Copy + Default> Walks<T> {
     }
 }
 
-/// Walks that go on from others.
+/// Extensions of walks by one edge.
 #[derive(Debug)]
 pub(crate) struct Longer<T = ()>(Vec<End<T>>);
 
@@ -260,7 +263,7 @@ impl<T> Default for Longer<T> {
 }
 
 impl<T> Longer<T> {
-    /// Goes on from a walk to a vertex.
+    /// Adds the extension of a walk to a vertex.
     pub(crate) fn add(
         &mut self,
         walk: usize,
@@ -297,7 +300,7 @@ pub(crate) struct Met {
 }
 
 impl Met {
-    /// Nothing met yet; `what` is searched for.
+    /// No vertex met yet. `what` names the search in error messages.
     pub(crate) fn new(capacity: Capacity, what: &'static str) -> Self {
         Self {
             seen: Vec::new(),

@@ -196,7 +196,7 @@ names! {
     Barrier { NormSack = "normSack" }
 }
 names! {
-    /// `Pick`: options of `choose` that are no values.
+    /// `Pick`: options of `choose` that are tokens, not values.
     Pick { Any = "any", None = "none", Unproductive = "unproductive" }
 }
 names! {

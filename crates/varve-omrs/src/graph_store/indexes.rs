@@ -1,5 +1,5 @@
-//! The indexes of instances: their numbers, what their partitions are called, and bytes that stand
-//! in an order.
+//! The indexes of instances: their numbers, the first values that name their partitions, and the
+//! ordered bytes of their values.
 
 use varve_encoding::index::{put_ordered, put_ordered_blob, put_ordered_whole};
 use varve_encoding::key::put_schema_id;
@@ -7,12 +7,12 @@ use varve_model::Value;
 
 use crate::store::Subject;
 
-/// What an index orders or gathers. Its number is that of the index of entities; relationships' is
-/// 16 more.
+/// The indexes, as (partition) -> value. The discriminant is the number of the index of entities;
+/// the number for relationships is 16 higher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexKind {
-    /// (level) -> nothing: all by GUID. What is DELETED is in (level, [`DELETED`]) instead, here
-    /// and in the four that are by times, but for those of classifications.
+    /// (level) -> nothing: all by GUID. Instances in status DELETED are in the partition (level,
+    /// [`DELETED`]) instead, here and in the four indexes of a level by time.
     Guid = 1,
     /// (level) -> time or missing.
     CreateTime = 2,
@@ -26,12 +26,12 @@ pub(super) enum IndexKind {
     Classification = 6,
     /// (id of the metadata collection) -> nothing.
     Home = 7,
-    /// (level) -> nothing: those in status DELETED. No more from form 4 on.
+    /// (level) -> nothing: those in status DELETED. Not used from form 4 on.
     Deleted = 8,
     /// (GUID) -> nothing: the edges that are, or were, the relationship with this GUID.
     Relationship = 9,
-    /// (level) -> time: those whose header is ahead of the time from which it holds here, by when
-    /// they were made.
+    /// (level) -> time: instances whose header has a later time than the start of its state in the
+    /// store, by when they were made.
     CreatedAhead = 10,
     /// (level) -> time or missing: the same, by when they were changed last.
     UpdatedAhead = 11,
@@ -45,8 +45,8 @@ pub(super) enum IndexKind {
     ClassifiedCreated = 33,
     /// (name) -> time or missing: the same, by when it was changed last.
     ClassifiedUpdated = 34,
-    /// (name) -> time or missing: those of them whose header is ahead of their time, by when they
-    /// were made.
+    /// (name) -> time or missing: those entities whose header has a later time than the start of
+    /// its state in the store, by when they were made.
     ClassifiedCreatedAhead = 35,
     /// (name) -> time or missing: the same, by when they were changed last.
     ClassifiedUpdatedAhead = 36,
@@ -64,13 +64,13 @@ impl IndexKind {
     }
 }
 
-/// What follows the level in the first values of the lists of what is DELETED.
+/// Follows the level in the first value of a partition of instances in status DELETED.
 pub(super) const DELETED: u32 = 0;
 
-/// The longest name that is kept as it is in a first value; of longer ones a hash is.
+/// The longest name that a first value contains unchanged. A longer name is replaced by its hash.
 const NAME_BYTES_MAX: usize = 128;
 
-/// The first value of a partition that is called by a name.
+/// The first value of a partition that is named by a text.
 pub(super) fn named_first(name: &str) -> Vec<u8> {
     if name.len() <= NAME_BYTES_MAX {
         return name.as_bytes().to_vec();
@@ -111,7 +111,8 @@ pub(super) fn put_time(time: Option<i64>, out: &mut Vec<u8>) {
 }
 
 /// Appends bytes that stand in the order of decimal numbers of any size: sign, exponent, digits;
-/// what is negative the other way round. Beyond some sixty digits numbers are in no order.
+/// negative numbers have them inverted. Numbers that differ only after some sixty digits are not
+/// ordered.
 pub(super) fn put_decimal(text: &str, out: &mut Vec<u8>) {
     let (negative, number) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

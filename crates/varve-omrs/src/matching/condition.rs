@@ -1,4 +1,4 @@
-//! What a search asks of an instance, as one tree.
+//! The conditions of a search, as one tree.
 
 use super::field::{FieldValue, is_header_field};
 use super::value::{are_equal, compare_primitives, same_value, some_text, string};
@@ -29,7 +29,7 @@ pub enum Condition {
     Classification {
         /// The classification's name.
         name: String,
-        /// What its properties and header must be.
+        /// The condition on the classification's properties and header.
         condition: Option<Box<Condition>>,
     },
 }
@@ -37,24 +37,25 @@ pub enum Condition {
 /// A test of one value.
 #[derive(Debug, Clone)]
 pub enum Test {
-    /// It is there and the same.
+    /// The value exists and is equal.
     Is(InstancePropertyValue),
-    /// It is another, or there is none.
+    /// The value is different, or does not exist.
     IsNot(InstancePropertyValue),
-    /// It is a string, or a header field's constant, that matches.
+    /// The value is a string, or the constant of a header field, that matches.
     Matches(Pattern),
-    /// It is a number or a date, and stands so to another.
+    /// The value is a number or a date, and the comparison with the given one holds.
     Compares(PropertyComparisonOperator, Primitive),
-    /// It is one of several.
+    /// The value is one of these.
     OneOf(Vec<InstancePropertyValue>),
-    /// There is none.
+    /// The value does not exist.
     Missing,
-    /// There is one.
+    /// The value exists.
     Present,
 }
 
 impl Condition {
-    /// A condition from several and how many of them must hold; no condition at all from none.
+    /// Combines conditions by the criteria: all, any or none of them must hold. `None` if there are
+    /// no conditions.
     #[must_use]
     pub fn combined(criteria: MatchCriteria, mut conditions: Vec<Self>) -> Option<Self> {
         match (criteria, conditions.len()) {
@@ -66,8 +67,9 @@ impl Condition {
         }
     }
 
-    /// The parts of it that are about the value of the property `name` alone, each with whether it
-    /// must hold. They hold, or not, of all instances that have the same value.
+    /// Adds to `found` the parts that depend only on the value of the property `name`, each with
+    /// whether it must hold. Such a part gives the same result for all instances with the same
+    /// value.
     pub(crate) fn of_value<'c>(&'c self, name: &str, found: &mut Vec<(&'c Self, bool)>) {
         match self {
             Self::All(conditions) => {

@@ -1,7 +1,7 @@
 //! `…/explore/search`: elements by id or by a text, without a query language.
 //!
-//! A label with few elements is searched whole, any part of any value. Of one with more the indexes
-//! answer what they can, and the answer names the properties that were not searched.
+//! All elements of a small label are searched, for the text anywhere in a value. A larger label is
+//! searched by its indexes only, and the answer names the properties that were not searched.
 
 use std::collections::HashSet;
 
@@ -102,7 +102,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The elements whose id the text may be.
+    /// Adds the elements that have the text as their id, in any of its possible forms.
     fn by_id(&mut self, labels: &[std::sync::Arc<VertexLabel>]) -> Result<(), ViewError> {
         let mut ids: Vec<VertexId> = Vec::new();
         ids.extend(parse_vertex_id(self.text).ok());
@@ -124,7 +124,7 @@ impl Search<'_> {
         }
     }
 
-    /// The vertices of a label one of whose values has the text.
+    /// Adds the vertices of a label that have the text in one of their values.
     fn label(&mut self, label: &VertexLabel) -> Result<(), ViewError> {
         let schema = self.request.schema();
         let keys = label.properties.iter().copied();
@@ -151,7 +151,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at the first vertices of a label. Returns whether these are all.
+    /// Reads the first vertices of a label. Returns whether the label has no more.
     fn scan(&mut self, label: &VertexLabel, keys: &[PropertyKeyId]) -> Result<bool, ViewError> {
         let (view, most) = (self.request.snapshot.view(), self.request.limits().scan_max);
         let labels = [label.id];

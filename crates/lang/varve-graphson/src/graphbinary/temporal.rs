@@ -119,8 +119,8 @@ fn put_time(time: civil::Time, out: &mut Vec<u8>) {
     out.extend_from_slice(&nanoseconds.to_be_bytes());
 }
 
-/// Appends the local date and time, and the offset. An instant whose year has more than four
-/// digits is cut to the last that has not.
+/// Appends the local date and time, and the offset. A time with a year of more than four digits
+/// becomes the nearest one with four.
 pub(super) fn put_date_time(instant: DateTime, out: &mut Vec<u8>) {
     let local = instant.local();
     put_date(local.date(), out);

@@ -1,4 +1,5 @@
-//! Index labels: what they may be built on, and what replaces what.
+//! Index labels: the properties that they may index, and which new index label replaces an older
+//! one.
 
 use varve_model::IndexLabel;
 use varve_model::schema::{IndexBase, IndexType, SchemaStatus};
@@ -224,7 +225,7 @@ fn an_index_that_extends_an_old_one_removes_it() {
     );
 }
 
-/// What a second index label does beside a first.
+/// The effect of creating a second index label when one exists already.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Beside,

@@ -128,7 +128,7 @@ fn filtering_rows(
     })
 }
 
-/// Lets each of what a row stands for pass with this probability.
+/// Lets each traverser that a row stands for pass with this probability.
 fn coin(input: BoxedOperator, probability: f64) -> BoxedOperator {
     each(input, false, move |cx, mut row, out| {
         let mut hits = 0;

@@ -13,7 +13,7 @@ use varve_model::{Condition, Predicate, PropertyKey, Value};
 use super::input::{PropertiesJson, Raw};
 use crate::ApiError;
 
-/// What a text that is a predicate begins with.
+/// The start of a text that is a predicate.
 const CALL: &str = "P.";
 
 /// How the values of a query are read.
@@ -76,7 +76,7 @@ pub(crate) fn condition(
     })
 }
 
-/// [`condition`], for bodies in which a list stands for any of its values.
+/// [`condition`], for bodies in which a list means "any of these values".
 pub(crate) fn condition_of_any(
     schema: &Schema,
     name: &str,
@@ -96,7 +96,7 @@ pub(crate) fn condition_of_any(
     }
 }
 
-/// What a property and the value or predicate of a right mean; `None` = nothing.
+/// The conditions of a right's property and its value or predicate; `None` if they have no meaning.
 pub(crate) fn condition_of_right(
     schema: &Schema,
     name: &str,
@@ -113,7 +113,8 @@ pub(crate) fn condition_of_right(
             })
         };
         let all: Option<Vec<Condition>> = values.into_iter().map(of).collect();
-        // What is without nothing has the property, which no condition says.
+        // `P.without()` of no values would mean that the property exists, and no condition can
+        // express that.
         return all.filter(|all| !all.is_empty());
     }
     let Raw(value) = Raw::deserialize(value).ok()?;
@@ -330,7 +331,7 @@ fn member(key: &PropertyKey, value: RawValue<'_>) -> Result<Value, ApiError> {
     convert_member(key, value).map_err(|error| reworded(key, &shown, class, error))
 }
 
-/// A value of a wrong type has another sentence in queries than in elements.
+/// The message about a value of a wrong type differs between queries and elements.
 fn reworded(key: &PropertyKey, shown: &str, class: &str, error: GraphError) -> ApiError {
     let of_type = error.message.contains(", expect a value of type ");
     if error.kind == ErrorKind::InvalidArgument && of_type {
