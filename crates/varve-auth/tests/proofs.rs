@@ -1,5 +1,5 @@
 //! What clients send to prove who they are, damaged and hostile: nothing may panic, and nothing but
-//! what was given out may let anybody in. And whether a login tells by its time who there is.
+//! what was given out may let anybody in. And whether a login's time reveals who there is.
 //!
 //! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
 //! it fails. `VARVE_LOGIN_ROUNDS` sets the number of timed logins of each kind; without it none

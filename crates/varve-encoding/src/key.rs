@@ -309,7 +309,7 @@ pub fn edge_sort_prefix(
     out
 }
 
-/// Reads an edge id from the owner's partition key and the clustering key; also tells the side it
+/// Reads an edge id from the owner's partition key and the clustering key; also returns the side it
 /// was read from.
 ///
 /// # Errors

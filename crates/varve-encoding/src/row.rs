@@ -173,7 +173,7 @@ impl Header {
 }
 
 /// Whether a current row decides now at any time, without looking at the clock: the usual case,
-/// told from one byte.
+/// read from one byte.
 #[must_use]
 #[inline]
 pub fn decides_always(row: &[u8]) -> bool {

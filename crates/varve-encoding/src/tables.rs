@@ -180,7 +180,7 @@ mod tests {
         assert!(LARGE.iter().all(known));
     }
 
-    /// What a prefix tells is what its keys tell, and it tells it as soon as it has the whole edge.
+    /// What a prefix says is what its keys say, and it says it as soon as it has the whole edge.
     #[test]
     fn a_prefix_tells_what_all_its_keys_belong_to() {
         let edges: [&[u8]; 4] = [
@@ -194,10 +194,10 @@ mod tests {
         for clustering in edges {
             let key = key::event_clustering(clustering, CommitVersion(7));
             for length in 1..=key.len() {
-                let told = (length >= clustering.len()).then_some(Some(clustering));
-                assert_eq!((event.of_prefix)(&key[..length]), told);
+                let expected = (length >= clustering.len()).then_some(Some(clustering));
+                assert_eq!((event.of_prefix)(&key[..length]), expected);
                 if length <= clustering.len() {
-                    assert_eq!((edge.of_prefix)(&key[..length]), told);
+                    assert_eq!((edge.of_prefix)(&key[..length]), expected);
                 }
             }
             assert_eq!((event.together)(&key), Some(clustering));

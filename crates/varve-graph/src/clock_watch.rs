@@ -1,5 +1,5 @@
 //! Clocks that are wrong: how far a graph's newest commit may be ahead of the clock, and what is
-//! told of one that jumps.
+//! reported of one that jumps.
 //!
 //! Commit versions never go back, so a clock that was once far ahead fixes "now" there: see
 //! `docs/time.md`.
@@ -10,8 +10,8 @@ use varve_model::{CommitVersion, Instant};
 
 use crate::error::{ErrorKind, GraphError};
 
-/// A difference between two clocks that is told.
-const DIFFERENCE_TOLD: Duration = Duration::from_secs(10);
+/// A difference between two clocks that is reported.
+const DIFFERENCE_REPORTED: Duration = Duration::from_secs(10);
 
 /// Refuses to open a graph whose newest commit version is further ahead of the clock than
 /// `ahead_max`; `None` = any is opened.
@@ -78,7 +78,7 @@ impl ClockWatch {
         let jump = went.saturating_sub(i64::try_from(took).unwrap_or(i64::MAX));
         *self = Self::new(wall, passed);
         let size = Duration::from_micros(jump.unsigned_abs());
-        if size < DIFFERENCE_TOLD {
+        if size < DIFFERENCE_REPORTED {
             return None;
         }
         let size = shown(size);
@@ -94,7 +94,7 @@ impl ClockWatch {
 
 /// The warning about a graph whose newest commit is so far ahead of the clock, if it is far enough.
 pub(crate) fn ahead_message(ahead: Duration) -> Option<String> {
-    (ahead >= DIFFERENCE_TOLD).then(|| {
+    (ahead >= DIFFERENCE_REPORTED).then(|| {
         let ahead = shown(ahead);
         format!(
             "the newest commit is {ahead} ahead of the clock: what counts as now stands still until the clock has passed it"
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jump_of_the_clock_is_told_once_and_the_passing_of_time_is_not() {
+    fn a_jump_of_the_clock_is_reported_once_and_the_passing_of_time_is_not() {
         let begun = MonotonicInstant::now();
         let mut watch = ClockWatch::new(Instant(0), begun);
         let mut look = |wall_seconds: i64, passed: u64| {

@@ -111,8 +111,8 @@ impl Graph {
         options: &GraphOptions,
     ) -> Result<Arc<Self>, GraphError> {
         options.limits.validate()?;
-        let (promise, told_past) = Promise::open(Arc::clone(&space))?;
-        let newest = stored_version(&*space)?.max(told_past);
+        let (promise, read_past) = Promise::open(Arc::clone(&space))?;
+        let newest = stored_version(&*space)?.max(read_past);
         check_ahead(name, newest, options.clock.now(), options.clock_ahead_max)?;
         let deriver = match &options.derivers {
             Some(source) => source.deriver(name, &*space)?,
@@ -142,7 +142,7 @@ impl Graph {
                 idle_max: COMMITTER_IDLE_MAX,
             },
         )?;
-        committer.settle(told_past)?;
+        committer.settle(read_past)?;
         let snowflake = Snowflake::after(committer.numbered().instant());
         let notes = Notes::new(Arc::clone(&space));
         let keeping = Keeping {
@@ -236,7 +236,7 @@ impl Graph {
     }
 
     /// The instant that counts as now: the clock's, but never before a commit version that was
-    /// given out, or told to be past.
+    /// given out, or read as past.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.clock.now().max(self.committer.numbered().instant())
@@ -262,7 +262,7 @@ impl Graph {
         self.snowflake.next(self.now())
     }
 
-    /// Prepares `request` and hands it to the committer; the returned ticket tells when it is
+    /// Prepares `request` and hands it to the committer; the returned ticket reports when it is
     /// stored.
     ///
     /// `None` when another commit is in the way and `contention` says not to wait; nothing has

@@ -53,9 +53,9 @@ pub struct OptimisticLimits {
 }
 
 impl OptimisticLimits {
-    /// Elements of a transaction, unless told otherwise.
+    /// Elements of a transaction, by default.
     pub const ELEMENTS_MAX: usize = 100_000;
-    /// Bytes of a transaction, unless told otherwise.
+    /// Bytes of a transaction, by default.
     pub const BYTES_MAX: usize = 64 << 20;
 }
 

@@ -13,8 +13,8 @@
 //! its new space is removed.
 //!
 //! A name and a generation come again once all spaces of a graph are removed. So what is kept of a
-//! space beyond one call is its [`SpaceId`], which tells it from a later one of the same name that
-//! another server may have made.
+//! space beyond one call is its [`SpaceId`], which distinguishes it from a later one of the same
+//! name that another server may have made.
 
 mod graph_cache;
 mod making;
@@ -71,7 +71,7 @@ pub struct Registry {
     system: SystemGraph,
 }
 
-/// Told of what changes in who leads which graph.
+/// Notified of changes in who leads which graph.
 type Observer = Box<dyn Fn(&str, Change) + Send + Sync>;
 
 #[derive(Clone)]

@@ -455,7 +455,7 @@ pub trait TaskBodies: Send + Sync {
     /// that was asked for.
     fn run(&self, task: &TaskSpec, progress: &TaskProgress) -> Result<String, GraphError>;
 
-    /// Told once when a task ends without its body having run to the end: cancelled while it
+    /// Called once when a task ends without its body having run to the end: cancelled while it
     /// waited, deleted by force, or given up after a restart.
     fn abandoned(&self, task: &TaskSpec) {
         let _ = task;

@@ -3,8 +3,8 @@
 //!
 //! One committed state is read table by table, and threads check the rows. Where a part of a table
 //! cannot be read, the report says from where to where, and the walk goes on behind it. Memory
-//! stays bounded by the events of one element, by the number of problems that are told in full, and
-//! by some megabytes for each thread. What is checked:
+//! stays bounded by the events of one element, by the number of problems that are listed in full,
+//! and by some megabytes for each thread. What is checked:
 //!
 //! - every key, row and record of every table decodes, and no version is newer than the last
 //!   commit;
@@ -39,8 +39,8 @@ use crate::index::Deriver;
 use crate::read::View;
 use crate::schema::Schema;
 
-/// Problems that a report tells in full; more are counted.
-pub const PROBLEMS_TOLD_MAX: usize = 1_000;
+/// Problems that a report lists in full; more are counted.
+pub const PROBLEMS_MAX: usize = 1_000;
 
 /// What a verification saw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct VerifyReport {
     pub dangling_edges: u64,
     /// How many problems there are.
     pub problem_count: u64,
-    /// The first [`PROBLEMS_TOLD_MAX`] of them, each a sentence that names the place.
+    /// The first [`PROBLEMS_MAX`] of them, each a sentence that names the place.
     pub problems: Vec<String>,
 }
 
@@ -131,10 +131,10 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn problem(&mut self, told: impl FnOnce() -> String) {
+    fn problem(&mut self, text: impl FnOnce() -> String) {
         self.report.problem_count += 1;
-        if self.report.problems.len() < PROBLEMS_TOLD_MAX {
-            self.report.problems.push(told());
+        if self.report.problems.len() < PROBLEMS_MAX {
+            self.report.problems.push(text());
         }
     }
 
@@ -170,9 +170,9 @@ impl<'a> Check<'a> {
             match check(self, row) {
                 Ok(()) => {}
                 Err(Wrong::Store(error)) => return Err(error),
-                Err(Wrong::Damage(told)) => {
+                Err(Wrong::Damage(damage)) => {
                     let place = place(table, row.0, row.1);
-                    self.problem(|| format!("{place}: {told}"));
+                    self.problem(|| format!("{place}: {damage}"));
                 }
             }
         }

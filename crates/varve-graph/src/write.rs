@@ -53,7 +53,7 @@ pub enum EndCheck {
     Skip,
     /// They must exist with the edge's end labels.
     Exist {
-        /// Whether the writer named the end labels (a mismatch is then told as such).
+        /// Whether the writer named the end labels (a mismatch is then reported as such).
         labels_given: bool,
     },
 }
@@ -273,7 +273,7 @@ pub struct Written {
     states: Vec<StateAfter>,
     /// Where a [`Mutation::DeleteEdges`] is to go on, if it has not come to the last edge.
     rest: Option<Vec<u8>>,
-    /// Tells when it is stored.
+    /// Reports when it is stored.
     pub ticket: Ticket,
 }
 

@@ -71,7 +71,7 @@ fn a_graph_that_is_far_ahead_of_the_clock_is_opened_only_if_so_asked() {
 }
 
 #[test]
-fn what_a_reader_was_told_is_past_counts_as_the_newest_commit_does() {
+fn what_was_read_as_past_counts_as_the_newest_commit_does() {
     let (engine, clock) = (MemoryEngine::new(), Arc::new(ManualClock::new(NOW)));
     let graph = open(&engine, &clock, None).expect("open");
     put(&graph);

@@ -342,7 +342,7 @@ fn missing_entries_are_found_and_made_anew() {
     world.compare(TemporalScope::NOW);
 }
 
-/// What was planned may be due when its commit is numbered: then no row tells that it was ever
+/// What was planned may be due when its commit is numbered: then no row says that it was ever
 /// ahead of its time.
 #[test]
 fn what_was_due_before_its_commit_is_purged_too() {

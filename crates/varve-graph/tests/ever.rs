@@ -155,20 +155,20 @@ fn a_label_tells_whether_it_ever_had_elements() {
             .write_now(&WriteRequest::now(vec![mutation]))
             .expect("stored")
     };
-    let told = || {
+    let answers = || {
         let view = graph.view(TemporalScope::NOW).expect("a view");
         let vertices = view.may_have_had_vertices(VertexLabelId(1));
         let edges = view.may_have_had_edges(EdgeLabelId(1));
         (vertices.expect("an answer"), edges.expect("an answer"))
     };
-    assert_eq!(told(), (false, false));
+    assert_eq!(answers(), (false, false));
     write(put_vertex(0));
-    assert_eq!(told(), (true, false));
+    assert_eq!(answers(), (true, false));
     write(put_edge(0, 0));
-    assert_eq!(told(), (true, true));
+    assert_eq!(answers(), (true, true));
     write(delete(ElementId::Edge(edge(0, 0))));
     write(delete(ElementId::Vertex(vertex(0))));
-    assert_eq!(told(), (true, true), "what was, counts");
+    assert_eq!(answers(), (true, true), "what was, counts");
     let view = graph.view(TemporalScope::NOW).expect("a view");
     let may = |label: VertexLabelId| view.may_have_had_vertices(label).expect("an answer");
     assert!(!may(other.expect("a label").id));

@@ -78,7 +78,7 @@ fn the_past_of_an_edge_is_asked_of_one_part_of_each_epoch() {
     let parts = statistics
         .iter()
         .find(|it| it.name == "parted_partition_parts")
-        .expect("told");
+        .expect("read");
     assert!(parts.value >= 73.0, "{parts:?}");
     // 3 rows, 24, 192, and the rest.
     const EPOCHS: u64 = 4;

@@ -33,7 +33,7 @@ fn rows(graph: &Graph, table: TableId) -> Vec<(Vec<u8>, Vec<u8>)> {
     rows
 }
 
-/// As after a retention sweep that was stopped between the two, of a label that was told later to
+/// As after a retention sweep that was stopped between the two, of a label that was set later to
 /// keep all.
 #[test]
 fn what_only_one_side_of_an_edge_remembers_is_purged() {

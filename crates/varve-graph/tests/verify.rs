@@ -159,7 +159,10 @@ fn damaged(wanted: &str, damage: impl Fn(&Arc<Graph>, &mut Batch)) {
         .expect("written");
     let report = verified(&graph);
     assert!(
-        report.problems.iter().any(|told| told.contains(wanted)),
+        report
+            .problems
+            .iter()
+            .any(|problem| problem.contains(wanted)),
         "wanted '{wanted}', but found {:?}",
         report.problems
     );
@@ -211,7 +214,7 @@ fn events_are_found_where_an_engine_has_its_own_order_of_partitions() {
         .write(&batch, Durability::Buffered)
         .expect("written");
     let report = verified(&graph);
-    let of_two_places = |told: &&String| told.contains("is in two places");
+    let of_two_places = |problem: &&String| problem.contains("is in two places");
     let found = report.problems.iter().filter(of_two_places).count();
     assert_eq!(found, PERSONS, "{:?}", report.problems);
 }
@@ -266,7 +269,7 @@ fn only_the_edges_whose_sides_differ_are_named() {
         .write(&batch, Durability::Buffered)
         .expect("written");
     let report = verified(&graph);
-    let of_sides = |told: &&String| told.contains("the two sides");
+    let of_sides = |problem: &&String| problem.contains("the two sides");
     let named: Vec<&String> = report.problems.iter().filter(of_sides).collect();
     assert_eq!(named.len(), 1, "{:?}", report.problems);
 }

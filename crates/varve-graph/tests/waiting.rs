@@ -21,7 +21,7 @@ const NOW: i64 = 1_000_000;
 /// How long a task may take before the test gives up.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// A clock that goes on only when it is told to, and at which committers wait while it is shut.
+/// A clock that goes on only when it is advanced, and at which committers wait while it is shut.
 #[derive(Default)]
 struct Gate {
     later: AtomicI64,

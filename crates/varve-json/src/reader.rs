@@ -33,7 +33,7 @@ impl Limits {
     };
 
     /// What is read with that a store keeps: whatever once was taken, with other limits perhaps.
-    /// The depth, which bounds the stack, is the greatest that a server can be told to take.
+    /// The depth, which bounds the stack, is the greatest that a server can be configured to take.
     pub const KEPT: Self = Self {
         bytes: usize::MAX,
         depth: 1024,

@@ -23,7 +23,7 @@ pub(crate) struct Passed {
     pub(crate) levels: usize,
 }
 
-/// Levels that are told apart here. Who allows more passes over deeper values level by level.
+/// Levels that are distinguished here. Who allows more passes over deeper values level by level.
 const LEVELS: usize = 128;
 /// A byte of a word that stands for one in each of its bytes.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -75,7 +75,7 @@ pub(crate) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The end of the value that begins at `at` or after white space there. `None` when it is malformed
-/// or over a bound, or nests deeper than is told apart here.
+/// or over a bound, or nests deeper than is distinguished here.
 pub(crate) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed> {
     let (mut values, mut depth, mut levels) = (0, 0, 0);
     // A bit for each open level, the innermost lowest: whether it is an object.
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deeper_than_is_told_apart_is_left_to_the_caller() {
+    fn what_is_deeper_than_is_distinguished_is_left_to_the_caller() {
         let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
         assert!(value(deep(LEVELS).as_bytes(), 0, WIDE).is_some());
         assert!(value(deep(LEVELS + 1).as_bytes(), 0, WIDE).is_none());

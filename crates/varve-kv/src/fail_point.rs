@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// Which failures a place can be told to have.
+/// Which failures a place can be armed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Errors {
     /// None: nothing is read or written here.
@@ -61,7 +61,7 @@ impl FailPoint {
         self.name
     }
 
-    /// The failures that it can be told to have.
+    /// The failures that it can be armed with.
     #[must_use]
     pub const fn errors(&self) -> Errors {
         self.errors
@@ -76,7 +76,7 @@ impl FailPoint {
     /// To be called where the work reaches the place.
     ///
     /// # Errors
-    /// The failure that it was told to have.
+    /// The failure that it is armed with.
     #[inline]
     pub fn reach(&'static self) -> io::Result<()> {
         if !std::ptr::eq(ARMED.load(Ordering::Relaxed), self) {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(reached, [true, true, false, true, true]);
         assert!(SPACE_SYNC.reach().is_ok(), "another place");
         arm("space.sync:io_error").expect("armed");
-        let failure = SPACE_SYNC.reach().expect_err("it was told to");
+        let failure = SPACE_SYNC.reach().expect_err("it is armed");
         assert!(failure.to_string().contains("space.sync"), "{failure}");
         assert!(SPACE_WRITE.reach().is_ok(), "no longer armed");
         arm("commit.latched:pause:1").expect("armed");

@@ -9,7 +9,7 @@ use crate::{Properties, PropertyKeyId};
 /// One of several values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numbered {
-    /// What tells it from the others of its key for as long as it is there.
+    /// What distinguishes it from the others of its key for as long as it is there.
     pub number: u32,
     /// The value; never [`Value::Many`].
     pub value: Value,

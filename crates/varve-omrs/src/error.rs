@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::json::JsonError;
 
-/// A failed call: which exception the client is to throw, and what it is told.
+/// A failed call: which exception the client is to throw, and its message.
 ///
 /// The name of the method and of the repository are not known where most errors arise; the answer
 /// that carries the error adds them (see [`Response::failed`](crate::requests::Response::failed)).
@@ -47,7 +47,7 @@ impl OmrsError {
         }
     }
 
-    /// An invalid parameter: the property `parameterName` tells programs which.
+    /// An invalid parameter: the property `parameterName` names it.
     #[must_use]
     pub fn of_parameter(message: Message, parameter: &str, parameters: &[&str]) -> Self {
         let mut error = Self::with_exception(Exception::InvalidParameter, message, parameters);

@@ -168,13 +168,14 @@ impl<'a> Stepper<'a> {
         self.keeps_rows.get() && self.meter.is_half_empty_with(bytes)
     }
 
-    /// Whether those who keep rows have to let them go: told once, and no more are to be kept then.
+    /// Whether those who keep rows have to let them go: reported once, and no more are to be kept
+    /// then.
     fn must_let_go_rows(&self) -> bool {
         self.keeps_rows.get() && !self.meter.is_half_empty() && self.keeps_rows.replace(false)
     }
 
-    /// Whether something failed that may go well without the rows that are kept: told once, and no
-    /// more are to be kept then.
+    /// Whether something failed that may go well without the rows that are kept: reported once, and
+    /// no more are to be kept then.
     fn may_go_without_rows(&self, error: &OmrsError) -> bool {
         error.message == Message::TooMuchHeld && self.keeps_rows.replace(false)
     }

@@ -21,8 +21,8 @@ mod plan;
 mod properties;
 mod read;
 mod rendering;
+mod row;
 mod rules;
-mod shown;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -111,7 +111,7 @@ pub struct GraphStore {
 }
 
 impl GraphStore {
-    /// The instances that `graph` holds. Nothing can be read or changed before the types are told.
+    /// The instances that `graph` holds. Nothing can be read or changed before the types are set.
     #[must_use]
     pub fn open(graph: Arc<Graph>) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl GraphStore {
     }
 
     /// Waits until the texts of all instances are read, which is begun in the background when the
-    /// types are first told. Returns whether they are known then: they may be too many.
+    /// types are first set. Returns whether they are known then: they may be too many.
     pub fn read_texts(&self) -> bool {
         let Some(state) = self.state.read().clone() else {
             return false;
@@ -148,7 +148,7 @@ impl GraphStore {
         })
     }
 
-    /// A view, and the types that were told when it was made: those of before may not know what it
+    /// A view, and the types that were set when it was made: those of before may not know what it
     /// shows, and by those of after one would search by what it does not have yet.
     fn view_by_types(&self, scope: TemporalScope) -> Result<(View, Arc<TypesInGraph>), OmrsError> {
         loop {

@@ -5,8 +5,8 @@
 //! keeps every state that an instance ever had until the instance is purged.
 
 mod choice;
+mod instance;
 mod rendered;
-mod shown;
 mod stored;
 mod walk;
 
@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use choice::{Choice, Cost, Everything};
+pub use instance::{Candidate, CandidateRow, Instance};
 pub(crate) use rendered::EntityJson;
 pub use rendered::{RenderedEntity, RenderedRelationship};
-pub use shown::{Candidate, CandidateRow, Shown};
 pub use stored::{LifeStatus, Link, StoredEntity, StoredInstance, StoredRelationship, Version};
 pub use walk::{
     Listing, Step, Subject, TestText, TextHint, Visit, VisitHead, VisitLink, VisitLinkAt, Walk,
@@ -64,7 +64,7 @@ pub trait Read {
         self.relationship(guid)
     }
 
-    /// The entity with this GUID, to be told.
+    /// The entity with this GUID, rendered.
     ///
     /// # Errors
     /// As above.
@@ -100,7 +100,7 @@ pub trait Read {
         Ok(())
     }
 
-    /// The relationship of a link that this reader has shown, to be told.
+    /// The relationship of a link that this reader has visited, rendered.
     ///
     /// # Errors
     /// As above.
@@ -124,12 +124,15 @@ pub trait Read {
         Ok(found.map(|found| Candidate::Object(Box::new(found))))
     }
 
-    /// An entity that this reader, or another one at the same point of time, let be kept as a row,
-    /// to be told; `None` of one of which only a proxy is known.
+    /// The entity of a candidate row of this reader, or of another one at the same point of time,
+    /// rendered; `None` of one of which only a proxy is known.
     ///
     /// # Errors
     /// As above.
-    fn kept_entity(&self, _kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+    fn candidate_entity(
+        &self,
+        _kept: &CandidateRow,
+    ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         Err(not_its_own())
     }
 
@@ -137,7 +140,7 @@ pub trait Read {
     ///
     /// # Errors
     /// As above.
-    fn kept_relationship(
+    fn candidate_relationship(
         &self,
         _kept: CandidateRow,
     ) -> Result<Option<RenderedRelationship>, OmrsError> {
@@ -156,7 +159,7 @@ pub trait Read {
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError>;
 
-    /// The same, to be told, without those that `is_known` says to be known, by their GUIDs.
+    /// The same, rendered, without those that `is_known` says to be known, by their GUIDs.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -178,7 +181,7 @@ pub trait Read {
 
     /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no
     /// more than links, each with the content of its row where the store has rows:
-    /// [`Read::rendered_link`] tells it without another look.
+    /// [`Read::rendered_link`] renders it without another look.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -206,7 +209,7 @@ pub trait Read {
         Ok(())
     }
 
-    /// The relationship of a link that was shown with this content, to be told.
+    /// The relationship of a link that was visited with this content, rendered.
     ///
     /// # Errors
     /// As above.
@@ -227,8 +230,8 @@ pub trait Read {
         Ok(entity.map(|entity| LifeStatus::from(&entity)))
     }
 
-    /// The same, and what to keep of it where the store has rows: [`Read::rendered_kept`] tells it
-    /// without another look.
+    /// The same, and what to keep of it where the store has rows: [`Read::rendered_kept`] renders
+    /// it without another look.
     ///
     /// # Errors
     /// As above.
@@ -238,7 +241,7 @@ pub trait Read {
             .map(|life_status| (life_status, None)))
     }
 
-    /// The entity that was kept, to be told.
+    /// The entity of a candidate, rendered.
     ///
     /// # Errors
     /// As above.
@@ -486,7 +489,7 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// The types that instances are kept and found by. The repository tells of every change before
+    /// The types that instances are kept and found by. The repository reports every change before
     /// an instance of the new types comes; the store brings what it keeps into line with them, as
     /// far as that was not done beforehand.
     ///

@@ -56,7 +56,7 @@ impl Plan {
         has
     }
 
-    /// Whether a step tells what others did.
+    /// Whether a step reports what others did.
     #[must_use]
     pub(crate) fn profiles(&self) -> bool {
         let mut profiles = false;

@@ -35,7 +35,7 @@ const VERTEX: TableId = TableId(0);
 /// The element tables are the first five: they are forgotten.
 const ELEMENT_TABLES: u8 = 5;
 
-/// Forgets everything but the schema, once it was told to.
+/// Forgets everything but the schema, once it was asked to.
 struct Forgetful {
     inner: MemoryEngine,
     forgets: Arc<AtomicBool>,

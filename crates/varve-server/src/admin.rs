@@ -1,7 +1,7 @@
 //! `/admin`: backups and verification of a running server, as jobs that go on after the request.
 //!
 //! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify {"graph":"hugegraph"}` answer 202
-//! with a job's number; `GET /admin/jobs/{id}` tells its status. Jobs are kept in memory: what they
+//! with a job's number; `GET /admin/jobs/{id}` has its status. Jobs are kept in memory: what they
 //! leave on disk is what counts. With authentication they are the administrator's; they answer at a
 //! loopback address or at a listener of their own (`admin_listen`).
 
@@ -25,8 +25,8 @@ use crate::state::AppState;
 const JOBS_MAX: usize = 100;
 /// Longest name of a backup, in bytes.
 const NAME_BYTES_MAX: usize = 100;
-/// Problems of a verification that are told in full.
-const PROBLEMS_TOLD: usize = 100;
+/// Problems of a verification that are listed in full.
+const PROBLEMS_MAX: usize = 100;
 
 /// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
@@ -44,9 +44,9 @@ pub(crate) static ROUTES: &[Route] = &[
         .class(Class::Control),
 ];
 
-/// How a job stands.
+/// The status of a job.
 #[derive(Debug, Clone)]
-enum Standing {
+enum JobStatus {
     Running,
     /// Its result, as JSON.
     Done(String),
@@ -56,7 +56,7 @@ enum Standing {
 #[derive(Debug)]
 struct Job {
     kind: &'static str,
-    standing: Standing,
+    status: JobStatus,
 }
 
 /// The jobs of this process.
@@ -69,7 +69,7 @@ impl Jobs {
         let mut jobs = self.0.lock();
         if jobs
             .values()
-            .any(|job| job.kind == kind && matches!(job.standing, Standing::Running))
+            .any(|job| job.kind == kind && matches!(job.status, JobStatus::Running))
         {
             let message = format!("A {kind} is running already");
             return Err(GraphError::new(ErrorKind::IllegalState, message).into());
@@ -77,7 +77,7 @@ impl Jobs {
         let id = jobs.last_key_value().map_or(1, |(last, _)| last + 1);
         let ended = jobs
             .iter()
-            .find(|(_, job)| !matches!(job.standing, Standing::Running));
+            .find(|(_, job)| !matches!(job.status, JobStatus::Running));
         if let (true, Some((&oldest, _))) = (jobs.len() >= JOBS_MAX, ended) {
             jobs.remove(&oldest);
         }
@@ -85,15 +85,15 @@ impl Jobs {
             id,
             Job {
                 kind,
-                standing: Standing::Running,
+                status: JobStatus::Running,
             },
         );
         Ok(id)
     }
 
-    fn end(&self, id: u64, standing: Standing) {
+    fn end(&self, id: u64, status: JobStatus) {
         if let Some(job) = self.0.lock().get_mut(&id) {
-            job.standing = standing;
+            job.status = status;
         }
     }
 }
@@ -163,7 +163,7 @@ fn verification(context: &RequestContext) -> HandlerResult {
             json.key(name).unsigned(count);
         }
         json.key("problems").begin_array();
-        for problem in report.problems.iter().take(PROBLEMS_TOLD) {
+        for problem in report.problems.iter().take(PROBLEMS_MAX) {
             json.string(&without_folders(problem));
         }
         json.end_array().end_object();
@@ -184,21 +184,21 @@ fn start(
         .name(format!("varve-{kind}"))
         .spawn(move || {
             tracing::info!(job = id, kind, "started");
-            let standing = match work(&shared) {
+            let status = match work(&shared) {
                 Ok(result) => {
                     let result = String::from_utf8_lossy(&result).into_owned();
                     tracing::info!(job = id, kind, result, "done");
-                    Standing::Done(result)
+                    JobStatus::Done(result)
                 }
                 Err(error) => {
                     tracing::error!(job = id, kind, %error, "failed");
-                    Standing::Failed(error.message)
+                    JobStatus::Failed(error.message)
                 }
             };
-            shared.jobs().end(id, standing);
+            shared.jobs().end(id, status);
         });
     if let Err(error) = spawned {
-        state.jobs().end(id, Standing::Failed(error.to_string()));
+        state.jobs().end(id, JobStatus::Failed(error.to_string()));
         return Err(ApiError::internal(format!(
             "No thread for the {kind}: {error}"
         )));
@@ -223,10 +223,10 @@ fn job(context: &RequestContext) -> HandlerResult {
         .key("kind")
         .string(job.kind)
         .key("status");
-    match &job.standing {
-        Standing::Running => json.string("running"),
-        Standing::Done(result) => json.string("done").key("result").raw(result.as_bytes()),
-        Standing::Failed(reason) => json
+    match &job.status {
+        JobStatus::Running => json.string("running"),
+        JobStatus::Done(result) => json.string("done").key("result").raw(result.as_bytes()),
+        JobStatus::Failed(reason) => json
             .string("failed")
             .key("error")
             .string(&without_folders(reason)),

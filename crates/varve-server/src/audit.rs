@@ -53,7 +53,7 @@ impl AuditLevel {
     }
 }
 
-/// What a line tells of a request.
+/// What a line logs of a request.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) user: Option<&'a str>,

@@ -98,7 +98,7 @@ mod tests {
             507,
             "hugegraph.backend.BackendException",
         );
-        // Not one that tells the client to try again: it stays so for days.
+        // Not a retryable one: it stays so for days.
         check(
             ErrorKind::Tombstones,
             500,

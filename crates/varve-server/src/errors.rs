@@ -432,8 +432,8 @@ impl ApiError {
     }
 
     /// The message as clients see it.
-    pub(crate) fn told(&self) -> Cow<'_, str> {
-        told(&self.detail, &self.detail.message)
+    pub(crate) fn client_text(&self) -> Cow<'_, str> {
+        client_text(&self.detail, &self.detail.message)
     }
 
     /// The Java class name, without the prefix `class `.
@@ -471,7 +471,7 @@ impl ApiError {
 
 /// A text of an error as clients see it. What a request did wrong is said in its own words, which
 /// may look like paths.
-fn told<'t>(detail: &Detail, text: &'t str) -> Cow<'t, str> {
+fn client_text<'t>(detail: &Detail, text: &'t str) -> Cow<'t, str> {
     match detail.status.is_server_error() {
         true => without_folders(text),
         false => Cow::Borrowed(text),
@@ -483,8 +483,10 @@ fn error_object(detail: &Detail, trace: bool) -> Vec<u8> {
     json.begin_object();
     json.key("exception")
         .string_parts(&["class ", &detail.exception]);
-    json.key("message").string(&told(detail, &detail.message));
-    json.key("cause").string(&told(detail, &detail.cause));
+    json.key("message")
+        .string(&client_text(detail, &detail.message));
+    json.key("cause")
+        .string(&client_text(detail, &detail.cause));
     if trace {
         json.key("trace").begin_array();
         json.string(&detail.origin.to_string());
@@ -502,7 +504,7 @@ pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
     if !text.contains('/') {
         return Cow::Borrowed(text);
     }
-    let mut told = String::with_capacity(text.len());
+    let mut client_text = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_boundary) {
         let word = piece.trim_end_matches(is_boundary);
         let name = match word.starts_with('/') {
@@ -511,13 +513,13 @@ pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
         };
         match name {
             Some(name) => {
-                told.push_str(name);
-                told.push_str(&piece[word.trim_end_matches(['/', ':', '.']).len()..]);
+                client_text.push_str(name);
+                client_text.push_str(&piece[word.trim_end_matches(['/', ':', '.']).len()..]);
             }
-            None => told.push_str(piece),
+            None => client_text.push_str(piece),
         }
     }
-    Cow::Owned(told)
+    Cow::Owned(client_text)
 }
 
 impl From<serde_json::Error> for ApiError {

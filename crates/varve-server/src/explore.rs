@@ -1,6 +1,6 @@
 //! `…/explore/…`: what the explorer in the browser asks for, at any point of both times.
 //!
-//! Each answer tells the times that it used, so that the same question can be asked again and gets
+//! Each answer has the times that it used, so that the same question can be asked again and gets
 //! the same answer. Ids come as texts (`ref`), exactly as a path takes them: a browser rounds
 //! numbers. Elements come with the part of valid time in which their state holds and with the
 //! commit that recorded it. Everything is read through [`varve_view::GraphView`].

@@ -159,7 +159,7 @@ fn root(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()).content_type(ContentType::JsonBare))
 }
 
-/// The resources that clients of HugeGraph are told of.
+/// The resources that are listed to clients of HugeGraph.
 fn hugegraph_routes(context: &RequestContext) -> impl Iterator<Item = &'static Route> {
     let routes = context.state().router().routes().iter().copied();
     routes.filter(|route| route.access.scope != Scope::Metadata)

@@ -132,7 +132,7 @@ pub(crate) enum Claimed {
     Pending(Box<PendingLogin>),
 }
 
-/// What tells who clients are; `None` where authentication is off.
+/// What identifies clients; `None` where authentication is off.
 ///
 /// # Errors
 /// 503 when another server leads the users of the cluster and has not been heard from for long.
@@ -333,7 +333,7 @@ impl From<AuthError> for ApiError {
     }
 }
 
-/// Whether an answer tells that the client was not let in or not allowed.
+/// Whether an answer says that the client was not let in or not allowed.
 pub(crate) fn is_refusal(status: StatusCode) -> bool {
     matches!(
         status,

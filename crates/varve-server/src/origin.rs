@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loopback_host_is_told_from_all_others() {
+    fn a_loopback_host_is_distinguished_from_all_others() {
         let is_for_loopback = |hosts: &[&str]| {
             let mut request = Request::builder().uri("/admin/backup");
             for host in hosts {

@@ -467,7 +467,7 @@ impl Worker {
 
     /// Lets the requests in work end.
     async fn drain(&self) {
-        // A request that has arrived is read before its connection is told of the stop.
+        // A request that has arrived is read before its connection is notified of the stop.
         tokio::time::sleep(BEFORE_STOP).await;
         for (_, connection) in self.connections.borrow().iter() {
             connection.stop();

@@ -49,8 +49,8 @@ section! {
         client_name: ClientName = ClientName::CommonName,
         /// A PEM file with the authorities that sign the certificates of the other servers on one
         /// Cassandra cluster, to which this one forwards requests. Must be given there with
-        /// `tls.certificate_file`. A certificate must have the host that its server tells the
-        /// others.
+        /// `tls.certificate_file`. A certificate must have the host that its server announces to
+        /// the others.
         peer_ca_file: PathBuf = PathBuf::new(),
         /// Whether the handshake of a client without a certificate fails.
         client_certificate_required: bool = false,
@@ -284,7 +284,7 @@ impl Tls {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(every) => {}
-                () = told(&mut hangup) => {}
+                () = received(&mut hangup) => {}
             }
             self.look();
         }
@@ -318,7 +318,7 @@ impl Tls {
 }
 
 /// Waits for a signal.
-async fn told(signal: &mut Option<Signal>) {
+async fn received(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,

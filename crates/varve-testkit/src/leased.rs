@@ -24,8 +24,8 @@ pub struct SharedMemory {
     begun: Mutex<BTreeSet<String>>,
     /// Spaces that this version cannot open.
     unknown: Mutex<BTreeSet<String>>,
-    /// Spaces of which nobody is told who has them, and what is said instead.
-    untold: Mutex<BTreeMap<String, Refusal>>,
+    /// Spaces whose owner is withheld, and the error that is returned instead.
+    withheld: Mutex<BTreeMap<String, Refusal>>,
     /// Names of which somebody makes or removes a space.
     occupied: Mutex<BTreeSet<String>>,
     /// How many spaces were made.
@@ -66,7 +66,7 @@ impl SharedMemory {
             spaces: Mutex::default(),
             begun: Mutex::default(),
             unknown: Mutex::default(),
-            untold: Mutex::default(),
+            withheld: Mutex::default(),
             occupied: Mutex::default(),
             made: AtomicU64::new(0),
             refused: Mutex::default(),
@@ -145,10 +145,10 @@ impl SharedMemory {
         };
     }
 
-    /// No server is told who has that space, but gets what `refusal` makes of its name; or all are
-    /// told again.
+    /// No server learns who has that space, but gets what `refusal` makes of its name; or all learn
+    /// it again.
     pub fn refuse_asking(&self, space: &str, refusal: Option<fn(String) -> KvError>) {
-        let mut untold = self.untold.lock();
+        let mut untold = self.withheld.lock();
         match refusal {
             Some(refusal) => untold.insert(space.to_owned(), refusal),
             None => untold.remove(space),
@@ -200,7 +200,7 @@ impl Engine for LeasedEngine {
     }
 
     fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
-        let refusal = self.shared.untold.lock().get(space).copied();
+        let refusal = self.shared.withheld.lock().get(space).copied();
         if let Some(refusal) = refusal {
             return Err(refusal(space.to_owned()));
         }

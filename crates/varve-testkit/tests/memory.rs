@@ -1,4 +1,4 @@
-//! The in-memory engine passes the suite: bare, behind an engine that could fail but is not told
+//! The in-memory engine passes the suite: bare, behind an engine that could fail but is not armed
 //! to, and as the replicas of a cluster.
 
 mod bare {

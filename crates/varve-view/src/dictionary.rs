@@ -13,8 +13,8 @@ const ENTRY_BYTES: usize = 2 * (size_of::<Box<[u8]>>() + size_of::<Value>() + si
 /// The different values of one property, numbered from 0 in the order in which they were met: a
 /// dictionary, as column stores have it. Belongs to one property of one view.
 ///
-/// Only the view knows what the bytes are by which it tells values apart. Values of equal bytes are
-/// equal; equal values may have different bytes, and so two numbers.
+/// Only the view knows what the bytes are by which it distinguishes values. Values of equal bytes
+/// are equal; equal values may have different bytes, and so two numbers.
 #[derive(Debug, Default)]
 pub struct Dictionary {
     numbers: HashMap<Box<[u8]>, u32, foldhash::fast::RandomState>,

@@ -455,7 +455,7 @@ impl Config {
         Ok(self.server.address().to_string())
     }
 
-    /// What to tell whoever starts a server of a cluster at an address that only this machine
+    /// A warning for whoever starts a server of a cluster at an address that only this machine
     /// reaches, though the cluster's nodes are elsewhere: a second server on another machine could
     /// not hand requests on to it.
     pub(crate) fn unreachable_by_others(&self) -> Option<String> {

@@ -57,7 +57,7 @@ struct IdPage {
     page: Option<String>,
 }
 
-/// What of an element tells whether its label is there.
+/// What of an element says whether its label is there.
 #[derive(Deserialize)]
 struct Labelled {
     label: String,

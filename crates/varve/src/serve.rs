@@ -301,7 +301,7 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
         return Ok(None);
     }
     let tending = Tending::start(Arc::clone(graphs), TEND_EVERY, |graph, error| {
-        tracing::warn!(graph, %error, "who leads cannot be told, or it cannot be taken; tried again");
+        tracing::warn!(graph, %error, "the leader is unknown, or the graph cannot be taken; tried again");
     })?;
     Ok(Some(tending))
 }

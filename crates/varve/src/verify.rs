@@ -12,7 +12,7 @@ use crate::data;
 use crate::rest::GraphClient;
 use crate::{CommandError, NOT_ALL_WELL};
 
-/// Verifies and tells; the exit code says whether all is well.
+/// Verifies and reports; the exit code says whether all is well.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError> {
     let sound = match &arguments.server {
         Some(server) => online(server, arguments)?,

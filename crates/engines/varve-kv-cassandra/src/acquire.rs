@@ -121,7 +121,7 @@ impl Opening<'_> {
         })
     }
 
-    /// What is told of a lease that another has now.
+    /// The error about a lease that another server has now.
     async fn taken(&self) -> KvError {
         match self.read().await {
             Ok(row) if self.cluster.config.shared => led(self.space, &row),

@@ -56,7 +56,7 @@ fn running() -> Duration {
 }
 
 /// Elsewhere the monotonic clock, which may stand still while the machine is suspended: then the
-/// wall clock tells.
+/// wall clock says.
 #[cfg(not(target_os = "linux"))]
 fn running() -> Duration {
     use std::sync::OnceLock;

@@ -352,7 +352,7 @@ impl Cluster {
     /// the next.
     pub(crate) async fn agree(&self) {
         let agreed = self.session.await_schema_agreement();
-        // Without an agreement the next request tells what is missing.
+        // Without an agreement the next request reports what is missing.
         let _ = tokio::time::timeout(AGREEMENT_TIMEOUT, agreed).await;
     }
 
@@ -399,7 +399,7 @@ impl Cluster {
         self.counted(first_success(first, request, COPY_AFTER).await)
     }
 
-    /// Says that a request has no answer yet, which tells nothing where there is no other node.
+    /// Says that a request has no answer yet, which means nothing where there is no other node.
     fn unanswered(&self, asked: &Asked) {
         if self.node_count() > 1 {
             nodes::unanswered(&self.nodes, &self.session, asked);

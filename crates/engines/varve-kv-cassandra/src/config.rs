@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Who the cluster is told it is talking to.
+/// The name under which the cluster knows this client.
 #[derive(Clone)]
 pub struct Credentials {
     /// The role.

@@ -111,7 +111,7 @@ impl Directory {
             turn: cluster.prepare(&turn, Use::Conditional).await?,
             remove: cluster.prepare(&remove, Use::Conditional).await?,
         };
-        // Who may not read it is told so here.
+        // Who may not read it gets the error here.
         directory.entries(cluster).await?;
         Ok(directory)
     }
@@ -244,7 +244,7 @@ impl Directory {
         match answer {
             Ok(true) => Ok(true),
             Ok(false) | Err(Failure::Unknown(_)) => {
-                // The keyspace's name is nobody else's, so a row that has it tells.
+                // The keyspace's name is nobody else's, so a row that has it decides.
                 match self.find(cluster, space).await? {
                     Some(row) if row.keyspace != keyspace || row.state == DROPPING => {
                         Ok(row.keyspace == keyspace && state == DROPPING)

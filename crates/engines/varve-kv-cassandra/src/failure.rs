@@ -13,7 +13,7 @@ use crate::tls;
 /// password is right.
 const ROLES_AWAY: &str = "Unable to perform authentication";
 /// How they begin when it could not read what a role may do: too few of the nodes that keep that
-/// are up. It looks before it carries out anything, every two seconds unless told otherwise.
+/// are up. It looks before it carries out anything, every two seconds by default.
 const RIGHTS_AWAY: &str = "Unable to perform authorization";
 /// What a node says of a table or keyspace that it does not have, by version.
 const NOT_HERE: [&str; 2] = ["does not exist", "unconfigured table"];
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_cannot_have_happened_is_told_as_not_done() {
+    fn only_what_cannot_have_happened_is_reported_as_not_done() {
         assert!(matches!(of(DbError::IsBootstrapping), Failure::NotDone(_)));
         assert!(matches!(of(DbError::Overloaded), Failure::Unknown(_)));
         assert!(matches!(of(DbError::ServerError), Failure::Unknown(_)));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_cluster_never_takes_is_not_told_to_try_again() {
+    fn what_the_cluster_never_takes_is_not_reported_as_retryable() {
         let of = |words: &str| -> Failure {
             let attempt = RequestAttemptError::DbError(DbError::Invalid, words.to_owned());
             ExecutionError::from(attempt).into()
@@ -305,7 +305,7 @@ mod tests {
         assert!(matches!(away.into_error("s"), KvError::Away { .. }));
     }
 
-    fn told(error: DbError, words: &str) -> Failure {
+    fn failure_of(error: DbError, words: &str) -> Failure {
         ExecutionError::from(RequestAttemptError::DbError(error, words.to_owned())).into()
     }
 
@@ -317,7 +317,7 @@ mod tests {
              Operation timed out - received only 0 responses.",
             "Unable to perform authorization of login permission: Cannot achieve consistency level QUORUM",
         ] {
-            let away = told(DbError::Unauthorized, words);
+            let away = failure_of(DbError::Unauthorized, words);
             assert!(matches!(away, Failure::NotDone(_)), "{away:?}");
             assert!(matches!(away.into_error("s"), KvError::Away { .. }));
             use ConnectionSetupRequestErrorKind as Kind;
@@ -326,7 +326,7 @@ mod tests {
             assert!(matches!(login, Failure::NotDone(_)), "{login:?}");
         }
         let words = "User graphs has no MODIFY permission on <table varve_g_0.vertex> or any of its parents";
-        let missing = told(DbError::Unauthorized, words);
+        let missing = failure_of(DbError::Unauthorized, words);
         assert!(matches!(missing, Failure::Refused(_)), "{missing:?}");
         let written = missing.unwritten("s");
         assert!(matches!(written, KvError::ReadOnly { .. }), "{written}");
@@ -339,7 +339,7 @@ mod tests {
             "keyspace varve_g_0 does not exist",
             "unconfigured table vertex",
         ] {
-            let one = told(DbError::Invalid, words);
+            let one = failure_of(DbError::Invalid, words);
             assert!(matches!(one, Failure::NotHere(_)), "{one:?}");
             assert!(!one.for_good());
             assert!(matches!(one.clone().opening("s"), KvError::Away { .. }));

@@ -58,7 +58,7 @@ pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
 }
 
 /// The key as it was given.
-pub(crate) fn shown_partition<'a>(core: &Core, table: TableId, stored: &'a [u8]) -> &'a [u8] {
+pub(crate) fn given_partition<'a>(core: &Core, table: TableId, stored: &'a [u8]) -> &'a [u8] {
     let only_empty = (core.specs[usize::from(table.0)].partition_len)(&[]) == Some(0);
     if only_empty { &[] } else { stored }
 }
@@ -110,7 +110,7 @@ impl FullScan<'_> {
         let place = (table, partition);
         read_partition(core, self.bridge, place, from, &mut |clustering, value| {
             visit(Row {
-                partition: shown_partition(core, table, partition),
+                partition: given_partition(core, table, partition),
                 clustering,
                 value,
             })
@@ -287,11 +287,11 @@ impl FullScan<'_> {
                 took += time;
                 match page {
                     Ok(page) => {
-                        let (next, shown) = (page.next.clone(), self.show(&page, visit)?);
-                        match shown {
-                            Shown::Enough => return Ok(Flow::Break(())),
-                            Shown::All(None) => {}
-                            Shown::All(row) => {
+                        let (next, visited) = (page.next.clone(), self.visit_rows(&page, visit)?);
+                        match visited {
+                            Visited::Enough => return Ok(Flow::Break(())),
+                            Visited::All(None) => {}
+                            Visited::All(row) => {
                                 last = row;
                                 search.bounds.found();
                             }
@@ -364,29 +364,33 @@ impl FullScan<'_> {
         })
     }
 
-    fn show(&self, page: &Page, visit: &mut dyn FnMut(Row<'_>) -> Flow) -> Result<Shown, KvError> {
+    fn visit_rows(
+        &self,
+        page: &Page,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<Visited, KvError> {
         let failed = |failure: Failure| error(self.core, failure);
         let rows = page.rows.rows::<(&[u8], &[u8], &[u8])>();
         let mut last = None;
         for row in rows.map_err(|error| failed(unreadable(error)))? {
             let (partition, clustering, value) = row.map_err(|error| failed(unreadable(error)))?;
             let row = Row {
-                partition: shown_partition(self.core, self.table, partition),
+                partition: given_partition(self.core, self.table, partition),
                 clustering,
                 value,
             };
             if visit(row).is_break() {
-                return Ok(Shown::Enough);
+                return Ok(Visited::Enough);
             }
             last = Some((partition, clustering));
         }
         let last = last.map(|(partition, clustering)| (partition.to_vec(), clustering.to_vec()));
-        Ok(Shown::All(last))
+        Ok(Visited::All(last))
     }
 }
 
 /// What was shown of a page.
-enum Shown {
+enum Visited {
     /// As much as was wanted.
     Enough,
     /// All; the last row's keys, if it has rows.

@@ -190,7 +190,7 @@ pub(crate) struct Known {
     memory: Arc<KnownMemory>,
     /// A [`Has`]: raised only, to [`Has::Some`] before a row is put.
     has: AtomicU8,
-    /// Told when the rows of before are wanted.
+    /// Notified when the rows of before are wanted.
     pub(crate) wanted: Arc<Notify>,
     /// Changed only when it gives up.
     segments: RwLock<Segments>,

@@ -13,7 +13,7 @@ use varve_kv::TableId;
 
 use crate::cluster::Use;
 use crate::failure::Failure;
-use crate::full::shown_partition;
+use crate::full::given_partition;
 use crate::log::unreadable;
 use crate::space::Core;
 use crate::statements::quoted;
@@ -107,7 +107,7 @@ impl Core {
         let rows = page.rows.rows::<(&[u8], &[u8])>().map_err(unreadable)?;
         for row in rows {
             let (partition, clustering) = row.map_err(unreadable)?;
-            let partition = shown_partition(self, table, partition);
+            let partition = given_partition(self, table, partition);
             self.known.add_row(table, partition, clustering);
         }
         place.page = page.next.map(|next| (statement, next));

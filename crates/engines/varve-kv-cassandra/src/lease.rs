@@ -274,7 +274,7 @@ pub(crate) fn applied(
 pub(crate) struct Lease {
     state: Mutex<LeaseState>,
     changed: watch::Sender<u64>,
-    /// Told when somebody has found that it may not be relied on now.
+    /// Notified when somebody has found that it may not be relied on now.
     pub(crate) wanted: Arc<Notify>,
     /// The process and the term; the other numbers are not kept up.
     pub(crate) row: LeaseRow,

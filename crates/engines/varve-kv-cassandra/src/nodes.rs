@@ -202,7 +202,7 @@ impl LoadBalancingPolicy for Nodes {
 struct Silence {
     nodes: Mutex<HashMap<u128, Heard>>,
     silent: AtomicUsize,
-    /// Told when a node has become silent, or is not in doubt any more.
+    /// Notified when a node has become silent, or is not in doubt any more.
     changes: watch::Sender<()>,
 }
 

@@ -308,13 +308,13 @@ mod tests {
     use super::*;
     use varve_kv::Batch;
 
-    type Shown = (ChangeKind, u8, Vec<u8>, Vec<u8>);
+    type ChangeRow = (ChangeKind, u8, Vec<u8>, Vec<u8>);
 
     fn plan(batch: &Batch) -> Plan {
         Plan::of(Arc::from(batch.bytes()), 0, batch.sweeps()).unwrap()
     }
 
-    fn shown(plan: &Plan, piece: &Piece) -> Vec<Shown> {
+    fn change_rows(plan: &Plan, piece: &Piece) -> Vec<ChangeRow> {
         let changes = piece.changes.iter();
         changes
             .map(|change| {
@@ -342,7 +342,7 @@ mod tests {
             .map(|piece| plan.partition(piece))
             .collect();
         assert_eq!(keys, [&b"p"[..], b"q", b"\0"]);
-        let first = shown(&plan, &plan.pieces()[0]);
+        let first = change_rows(&plan, &plan.pieces()[0]);
         let put = |table, value: &[u8]| (ChangeKind::Put, table, b"c".to_vec(), value.to_vec());
         assert_eq!(first, [put(1, b"1"), put(3, b"3")]);
     }
@@ -358,7 +358,7 @@ mod tests {
         batch.put(t, b"p", b"b", b"3");
         let plan = plan(&batch);
         assert_eq!(
-            shown(&plan, &plan.pieces()[0]),
+            change_rows(&plan, &plan.pieces()[0]),
             [
                 (ChangeKind::Delete, 1, b"a".to_vec(), vec![]),
                 (ChangeKind::Put, 1, b"b".to_vec(), b"3".to_vec()),
@@ -379,7 +379,7 @@ mod tests {
             (ChangeKind::Put, table, key.to_vec(), value.to_vec())
         };
         assert_eq!(
-            shown(&plan, &plan.pieces()[0]),
+            change_rows(&plan, &plan.pieces()[0]),
             [
                 (ChangeKind::DeletePrefix, 1, b"a".to_vec(), vec![]),
                 put(1, b"ac", b"4"),
@@ -396,9 +396,9 @@ mod tests {
             from: vec![2],
             to: Some(vec![9]),
         };
-        let kinds = |batch: &Batch| -> Vec<Shown> {
+        let kinds = |batch: &Batch| -> Vec<ChangeRow> {
             let plan = plan(batch);
-            shown(&plan, &plan.pieces()[0])
+            change_rows(&plan, &plan.pieces()[0])
         };
         let row = |kind, table: TableId, key: u8| (kind, table.0, vec![key], vec![]);
         let range_of = |first: u8, last: u8| {

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn damage_is_reported() {
         let record = Record::of(&batch(b"v"), TABLES);
         for at in 0..record.bytes.len() {
             let mut chunk = chunks(1, &record).remove(0);

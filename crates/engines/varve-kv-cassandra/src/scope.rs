@@ -1,7 +1,7 @@
 //! Which nodes' answers count, as one agreement of all processes on a list of spaces.
 //!
 //! Two processes of which one asks most nodes of a datacenter and the other most of all nodes, or
-//! most of another datacenter, may each be told that nobody has a space open. So a row beside the
+//! most of another datacenter, may each read that nobody has a space open. So a row beside the
 //! list says what all of them ask, and who asks something else opens nothing.
 //!
 //! The row is written conditionally, in one order for the nodes of all datacenters whatever a
@@ -25,7 +25,7 @@ use crate::statements::quoted;
 pub(crate) const TABLE: &str = "settings";
 /// Name of the row.
 const ROW: &str = "consistency";
-/// How the datacenter is told in it.
+/// How it names the datacenter.
 const IN: &str = "local_quorum in ";
 const QUORUM: &str = "quorum";
 /// What lies between that which is to come and who changes it.
@@ -144,7 +144,7 @@ impl Agreed {
     }
 }
 
-/// What is told to who finds another's change.
+/// The error when another's change is found.
 pub(crate) fn overtaken() -> Failure {
     Failure::InUse("another process changes it, too".to_owned())
 }
@@ -264,7 +264,7 @@ impl ScopeTable {
                 Err(other) => failure = Some(other),
             }
             match self.find(cluster).await? {
-                // It was made, but who knows how many nodes have it: once more, to be told.
+                // It was made, but who knows how many nodes have it: once more, to know.
                 Some(row) if row == *to => from = to,
                 Some(row) if row == *from => {}
                 _ => return Err(overtaken()),
@@ -308,9 +308,9 @@ mod tests {
         assert_eq!(agreed.fits(&here, "varve"), Ok(()));
         for other in [&Scope::All, &there] {
             let refused = agreed.fits(other, "varve").unwrap_err();
-            let told = refused.text();
+            let message = refused.text();
             for part in [here.to_string(), other.to_string(), "varve".to_owned()] {
-                assert!(told.contains(&part), "{told}");
+                assert!(message.contains(&part), "{message}");
             }
             assert!(refused.for_good());
         }

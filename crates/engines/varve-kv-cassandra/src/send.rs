@@ -98,7 +98,7 @@ fn home(cluster: &Cluster, store: &Store, plan: &Plan, piece: &Piece) -> u128 {
 }
 
 /// Sends some pieces as one request, and returns those that failed. What is refused together is
-/// sent by itself: a cluster may be told to take less.
+/// sent by itself: a cluster may be configured to take less.
 async fn send(
     cluster: &Cluster,
     store: &Store,
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_refused_for_good_the_piece_is_told() {
+    fn of_what_is_refused_for_good_the_piece_is_named() {
         let mut batch = Batch::new();
         batch.put(TableId(0), b"one", b"c", b"v");
         batch.put(TableId(0), &[0xab; 100], b"c", b"v");
@@ -271,10 +271,10 @@ mod tests {
         let away = (1, Failure::NotDone("away".to_owned()));
         assert_eq!(refused(&plan, &[late.clone(), away]), None);
         let large = (1, Failure::TooLarge("too large".to_owned()));
-        let told = refused(&plan, &[late, large]).expect("one is refused");
+        let message = refused(&plan, &[late, large]).expect("one is refused");
         let key = "ab".repeat(SHOWN_KEY_BYTES);
         assert_eq!(
-            told,
+            message,
             format!(
                 "the cluster refuses 1 changes of 102 bytes to the partition 0x{key}…: too large"
             )

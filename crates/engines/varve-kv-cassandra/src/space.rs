@@ -141,7 +141,7 @@ impl Core {
     /// The record decides: up to it the batch may be given up, after it never. A batch of one
     /// partition has one too, though its request would be atomic by itself: a request that a node
     /// holds back, and carries out when another server has the space and has read what it changes,
-    /// could not be told from that one's own writes. A record that comes late nobody looks at.
+    /// could not be distinguished from that one's own writes. Late records are ignored.
     async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
         self.slices.lock().insert(slice_of(stamp));
         let stored = Stored::nothing_of(record);

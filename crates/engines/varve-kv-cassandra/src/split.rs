@@ -342,15 +342,15 @@ mod tests {
         for (n, from) in keys.iter().enumerate() {
             let ends = keys[n + 1..].iter().copied().map(Some);
             for to in ends.chain([NO_MORE]) {
-                let told = format!("{from:?} to {to:?}");
+                let case = format!("{from:?} to {to:?}");
                 let cuts = cuts(from, to);
-                assert!(cuts.is_sorted_by(|a, b| a < b), "{told}: {cuts:?}");
+                assert!(cuts.is_sorted_by(|a, b| a < b), "{case}: {cuts:?}");
                 assert!(
                     cuts.iter().all(|cut| cut.as_slice() > *from),
-                    "{told}: {cuts:?}"
+                    "{case}: {cuts:?}"
                 );
                 let below = |cut: &Vec<u8>| to.is_none_or(|to| cut.as_slice() < to);
-                assert!(cuts.iter().all(below), "{told}: {cuts:?}");
+                assert!(cuts.iter().all(below), "{case}: {cuts:?}");
             }
         }
         assert_eq!(cuts(b"", NO_MORE).len(), 15);

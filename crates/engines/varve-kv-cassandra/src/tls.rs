@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_must_have_the_address_that_its_certificate_names_unless_told_otherwise() {
+    fn a_node_must_have_the_address_that_its_certificate_names_by_default() {
         assert_eq!(handshake("ca.pem", true, "127.0.0.1"), Ok(()));
         let elsewhere = handshake("ca.pem", true, "127.0.0.2").expect_err("another address");
         assert!(matches!(&elsewhere, Error::InvalidCertificate(error) if is_of_name(error)));

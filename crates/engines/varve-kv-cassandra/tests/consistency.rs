@@ -48,9 +48,9 @@ fn written(engine: &Scratch) -> i64 {
 fn who_asks_other_nodes_is_refused() {
     let Some(one) = Scratch::new() else { return };
     assert_eq!(stored(&one), [LOCAL]);
-    let told = refused(with(&one, Consistency::Quorum));
+    let message = refused(with(&one, Consistency::Quorum));
     for part in [LOCAL, "consistency quorum,", "change-consistency"] {
-        assert!(told.contains(part), "{told}");
+        assert!(message.contains(part), "{message}");
     }
     drop(one.again());
 }
@@ -151,10 +151,10 @@ fn it_is_changed_while_nobody_has_a_space_open() {
     for create in [false, true] {
         let name = if create { "t" } else { "s" };
         let refused = one.open(name, TABLES, create).err();
-        let told = format!("{refused:?}");
+        let message = format!("{refused:?}");
         assert!(
-            told.contains("Unavailable") && told.contains(LOCAL),
-            "{told}"
+            message.contains("Unavailable") && message.contains(LOCAL),
+            "{message}"
         );
     }
     assert!(one.drop_space("s", None).is_err());
@@ -162,7 +162,7 @@ fn it_is_changed_while_nobody_has_a_space_open() {
     assert_eq!(
         space.lease().term,
         term + 2,
-        "nobody took the lease to be told so"
+        "nobody took the lease to find out"
     );
     drop(space);
     drop(other);
@@ -181,11 +181,11 @@ fn a_list_that_is_not_there_is_not_made_by_a_change() {
         ..with(&one, Consistency::Quorum)
     };
     let refused = CassandraEngine::change_consistency(config).unwrap_err();
-    let told = refused.to_string();
-    assert!(matches!(refused, KvError::Missing { .. }), "{told}");
+    let message = refused.to_string();
+    assert!(matches!(refused, KvError::Missing { .. }), "{message}");
     assert!(
-        told.contains("there is no keyspace") && told.contains(&keyspace),
-        "{told}"
+        message.contains("there is no keyspace") && message.contains(&keyspace),
+        "{message}"
     );
     let made = format!(
         "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{keyspace}'"

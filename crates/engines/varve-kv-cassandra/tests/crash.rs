@@ -13,7 +13,8 @@ use node::Scratch;
 use varve_kv::{Batch, Durability, Engine, ReaderExt, Space, fail_point};
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, all_rows, named, point};
 
-/// Tells the test binary that it is the process to be killed: the keyspace, and where it is to die.
+/// Says to the test binary that it is the process to be killed: the keyspace, and where it is to
+/// die.
 const CHILD_KEYSPACE: &str = "VARVE_CRASH_CHILD_KEYSPACE";
 const CHILD_PLACE: &str = "VARVE_CRASH_CHILD_PLACE";
 /// Rows of each batch, every one in a partition of its own.
@@ -57,15 +58,15 @@ fn killed_at(engine: &Scratch, test: &str, place: &str) -> u64 {
         .output()
         .unwrap();
     assert!(!output.status.success(), "{place} was not reached");
-    let told = String::from_utf8_lossy(&output.stdout);
-    let acknowledged = told
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let acknowledged = printed
         .lines()
         .filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok())
         .max()
         .unwrap_or(0);
     assert!(
         acknowledged >= 1,
-        "{place}: {told}\n{}",
+        "{place}: {printed}\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
     acknowledged

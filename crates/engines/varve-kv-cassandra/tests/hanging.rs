@@ -1,5 +1,5 @@
 //! One of three nodes hangs: its process is stopped, so its connections stay and nothing answers.
-//! Writes go on past it, and none is lost. How many there are a second is told; asserted is that
+//! Writes go on past it, and none is lost. How many there are a second is printed; asserted is that
 //! they are not a tenth of those before. It takes three nodes of its own, so only where
 //! `VARVE_TEST_CLUSTER` is set, as `tests/cassandra/faults.sh` does.
 

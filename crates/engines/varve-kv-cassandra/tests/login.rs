@@ -1,6 +1,6 @@
 //! Against a node that asks for a role and its password: who has none, or a wrong one, or too few
-//! rights, is told so at once; the rights that the documents name are enough. Rights that cannot be
-//! read for a while are waited for; and what a write that was begun lacks has to be given before
+//! rights, gets an error at once; the rights that the documents name are enough. Rights that cannot
+//! be read for a while are waited for; and what a write that was begun lacks has to be given before
 //! anything else is written. What the end of the process cuts off is of unknown outcome.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
@@ -28,8 +28,7 @@ const NODE: Nodes = Nodes {
     ],
 };
 /// What such a node has in its configuration. It remembers roles, so that the first one is let in
-/// while nothing can be read of others, and rights for two seconds, as it does unless told
-/// otherwise.
+/// while nothing can be read of others, and rights for two seconds, as it does by default.
 const ASKS_FOR_ROLES: &str = "authenticator: {class_name: PasswordAuthenticator}\n\
      authorizer: {class_name: CassandraAuthorizer}\nrole_manager: {class_name: CassandraRoleManager}\nroles_validity: 1h";
 /// After how long a node looks anew at what a role may do.
@@ -221,7 +220,7 @@ fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: 
     put_point(&*space, 7).unwrap();
 }
 
-/// The node hangs with a write when the process is told to end: whoever opens the space next finds
+/// The node hangs with a write when the process is asked to end: whoever opens the space next finds
 /// all of it, or nothing.
 fn the_end_cuts_a_write_off() {
     let mut impatient = config("graphs", "right");

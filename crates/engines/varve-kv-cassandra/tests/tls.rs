@@ -1,5 +1,5 @@
 //! Against a node that only speaks TLS and asks for a certificate: who has what is needed is let
-//! in; who lacks something is told what, at once.
+//! in; an error names what is missing, at once.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -44,7 +44,7 @@ fn connect(tls: Option<Tls>) -> Result<CassandraEngine, KvError> {
     CassandraEngine::connect(config)
 }
 
-/// What a connection that is of no use is told.
+/// The error of a connection that is of no use.
 fn refused(tls: Tls) -> String {
     match connect(Some(tls)).err() {
         Some(KvError::Unavailable { detail, .. }) => detail,
@@ -63,7 +63,7 @@ fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
     };
     let right = made_for_clients();
     let identity = right.identity.clone().unwrap();
-    let told = |tls: Tls, words: &str| {
+    let refused_with = |tls: Tls, words: &str| {
         let detail = refused(tls);
         println!("{detail}");
         assert!(detail.contains(words), "{detail}");
@@ -74,17 +74,17 @@ fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
         trusted: others.join("ca.pem"),
         ..right.clone()
     };
-    told(stranger.clone(), "not signed by any that is trusted");
+    refused_with(stranger.clone(), "not signed by any that is trusted");
     let any_host = Tls {
         verify_host: false,
         ..stranger
     };
-    told(any_host, "not signed by any that is trusted");
+    refused_with(any_host, "not signed by any that is trusted");
     let nameless = Tls {
         identity: None,
         ..right.clone()
     };
-    told(nameless, "certificate of this server");
+    refused_with(nameless, "certificate of this server");
     let unknown = Tls {
         identity: Some(Identity {
             certificate: others.join("node.pem"),
@@ -92,7 +92,7 @@ fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
         }),
         ..right.clone()
     };
-    told(unknown, "certificate of this server");
+    refused_with(unknown, "certificate of this server");
     let mixed = Tls {
         identity: Some(Identity {
             key: others.join("node.key"),
@@ -100,14 +100,14 @@ fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
         }),
         ..right.clone()
     };
-    told(mixed, "client.pem cannot be used with the key in ");
+    refused_with(mixed, "client.pem cannot be used with the key in ");
     let swapped = Tls {
         trusted: identity.key,
         ..right.clone()
     };
-    told(swapped, "client.key cannot be used: ");
-    // A node that wants TLS says nothing to who does not speak it, so that is not told from one
-    // that is starting.
+    refused_with(swapped, "client.key cannot be used: ");
+    // A node that wants TLS says nothing to who does not speak it, so it is not distinguished from
+    // one that is starting.
     let plain = connect(None).err();
     assert!(matches!(plain, Some(KvError::Away { .. })), "{plain:?}");
 

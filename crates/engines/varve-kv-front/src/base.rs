@@ -8,8 +8,8 @@ use crate::flusher::{HANDED_OVER, SORTED};
 use crate::sorted::Run;
 use crate::table::Table;
 
-/// After so many rows those who wait for room are told how far a flush is.
-const TOLD_EVERY: usize = 1_024;
+/// After so many rows a flush reports its progress to those who wait for room.
+const REPORT_EVERY: usize = 1_024;
 
 /// A space that keeps rows in sorted files and takes whole sorted tables at once. Beside
 /// [`Base::ingest`] nothing writes to it while a front table is before it.
@@ -41,7 +41,7 @@ pub trait Base: Space {
         Ok(())
     }
 
-    /// Told before [`Base::ingest`]: whether nearly all rows that come are new, so that merging
+    /// Called before [`Base::ingest`]: whether nearly all rows that come are new, so that merging
     /// them with what is there frees no room.
     fn expect(&self, new_rows: bool) {
         let _ = new_rows;
@@ -103,7 +103,7 @@ impl SortedTable<'_> {
     pub fn rows<E>(&self, mut visit: impl FnMut(RunRow<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut stored = self.before;
         self.run.visit_newest(self.table, |row| {
-            if stored.is_multiple_of(TOLD_EVERY) {
+            if stored.is_multiple_of(REPORT_EVERY) {
                 let part = stored as f64 / self.rows as f64;
                 self.table
                     .set_flushed(SORTED + (HANDED_OVER - SORTED) * part);

@@ -186,7 +186,7 @@ pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<()
 }
 
 /// Flushes until nothing waits, or what waits cannot be flushed. Should it ever panic, whoever
-/// waits for it is told so.
+/// waits for it gets an error.
 fn run(shared: &Shared) {
     let work = std::panic::AssertUnwindSafe(|| flush_all(shared));
     if std::panic::catch_unwind(work).is_err() {

@@ -2,15 +2,16 @@
 //! crash.
 //!
 //! A directory of *segments*, files that records are appended to. [`format`] has the bytes,
-//! [`recover`] tells a torn end from damage, [`disk`] is what is needed of a file system. What
-//! holds at each moment:
+//! [`recover`] distinguishes a torn end from damage, [`disk`] is what is needed of a file system.
+//! What holds at each moment:
 //!
 //! - A segment gets its name when its head is on stable storage, so a segment without a sound head
 //!   is damage.
 //! - The next segment exists before the last one is marked as closed, so a closed last segment
 //!   means a missing file.
 //! - The [`mark`] beside the directory has the log's id, which every segment has too, so another
-//!   log is told from this one. It names the first segment needed before any is removed, so a gap
+//!   log is distinguished from this one. It names the first segment needed before any is removed,
+//!   so a gap
 //!   means a missing file, and what an interrupted removal left is known to be garbage.
 //! - Bytes whose sync failed may look stored until the machine stops. So opening writes again what
 //!   is not known to be on stable storage, and syncs the names it found, and only then builds on
@@ -244,15 +245,15 @@ impl Log {
         let active = &mut self.active;
         let head = record.encode(&active.head, active.position());
         if let Err((written, error)) = active.file.write([&head, payload], active.offset) {
-            let told = self.progress.failed("writing the log", &error);
-            if written > 0 && errors::nothing_stored(&told) {
+            let failure = self.progress.failed("writing the log", &error);
+            if written > 0 && errors::nothing_stored(&failure) {
                 active.file.cut(active.offset).map_err(|error| {
                     self.progress
                         .broke("cutting off a record that found no room", &error)
                 })?;
                 active.ahead = Ahead::none(active.offset, self.progress.syncs());
             }
-            return Err(told);
+            return Err(failure);
         }
         active.offset += record.record_bytes();
         Ok(())

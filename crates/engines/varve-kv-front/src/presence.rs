@@ -9,7 +9,7 @@
 //! own, once enough look-ups have been in vain; until it is through, the filter says nothing. It
 //! reads newer and newer states in steps, so it pins none for long. What a newer one has and an old
 //! one has not was added here. What an old one has and a newer one has not was deleted: so views of
-//! states from before it was through are never told that a row is absent.
+//! states from before it was through never get the answer that a row is absent.
 //!
 //! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
 //! Filters, 2007): one bit in each of the eight words of one cache line. It grows by segments, each

@@ -80,7 +80,7 @@ pub(crate) struct SpaceRows {
     tables: AtomicU64,
 }
 
-/// Some tables. Two whose numbers are 64 apart are not told from each other.
+/// Some tables. Two whose numbers are 64 apart are not distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tables(u64);
 
@@ -294,7 +294,7 @@ impl SpaceRows {
 
     /// The number of the set that a row belongs to.
     fn set(&self, hash: u64) -> usize {
-        // The high half chooses the set evenly whatever their number; the rest tells rows apart.
+        // The high half chooses the set evenly whatever their number; the rest distinguishes rows.
         let sets = self.cache.marks.len() as u64;
         ((u128::from(hash) * u128::from(sets)) >> 64) as usize
     }

@@ -245,7 +245,7 @@ impl Shared {
             return;
         };
         let learn = move || {
-            // What cannot be read is told to those who ask for it.
+            // What cannot be read is reported to those who ask for it.
             let _ = own
                 .presence
                 .learn(&*own.base, || own.view().rows.generation());

@@ -431,7 +431,7 @@ fn a_full_disk_at_flushing_passes_when_room_returns() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
-/// The same when file descriptors have run out: writers are told that it may pass.
+/// The same when file descriptors have run out: writers get an error that says it may pass.
 #[test]
 fn missing_descriptors_at_flushing_pass_when_some_are_free() {
     let dir = temporary();
@@ -459,7 +459,7 @@ fn missing_descriptors_at_flushing_pass_when_some_are_free() {
 const ALONE: &str = "VARVE_TEST_WITHOUT_DESCRIPTORS";
 
 /// The same when the process really has none, so that the log cannot begin a segment: the table
-/// grows to twice its size, then writers are told that it may pass, and it does.
+/// grows to twice its size, then writers get an error that says it may pass, and it does.
 #[test]
 fn missing_descriptors_at_freezing_pass_when_some_are_free() {
     if std::env::var_os(ALONE).is_none() {
@@ -471,9 +471,9 @@ fn missing_descriptors_at_freezing_pass_when_some_are_free() {
             .env(ALONE, "1")
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stdout);
         assert!(
-            output.status.success() && told.contains("1 passed"),
+            output.status.success() && printed.contains("1 passed"),
             "{output:?}"
         );
         return;

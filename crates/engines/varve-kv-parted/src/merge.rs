@@ -125,7 +125,7 @@ impl PartialOrd for Front<'_> {
 }
 
 /// Why no more rows were shown.
-enum Shown {
+enum Visited {
     /// A page is used up.
     Some,
     All,
@@ -183,10 +183,10 @@ pub(crate) fn scan(
     };
     while !merge.range.is_empty() {
         merge.read_on()?;
-        match merge.show(visit)? {
-            Shown::Some => {}
-            Shown::All => break,
-            Shown::Enough => return Ok(Flow::Break(())),
+        match merge.visit_rows(visit)? {
+            Visited::Some => {}
+            Visited::All => break,
+            Visited::Enough => return Ok(Flow::Break(())),
         }
     }
     Ok(Flow::Continue(()))
@@ -281,7 +281,10 @@ impl Merge<'_> {
     }
 
     /// Shows rows until a page is used up that is not its part's last.
-    fn show(&mut self, visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow) -> Result<Shown, KvError> {
+    fn visit_rows(
+        &mut self,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<Visited, KvError> {
         let reverse = self.reverse;
         let mut fronts: BinaryHeap<Front<'_>> = BinaryHeap::with_capacity(self.pages.len());
         for (part, page) in self.pages.iter().enumerate() {
@@ -319,11 +322,11 @@ impl Merge<'_> {
             if let Some(value) = value
                 && visit(key, value).is_break()
             {
-                return Ok(Shown::Enough);
+                return Ok(Visited::Enough);
             }
         }
         if !used_up {
-            return Ok(Shown::All);
+            return Ok(Visited::All);
         }
         self.goes_on = true;
         if let Some(last) = last {
@@ -332,6 +335,6 @@ impl Merge<'_> {
                 false => self.range.from = [last, &[0]].concat(),
             }
         }
-        Ok(Shown::Some)
+        Ok(Visited::Some)
     }
 }

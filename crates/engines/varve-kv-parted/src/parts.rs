@@ -2,7 +2,7 @@
 //!
 //! The key of a part is the partition's, then the epoch and the number of the part, one byte each.
 //! As no partition key of a table is the start of another, no partition has such a key, and it
-//! tells the partition. A value in a part is `01` and the row's value, or nothing where the row is
+//! names the partition. A value in a part is `01` and the row's value, or nothing where the row is
 //! gone and an older epoch has, or had, one of its key.
 //!
 //! **A record** is: `01`, the bytes that the newest epoch has taken (8, big endian), then of each

@@ -30,7 +30,8 @@ type Taken<'b> = HashMap<&'b [u8], Option<Arc<Parted>>>;
 /// A batch with its writes where they belong.
 pub(crate) struct Placed {
     pub(crate) batch: Batch,
-    /// The partitions of which it empties older epochs: they have to be told when it is written.
+    /// The partitions of which it empties older epochs: they have to be notified when it is
+    /// written.
     pub(crate) emptied: Vec<Arc<Parted>>,
 }
 
@@ -417,12 +418,12 @@ mod tests {
                     now[usize::from(place[0])] = mark.then(|| GONE.to_vec());
                 }
                 let seen = seen(&now);
-                let told = format!("{state:?}, of {steps:?} {done:b}");
-                assert!(seen.is_none() || seen == before, "{told}: {seen:?}");
+                let case = format!("{state:?}, of {steps:?} {done:b}");
+                assert!(seen.is_none() || seen == before, "{case}: {seen:?}");
                 if done + 1 == 1 << steps.len() {
-                    assert_eq!(seen, None, "{told}");
+                    assert_eq!(seen, None, "{case}");
                     let rows = now.iter().flatten().filter(|stored| !stored.is_empty());
-                    assert_eq!(rows.count(), 0, "{told}: a value is kept");
+                    assert_eq!(rows.count(), 0, "{case}: a value is kept");
                 }
             }
         }

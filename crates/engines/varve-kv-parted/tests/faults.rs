@@ -49,7 +49,7 @@ impl Server {
 /// What came to pass, so that a run that tries nothing is seen.
 #[derive(Debug, Default)]
 struct Came {
-    /// A record could not be stored; and one that tells of new parts.
+    /// A record could not be stored; and one that reports new parts.
     records_failed: u64,
     epochs_failed: u64,
     /// Writes of which it was unknown, and turned out to be stored, or not.

@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_user_of_the_directory_is_told_so() {
+    fn a_second_user_of_the_directory_is_refused_with_the_reason() {
         let dir = tempfile::tempdir().unwrap();
         let first = DataDir::open(dir.path()).unwrap();
         let second = DataDir::open(dir.path()).unwrap_err();

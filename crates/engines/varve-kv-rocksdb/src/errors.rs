@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_may_not_be_read_is_not_told_as_damage() {
+    fn a_file_that_may_not_be_read_is_not_reported_as_damage() {
         let of = |text: &str| classify("s", text.to_owned(), text.starts_with("Corruption"));
         let error = of("Corruption: Can't access /000012.sst: IO error: Permission denied");
         assert!(matches!(error, KvError::Unreadable { .. }), "{error}");

@@ -169,7 +169,7 @@ impl RocksSpace {
     }
 
     /// Where RocksDB found no file descriptor before it changed anything, it can be asked again.
-    /// Had it been at its manifest, it would have told of an error that stops it. A family that is
+    /// Had it been at its manifest, it would have reported an error that stops it. A family that is
     /// in the manifest without a handle is refused as existing when it is asked again, and that
     /// error stays.
     fn not_taken_in(&self, error: &rust_rocksdb::Error) -> KvError {

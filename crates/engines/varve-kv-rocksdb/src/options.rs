@@ -63,7 +63,7 @@ const LOG_BYTES_MAX: u64 = 64 << 20;
 /// The log is written out in pieces of this size while it grows, so that a later sync has little to
 /// do.
 const SYNC_STEP_BYTES: u64 = MIB as u64;
-/// RocksDB keeps no fewer open than this whatever it is told.
+/// RocksDB keeps no fewer open than this whatever its options say.
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
 

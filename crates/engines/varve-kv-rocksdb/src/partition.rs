@@ -1,4 +1,4 @@
-//! The prefix extractor: tells RocksDB where the partition key ends, so that its filters can hold
+//! The prefix extractor: says to RocksDB where the partition key ends, so that its filters can hold
 //! partition keys.
 //!
 //! The binding takes plain functions without state only, and a table's function is known at run

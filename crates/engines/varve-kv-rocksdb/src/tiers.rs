@@ -123,7 +123,7 @@ pub(crate) fn most(db: &Db, tables: &[TableSpec]) -> u64 {
 
 /// Rows of a table's files of level 0.
 fn level0_rows(db: &Db, table: &TableSpec) -> u64 {
-    // Should the files not be told, they are merged as others are.
+    // Should the files not be reported, they are merged as others are.
     let files = db.live_files().unwrap_or_default();
     let own = files
         .iter()
@@ -133,7 +133,7 @@ fn level0_rows(db: &Db, table: &TableSpec) -> u64 {
 
 /// The runs of each table that have [`LARGE_FROM`] times so many rows.
 fn large(db: &Db, tables: &[TableSpec], rows: &[u64]) -> Vec<i32> {
-    // Should they not be told, the rule is that of a store that has none.
+    // Should they not be reported, the rule is that of a store that has none.
     let files = db.live_files().unwrap_or_default();
     let of = |(table, rows): (&TableSpec, &u64)| {
         let least = rows.saturating_mul(LARGE_FROM).max(1);

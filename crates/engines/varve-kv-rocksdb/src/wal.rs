@@ -2,9 +2,9 @@
 //!
 //! RocksDB can either stop replaying quietly at the first bad record, and lose what was
 //! acknowledged after it, or refuse every bad record, and so refuse to start after a power loss
-//! tore the last one. Here the two are told apart: when records can be read *after* the bad place,
-//! the damage lies in the middle and opening is refused, with file and offset; when nothing
-//! follows, it is the torn end of a write that nobody was told had succeeded, and RocksDB cuts it.
+//! tore the last one. Here the two are distinguished: when records can be read *after* the bad
+//! place, the damage lies in the middle and opening is refused, with file and offset; when nothing
+//! follows, it is the torn end of a write that was not acknowledged, and RocksDB cuts it.
 //!
 //! Format of a log: blocks of 32 KiB; in them records of checksum (4 bytes, masked CRC-32C of what
 //! follows the length), length (2), type (1), content. A write longer than the rest of its block
@@ -217,7 +217,7 @@ mod tests {
             let mut log = sound.clone();
             log[at..at + 4096].fill(0);
             let found = damage(&log[..]).unwrap();
-            // With the start of the last write gone, nothing tells that the page held more than its
+            // With the start of the last write gone, nothing says that the page held more than its
             // pieces.
             assert_eq!(found.is_some(), at + 4096 <= last, "page at {at}");
         }

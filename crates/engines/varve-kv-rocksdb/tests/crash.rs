@@ -1,4 +1,4 @@
-//! A process that writes is killed at random moments; everything it was told is stored must be
+//! A process that writes is killed at random moments; everything that was acknowledged must be
 //! there.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
@@ -19,7 +19,7 @@ use varve_testkit::{Random, once_unlocked};
 
 const WRITERS: u64 = 4;
 const ROUNDS_DEFAULT: u64 = 12;
-/// Tells the test binary that it is the process to be killed, and where to write.
+/// Says to the test binary that it is the process to be killed, and where to write.
 const CHILD_DIR: &str = "VARVE_CRASH_CHILD_DIR";
 const CHILD_DURABILITY: &str = "VARVE_CRASH_CHILD_DURABILITY";
 const CHILD_FRONT: &str = "VARVE_CRASH_CHILD_FRONT";
@@ -145,7 +145,7 @@ fn run_and_kill(
         );
     }
     child.kill().unwrap();
-    // What it was told before the signal hit counts too.
+    // What was acknowledged before the signal counts too.
     lines.map_while(Result::ok).for_each(&mut note);
     child.wait().unwrap();
     acknowledged
@@ -156,14 +156,14 @@ fn check(space: &dyn Space, acknowledged: &[u64; WRITERS as usize]) {
     let mut rows = 0;
     for writer in 0..WRITERS {
         let last = last_stored(space, writer);
-        let told = acknowledged[writer as usize];
+        let acknowledged = acknowledged[writer as usize];
         assert!(
-            last >= told,
-            "writer {writer} was told {told}, stored is {last}"
+            last >= acknowledged,
+            "writer {writer}: acknowledged {acknowledged}, stored is {last}"
         );
         assert!(
-            last <= told + 1 || told == 0,
-            "writer {writer}: {last} after {told}"
+            last <= acknowledged + 1 || acknowledged == 0,
+            "writer {writer}: {last} after {acknowledged}"
         );
         for number in 1..=last {
             let batch = batch_of(writer, number);
@@ -226,9 +226,10 @@ fn kill_again_and_again(front: fn(&mut Random) -> bool) {
             _ => 20 + random.below(400),
         };
         let durability = if round % 3 == 2 { "buffered" } else { "sync" };
-        let told = run_and_kill(dir.path(), durability, front(&mut random), acknowledgements);
-        for (known, told) in known.iter_mut().zip(told) {
-            *known = told.max(*known);
+        let acknowledged =
+            run_and_kill(dir.path(), durability, front(&mut random), acknowledgements);
+        for (known, acknowledged) in known.iter_mut().zip(acknowledged) {
+            *known = acknowledged.max(*known);
         }
         let (_engine, space) = open(dir.path(), front(&mut random));
         check(&*space, &known);

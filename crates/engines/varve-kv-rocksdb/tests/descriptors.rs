@@ -24,7 +24,7 @@ fn flushing_goes_on_once_descriptors_are_free() {
         return run_out_of_descriptors();
     }
     let test = "flushing_goes_on_once_descriptors_are_free";
-    let told = Command::new("sh")
+    let child = Command::new("sh")
         .args([
             "-c",
             &format!("ulimit -n {FEW_COUNT} && exec \"$0\" \"$@\""),
@@ -34,8 +34,8 @@ fn flushing_goes_on_once_descriptors_are_free() {
         .env(FEW, "1")
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success(), "{text}");
+    let text = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{text}");
 }
 
 fn figure(space: &dyn Space, name: &str) -> f64 {

@@ -81,11 +81,11 @@ fn a_lost_log_is_refused() {
         files.iter().for_each(|file| fs::remove_file(file).unwrap());
         for _ in 0..2 {
             let refused = open(&engine(image.path(), front.clone())).err().unwrap();
-            let told = refused.to_string();
-            assert!(matches!(refused, KvError::Corruption { .. }), "{told}");
+            let message = refused.to_string();
+            assert!(matches!(refused, KvError::Corruption { .. }), "{message}");
             assert!(
-                told.contains("front-log") && told.contains("backup"),
-                "{told}"
+                message.contains("front-log") && message.contains("backup"),
+                "{message}"
             );
             let _ = fs::remove_dir(&log);
         }

@@ -219,7 +219,7 @@ pub(crate) fn is_method(receiver: &Argument, name: &str) -> bool {
 }
 
 /// Whether this is a method of a graph or a source. The name of a graph may look like that of a
-/// class, so what is asked of it tells them apart.
+/// class, so what is asked of it distinguishes them.
 pub(crate) fn is_of_graph(name: &str) -> bool {
     matches!(
         name,

@@ -244,7 +244,7 @@ fn baseline_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../bench/micro/baseline.json")
 }
 
-/// Measures, prints, and tells whether all cases are within the tolerance.
+/// Measures, prints, and says whether all cases are within the tolerance.
 fn compare(update: bool, names: &[&String]) -> Result<ExitCode> {
     let path = baseline_path();
     let mut baseline: BTreeMap<String, f64> = match std::fs::read_to_string(&path) {

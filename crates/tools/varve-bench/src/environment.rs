@@ -167,7 +167,7 @@ pub(crate) fn disk(data: &Data) -> String {
         Data::Folder(folder) => (folder.clone(), ""),
         Data::Elsewhere => (here(), " (of the tool's folder; the server chose its own)"),
     };
-    // Mount points are told without symbolic links; a folder that is still to be made is told by
+    // Mount points are named without symbolic links; a folder that is still to be made is found by
     // the one above it.
     let folder = folder
         .ancestors()

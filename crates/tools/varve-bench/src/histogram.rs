@@ -12,7 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Samples up to which the ranks of the interval are summed up exactly.
 const EXACT_SAMPLES: u64 = 1_000;
 
-/// An empty histogram from 1 to the longest time that is told apart.
+/// An empty histogram from 1 to the longest time that is distinguished.
 pub(crate) fn histogram(longest: u64) -> Histogram<u64> {
     Histogram::new_with_bounds(1, longest, DIGITS).expect("the bounds and digits are valid")
 }

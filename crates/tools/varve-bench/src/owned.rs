@@ -56,7 +56,7 @@ impl Ending {
     }
 }
 
-/// How long is waited for a process that was told to stop.
+/// How long is waited for a process that was asked to stop.
 #[derive(Debug, Clone, Copy)]
 struct Timeout {
     /// After this it is said that it is waited for.
@@ -141,7 +141,7 @@ fn owned() -> MutexGuard<'static, Owned> {
     OWNED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells which program this is, before it starts any other.
+/// Says which program this is, before it starts any other.
 pub(crate) fn set_program(program: Program) {
     owned().program = program;
 }
@@ -215,7 +215,7 @@ fn obey(number: i32) {
     exit(number);
 }
 
-/// As a shell tells that a signal ended a process.
+/// As a shell reports that a signal ended a process.
 fn exit(number: i32) -> ! {
     std::process::exit(128 + number)
 }
@@ -333,7 +333,7 @@ impl Process {
     /// # Errors
     /// When it takes too long, and so was killed, or ends otherwise than in order.
     pub(crate) fn stop(mut self) -> Result<()> {
-        // It may have ended by itself; then its status tells how.
+        // It may have ended by itself; then its status says how.
         let _ = kill_process(self.pid, Signal::TERM);
         let stopped = self.await_end();
         let seconds = self.timeout.in_all.as_secs();
@@ -484,7 +484,7 @@ mod tests {
         let pid = process.pid;
         let error = process.stop().expect_err("it does not stop").to_string();
         assert!(error.contains("has not stopped"), "{error}");
-        assert!(!is_there(pid), "told to stop");
+        assert!(!is_there(pid), "asked to stop");
     }
 
     #[test]

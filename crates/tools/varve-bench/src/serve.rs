@@ -29,7 +29,7 @@ pub(crate) struct Served {
     pid: u32,
     pub(crate) url: String,
     binary: PathBuf,
-    /// What `serve` and `verify` are both told: the data, and the options.
+    /// What `serve` and `verify` both get: the data, and the options.
     options: Vec<String>,
     durability: String,
     data: Data,
@@ -115,17 +115,17 @@ pub(crate) struct KeptData {
 
 impl KeptData {
     fn checked(self) -> Result<PathBuf> {
-        let shown = self.folder.display();
-        fs::create_dir_all(&self.folder).with_context(|| format!("making the folder {shown}"))?;
-        let mut entries = fs::read_dir(&self.folder).with_context(|| format!("reading {shown}"))?;
+        let path = self.folder.display();
+        fs::create_dir_all(&self.folder).with_context(|| format!("making the folder {path}"))?;
+        let mut entries = fs::read_dir(&self.folder).with_context(|| format!("reading {path}"))?;
         let is_empty = entries.next().is_none();
         ensure!(
             self.again || is_empty,
-            "{shown} is not empty: --continue goes on with what an earlier run left there"
+            "{path} is not empty: --continue goes on with what an earlier run left there"
         );
         ensure!(
             !(self.again && is_empty),
-            "{shown} is empty: there is nothing to go on with"
+            "{path} is empty: there is nothing to go on with"
         );
         Ok(self.folder)
     }
@@ -137,17 +137,17 @@ impl KeptData {
 /// # Errors
 /// When it does not tell, or cannot be read.
 pub(crate) fn version(binary: &Path) -> Result<String> {
-    let shown = binary.display();
-    let told = Command::new(binary).arg("--version").output();
-    let told = told.with_context(|| format!("asking {shown} for its version"))?;
+    let path = binary.display();
+    let version = Command::new(binary).arg("--version").output();
+    let version = version.with_context(|| format!("asking {path} for its version"))?;
     ensure!(
-        told.status.success(),
-        "{shown} --version: {}",
-        String::from_utf8_lossy(&told.stderr)
+        version.status.success(),
+        "{path} --version: {}",
+        String::from_utf8_lossy(&version.stderr)
     );
     let mut sum = Crc::new();
-    sum.update(&fs::read(binary).with_context(|| format!("reading {shown}"))?);
-    let name = String::from_utf8_lossy(&told.stdout);
+    sum.update(&fs::read(binary).with_context(|| format!("reading {path}"))?);
+    let name = String::from_utf8_lossy(&version.stdout);
     Ok(format!("{} (CRC-32 {:08x})", name.trim(), sum.sum()))
 }
 
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_are_told_apart_from_a_wrong_command_line() {
+    fn problems_are_distinguished_from_a_wrong_command_line() {
         let of = |code: i32, said: &str| {
             let verified = Verified::of(said.to_owned(), ExitStatus::from_raw(code << 8));
             verified.failure()

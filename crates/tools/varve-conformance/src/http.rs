@@ -1,4 +1,4 @@
-//! A blocking HTTP/1.1 client that sends exactly the bytes it is told to: raw paths, odd bodies,
+//! A blocking HTTP/1.1 client that sends exactly the bytes it is given: raw paths, odd bodies,
 //! missing headers. Ordinary clients normalise what a conformance replay must not.
 
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -8,7 +8,7 @@ use crate::tables::DifferenceKind;
 /// The share of in-scope exchanges of [`crate::TRANSCRIPT`] that must be equal, in percent. Seven
 /// of the listed ones show the same defect: filters of k-out and k-neighbor that are ignored.
 pub const EQUAL_PERCENT_MIN: f64 = 95.0;
-/// The same of [`crate::TRAVERSERS`], which was made to show defects: each is told in its list.
+/// The same of [`crate::TRAVERSERS`], which was made to show defects: each is named in its list.
 pub const TRAVERSERS_EQUAL_PERCENT_MIN: f64 = 75.0;
 /// The same of [`crate::AUTH`], which was made to show holes. Half of the exchanges that differ are
 /// refusals that name another right.

@@ -94,8 +94,8 @@ impl Process {
     }
 
     fn leads(&self) -> bool {
-        let told = self.ask("GET", "/cluster", "");
-        told.is_ok_and(|told| told.body.contains(r#""state":"leader""#))
+        let response = self.ask("GET", "/cluster", "");
+        response.is_ok_and(|response| response.body.contains(r#""state":"leader""#))
     }
 
     fn await_leading(&self, wanted: bool) {
@@ -224,11 +224,11 @@ fn one_of_two_makes_a_schema_element(a: &Process, b: &Process, tries: usize) {
         );
         let made = [one, other].iter().filter(|status| **status < 300).count();
         assert_eq!(made, 1, "{name}: {one} {other}");
-        let told = a.done("GET", &format!("{path}/{name}"), "");
-        assert_eq!(told, b.done("GET", &format!("{path}/{name}"), ""));
+        let response = a.done("GET", &format!("{path}/{name}"), "");
+        assert_eq!(response, b.done("GET", &format!("{path}/{name}"), ""));
         assert!(
-            told.contains(if one < 300 { "TEXT" } else { "INT" }),
-            "{told}"
+            response.contains(if one < 300 { "TEXT" } else { "INT" }),
+            "{response}"
         );
     }
 }
@@ -260,11 +260,11 @@ fn no_append_is_lost(a: &Process, b: &Process, tries: usize) {
         }
     };
     at_once(|| append(a, "a"), || append(b, "b"));
-    let told = b.done("GET", &at("counter"), "");
+    let response = b.done("GET", &at("counter"), "");
     for number in 0..tries {
         for prefix in ["a", "b"] {
             let tag = format!("\"{prefix}{number}\"");
-            assert!(told.contains(&tag), "{tag} was lost");
+            assert!(response.contains(&tag), "{tag} was lost");
         }
     }
 }
@@ -281,8 +281,8 @@ fn no_edge_dangles(a: &Process, b: &Process, tries: usize) {
         );
         assert_eq!(other.status("GET", &at(&end), ""), 404);
         let edges = format!("{GRAPH}/graph/edges?vertex_id=%22hub%22&direction=OUT");
-        let told = one.done("GET", &edges, "");
-        assert!(!told.contains(&end), "{told}");
+        let response = one.done("GET", &edges, "");
+        assert!(!response.contains(&end), "{response}");
     }
 }
 
@@ -353,13 +353,13 @@ fn change_schema(one: &Process, other: &Process, number: usize) {
     let task: String = task.chars().take_while(char::is_ascii_digit).collect();
     let start = Instant::now();
     loop {
-        let told = other.done("GET", &format!("{GRAPH}/tasks/{task}"), "");
-        if told.contains(r#""task_status":"success""#) {
+        let response = other.done("GET", &format!("{GRAPH}/tasks/{task}"), "");
+        if response.contains(r#""task_status":"success""#) {
             break;
         }
         assert!(
-            start.elapsed() < TIMEOUT && !told.contains(r#""task_status":"failed""#),
-            "the index {key} is not made: {told}"
+            start.elapsed() < TIMEOUT && !response.contains(r#""task_status":"failed""#),
+            "the index {key} is not made: {response}"
         );
         thread::sleep(Duration::from_millis(50));
     }
@@ -382,7 +382,7 @@ fn pair(id: &str) -> String {
     )
 }
 
-/// Writes pairs through all servers until told to stop; the ids, and whether each was acknowledged.
+/// Writes pairs through all servers until stopped; the ids, and whether each was acknowledged.
 fn write_pairs(
     servers: &[&Process],
     prefix: &str,

@@ -103,7 +103,7 @@ struct Shared {
     arrived: Condvar,
     written: Condvar,
     published: AtomicU64,
-    /// The newest version that was given out, or told to be past, as `state` has it: for those who
+    /// The newest version that was given out, or read as past, as `state` has it: for those who
     /// do not wait for that.
     numbered: AtomicU64,
     space: Arc<dyn Space>,
@@ -207,8 +207,8 @@ impl Committer {
         CommitVersion(self.shared.published.load(Ordering::Acquire))
     }
 
-    /// The newest version that a later commit cannot have: it was given out, stored or not, or told
-    /// to be past.
+    /// The newest version that a later commit cannot have: it was given out, stored or not, or read
+    /// as past.
     pub(crate) fn numbered(&self) -> CommitVersion {
         CommitVersion(self.shared.numbered.load(Ordering::Acquire))
     }
@@ -324,7 +324,7 @@ impl Shared {
         let left = std::mem::take(&mut state.queue);
         drop(state);
         self.written.notify_all();
-        // Dropping a commit releases its latches and tells its caller.
+        // Dropping a commit releases its latches and notifies its caller.
         drop(left);
     }
 
@@ -429,8 +429,8 @@ impl Shared {
     }
 
     /// Refuses all later commits.
-    fn take_no_more(&self, kind: ErrorKind, told: String) {
-        let message = told.into();
+    fn take_no_more(&self, kind: ErrorKind, reason: String) {
+        let message = reason.into();
         self.state.lock().failed = Some(CommitFailure { kind, message });
     }
 
@@ -452,16 +452,17 @@ impl Shared {
                 message,
             },
             KvError::OutcomeUnknown { .. } => {
-                let told = format!("Writes are refused until the graph is opened anew: {error}");
-                self.take_no_more(ErrorKind::Busy, told);
+                let reason = format!("Writes are refused until the graph is opened anew: {error}");
+                self.take_no_more(ErrorKind::Busy, reason);
                 CommitFailure {
                     kind: ErrorKind::OutcomeUnknown,
                     message,
                 }
             }
             _ => {
-                let told = format!("Writes are refused until the server is started again: {error}");
-                self.take_no_more(ErrorKind::Storage, told);
+                let reason =
+                    format!("Writes are refused until the server is started again: {error}");
+                self.take_no_more(ErrorKind::Storage, reason);
                 CommitFailure {
                     kind: ErrorKind::Storage,
                     message,

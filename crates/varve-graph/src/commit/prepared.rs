@@ -130,7 +130,7 @@ impl Commit {
         first.plus(self.stamps.versions() - 1)
     }
 
-    /// Releases its latches and tells its caller that it is stored up to `version`, or why not.
+    /// Releases its latches and notifies its caller that it is stored up to `version`, or why not.
     pub(super) fn complete(self, version: CommitVersion, failure: Option<CommitFailure>) {
         if let (None, Some(published)) = (&failure, self.published) {
             published(version);

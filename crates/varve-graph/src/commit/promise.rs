@@ -1,8 +1,8 @@
-//! What readers were told is past, kept over restarts.
+//! What readers have read as past, kept over restarts.
 //!
 //! A read as of a transaction time makes that time past: later commits get greater versions. The
 //! committer keeps that in memory. A restart with a clock that was turned back would forget it, so
-//! a bound is stored that no told time exceeds. It lies a little ahead, which makes one small write
+//! a bound is stored that no such time exceeds. It lies a little ahead, which makes one small write
 //! for all reads of that while, and none for reads up to the newest commit, whose version is stored
 //! anyway. An orderly stop takes the rest of the lead back.
 
@@ -24,7 +24,7 @@ use crate::error::{ErrorKind, GraphError};
 const LEAD_MICROS: i64 = 1_000_000;
 
 const PARTITION: &[u8] = &[0];
-const TOLD_PAST: &[u8] = b"told_past";
+const READ_PAST: &[u8] = b"told_past";
 
 /// The bound of one graph.
 pub(crate) struct Promise(Arc<StoredBound>);
@@ -33,11 +33,11 @@ struct StoredBound {
     space: Arc<dyn Space>,
     /// Whether storing it may take as long as the store is away.
     may_wait: bool,
-    /// No time that was told past exceeds it. What is stored is not less, but where a store that
+    /// No time that was read as past exceeds it. What is stored is not less, but where a store that
     /// cannot be written is done without.
     bound: AtomicU64,
-    /// The greatest time that was told past, by this process or as the stored bound says.
-    told: AtomicU64,
+    /// The greatest time that was read as past, by this process or as the stored bound says.
+    newest: AtomicU64,
     storing: Mutex<Storing>,
     stored: Condvar,
 }
@@ -57,7 +57,7 @@ impl Promise {
     /// # Errors
     /// When the store fails or is damaged.
     pub(crate) fn open(space: Arc<dyn Space>) -> Result<(Self, CommitVersion), GraphError> {
-        let stored = match space.get(COUNTER, PARTITION, TOLD_PAST)? {
+        let stored = match space.get(COUNTER, PARTITION, READ_PAST)? {
             None => 0,
             Some(bytes) => u64::from_be_bytes(bytes.as_slice().try_into().map_err(|_| {
                 let message = "The stored bound of what is past is damaged";
@@ -68,7 +68,7 @@ impl Promise {
             may_wait: !has_snapshots(&space),
             space,
             bound: AtomicU64::new(stored),
-            told: AtomicU64::new(stored),
+            newest: AtomicU64::new(stored),
             storing: Mutex::default(),
             stored: Condvar::new(),
         }));
@@ -87,7 +87,7 @@ impl Promise {
     /// not take it.
     pub(crate) fn cover(&self, version: CommitVersion) -> Result<(), GraphError> {
         let kept = &self.0;
-        kept.told.fetch_max(version.0, Ordering::Relaxed);
+        kept.newest.fetch_max(version.0, Ordering::Relaxed);
         let is_covered = || version.0 <= kept.bound.load(Ordering::Acquire);
         if is_covered() {
             return Ok(());
@@ -154,7 +154,7 @@ impl StoredBound {
 
     fn store(&self, bound: CommitVersion) -> Result<(), KvError> {
         let mut batch = Batch::new();
-        batch.put(COUNTER, PARTITION, TOLD_PAST, &bound.0.to_be_bytes());
+        batch.put(COUNTER, PARTITION, READ_PAST, &bound.0.to_be_bytes());
         self.space.write(&batch, Durability::Buffered)
     }
 }
@@ -162,19 +162,19 @@ impl StoredBound {
 impl Drop for Promise {
     fn drop(&mut self) {
         let kept = &self.0;
-        let told = kept.told.load(Ordering::Relaxed);
+        let newest = kept.newest.load(Ordering::Relaxed);
         let mut storing = kept.storing.lock();
-        let has_lead = (1..kept.bound.load(Ordering::Acquire)).contains(&told);
+        let has_lead = (1..kept.bound.load(Ordering::Acquire)).contains(&newest);
         // While a write is under way the lead stays: a restart then numbers on from it.
         if storing.under_way || !has_lead {
             return;
         }
         // If it cannot be taken back, versions jump by the lead.
         if !kept.may_wait {
-            let _ = kept.store(CommitVersion(told));
+            let _ = kept.store(CommitVersion(newest));
             return;
         }
-        storing.under_way = self.begin(CommitVersion(told));
+        storing.under_way = self.begin(CommitVersion(newest));
         let end = Instant::now() + CLOSE_WAIT_MAX;
         kept.stored
             .wait_while_until(&mut storing, |storing| storing.under_way, end);

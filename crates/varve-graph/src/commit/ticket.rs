@@ -38,8 +38,8 @@ struct Shared {
 #[must_use = "an unwaited ticket says nothing about whether the commit is stored"]
 pub struct Ticket(Arc<Shared>);
 
-/// The committer's end of a ticket. Dropped without an outcome, it tells the waiter that the commit
-/// failed.
+/// The committer's end of a ticket. Dropped without an outcome, it notifies the waiter that the
+/// commit failed.
 #[derive(Debug)]
 pub(crate) struct Completer(Option<Arc<Shared>>);
 
@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn who_has_no_more_time_learns_that_the_outcome_is_unknown() {
         let (waiting, completer) = ticket();
-        let told = deadline::until(Instant::now(), || waiting.wait());
+        let waited = deadline::until(Instant::now(), || waiting.wait());
         assert_eq!(
-            told.expect_err("not stored").kind,
+            waited.expect_err("not stored").kind,
             ErrorKind::OutcomeUnknown
         );
         completer.complete(Ok(CommitVersion(1)));

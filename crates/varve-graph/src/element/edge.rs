@@ -152,7 +152,7 @@ impl Rules<'_> {
         Ok(Some((find(named.0, "source ")?, find(named.1, "target ")?)))
     }
 
-    /// The id of an end vertex: bodies give UUIDs as texts, and the label tells that they are
+    /// The id of an end vertex: bodies give UUIDs as texts, and the label says that they are
     /// UUIDs.
     fn end_id(&self, id: VertexId, label: VertexLabelId) -> Result<VertexId, GraphError> {
         if self.takes_types() {

@@ -32,7 +32,7 @@ pub enum UpdateAction {
 }
 
 /// A property of a change, looked at as far as that is possible without the element. What is wrong
-/// with it is told only once it is known that the element exists.
+/// with it is reported only once it is known that the element exists.
 struct Change {
     name: String,
     key: Option<Arc<PropertyKey>>,
@@ -43,7 +43,7 @@ struct Change {
 ///
 /// # Errors
 /// [`crate::ErrorKind::InvalidArgument`] when properties are missing or null; what the element's
-/// label does not allow is told by the mutation.
+/// label does not allow is reported by the mutation.
 pub fn change(
     schema: &Arc<Schema>,
     id: ElementId,

@@ -8,7 +8,7 @@ use varve_model::ElementId;
 use crate::error::GraphError;
 
 /// The elements that have, had or will have the values of a unique index's partition: usually none
-/// or one. Whether one has them at some instant is told by its state then.
+/// or one. Its state at an instant says whether it has them then.
 pub(crate) fn holders(reader: &dyn Reader, partition: &[u8]) -> Result<Vec<ElementId>, GraphError> {
     let mut holders = Vec::new();
     let range = ClusteringRange::all();

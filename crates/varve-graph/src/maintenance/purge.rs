@@ -21,7 +21,7 @@ use crate::write::{Current, Emitter, Reach, Room, Side, commit_internal, inciden
 const DAY: i64 = 86_400_000_000;
 
 /// Destroys `id` with all its versions; a vertex takes every edge it ever had with it. The ticket
-/// tells when it is stored. Purging what never existed leaves only the record.
+/// reports when it is stored. Purging what never existed leaves only the record.
 ///
 /// # Errors
 /// [`crate::ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or
@@ -157,7 +157,7 @@ pub(crate) fn destroy(
 }
 
 /// Removes the entries of all states, each once, from the present's index and from the past's. No
-/// row tells for certain which of them has its entries: what was planned may have been due before
+/// row says for certain which of them has its entries: what was planned may have been due before
 /// its commit, or been forgotten since.
 fn remove_entries(
     graph: &Graph,

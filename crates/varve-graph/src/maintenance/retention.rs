@@ -106,7 +106,7 @@ struct Walked {
     begun: Instant,
     key: RowKey,
     newer: Vec<(CommitVersion, Period)>,
-    /// The label, as the newest row with content tells it.
+    /// The label, as the newest row with content says.
     retention: Retention,
 }
 

@@ -156,7 +156,7 @@ impl OptimisticTransaction {
         for property in addition.properties {
             put(&schema, &mut properties, property, Cardinality::Single)?;
         }
-        // What tells parallel edges apart: the id that was given, or a number that grows.
+        // What distinguishes parallel edges: the id that was given, or a number that grows.
         let own = match addition.id {
             Some(id) => given_sort_value(&open_id(id)?),
             None => drawn_sort_value(self.graph.next_vertex_id()),

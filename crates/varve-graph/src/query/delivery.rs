@@ -148,7 +148,7 @@ impl Delivery {
         self.position.extend_from_slice(position);
     }
 
-    /// Takes one candidate; `emit` hands it out and tells whether the receiver wants more.
+    /// Takes one candidate; `emit` hands it out and says whether the receiver wants more.
     pub(super) fn offer(
         &mut self,
         position: Position<'_>,
@@ -208,7 +208,7 @@ impl Delivery {
         Verdict::Deliver
     }
 
-    /// Tells of candidates up to `position` that were looked at and not offered: they turned out
+    /// Reports candidates up to `position` that were looked at and not offered: they turned out
     /// not to exist.
     pub(super) fn passed(&mut self, candidates: u64, position: Position<'_>) -> Flow {
         self.examined += candidates;

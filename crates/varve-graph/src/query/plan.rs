@@ -77,7 +77,7 @@ pub(super) struct Alternative {
 pub(super) struct Plan {
     pub(super) legs: Vec<Leg>,
     pub(super) choices: Vec<u8>,
-    /// Tells this plan from others; zero when no page is asked for.
+    /// Identifies this plan; zero when no page is asked for.
     pub(super) fingerprint: u64,
 }
 
@@ -202,7 +202,7 @@ fn entries_of(alternative: &Alternative, reader: &dyn Reader) -> Result<usize, G
     Ok(counted)
 }
 
-/// Tells plans apart: what is walked, what is checked and when.
+/// Identifies plans: what is walked, what is checked and when.
 pub(super) fn fingerprint(legs: &[Leg], conditions: &[Condition], scope: TemporalScope) -> u64 {
     use std::fmt::Write;
     let mut text = format!("{conditions:?}{scope:?}");

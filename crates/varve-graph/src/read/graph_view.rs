@@ -42,7 +42,7 @@ impl From<GraphError> for ViewError {
 /// clock, the cancel token and what the query holds.
 const READ_TOGETHER: usize = 1_024;
 
-/// Damage, as the view tells it.
+/// Damage, as the view reports it.
 fn damage(error: DecodeError) -> ViewError {
     GraphError::from(error).into()
 }

@@ -1,5 +1,5 @@
-//! Which space is a graph's: making one, and telling it from those that other servers make or have
-//! left.
+//! Which space is a graph's: making one, and distinguishing it from those that other servers make
+//! or have left.
 //!
 //! Where the engine is shared, listing the spaces and making one are two steps, and any server may
 //! do anything between them. So who makes a space takes its generation from the listing that said
@@ -154,9 +154,9 @@ impl Registry {
         let open = self.open_generation(name, made, doomed)?;
         match self.is_alone(&open, old) {
             Ok(true) => Ok(open),
-            told => {
+            outcome => {
                 self.give_up(open, doomed);
-                told.and_then(|_| Err(another_is_at_it(name)))
+                outcome.and_then(|_| Err(another_is_at_it(name)))
             }
         }
     }
@@ -256,7 +256,7 @@ impl Registry {
     /// others without: they are what a change left that did not come to its mark. `None` when all
     /// have one.
     ///
-    /// Of one that is damaged it cannot be told whether it has the mark. But nothing is written to
+    /// Whether a damaged one has the mark is unknown. But nothing is written to
     /// a space before all older ones have it; so if a newer one has content, that is the graph.
     pub(super) fn open_oldest(
         &self,
@@ -443,7 +443,7 @@ fn says_another_is_at_it(error: &GraphError) -> bool {
 
 fn two_of(name: &str) -> GraphError {
     let message = format!(
-        "The graph '{name}' has two spaces with content, and it cannot be told which one is meant"
+        "The graph '{name}' has two spaces with content, and it is not known which one is meant"
     );
     GraphError::new(ErrorKind::Storage, message)
 }

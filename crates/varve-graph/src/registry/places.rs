@@ -67,9 +67,9 @@ impl Registry {
         self.engine.capabilities().shared
     }
 
-    /// Has `observer` told of every [`Change`]; the first one stays.
+    /// Has `observer` notified of every [`Change`]; the first one stays.
     pub fn observe(&self, observer: impl Fn(&str, Change) + Send + Sync + 'static) {
-        // A second one has nothing to say: the first is told all.
+        // A second one has nothing to say: the first is notified of all.
         let _ = self.observer.set(Box::new(observer));
     }
 
@@ -114,7 +114,7 @@ impl Registry {
         let generations = self.generations()?;
         let known = generations.get(name).map_or(&[][..], Vec::as_slice);
         let place = match self.led_by(name, known) {
-            Err(error) => Some(self.not_told(name, known, error, false)?),
+            Err(error) => Some(self.leader_unknown(name, known, error, false)?),
             Ok(place) => place,
         };
         // Where somebody has it, this server perhaps, waiting helps, whatever became of earlier
@@ -163,7 +163,7 @@ impl Registry {
     }
 
     /// The first look at all graphs. What others lead, or have just left, is no failure; nor is one
-    /// that cannot be opened, which is told with the first round of tending.
+    /// that cannot be opened, which is reported with the first round of tending.
     pub(super) fn look_at_all(&self) -> Result<(), GraphError> {
         for (name, generations) in self.generations()? {
             match self.look_again(&name, &generations) {
@@ -183,7 +183,7 @@ impl Registry {
     ) -> Result<(), GraphError> {
         let place = match self.led_by(name, generations) {
             Err(error) if is_for_good(&error) && self.unopened.rests(name) => return Ok(()),
-            Err(error) => Some(self.not_told(name, generations, error, true)?),
+            Err(error) => Some(self.leader_unknown(name, generations, error, true)?),
             Ok(place) => place,
         };
         match place {
@@ -231,9 +231,9 @@ impl Registry {
         Ok(None)
     }
 
-    /// What it comes to that it was not told who leads a graph that was stored in these spaces: it
-    /// cannot be opened, unless waiting is enough. Noted `anew`, or only if nothing is known yet.
-    fn not_told(
+    /// The leader of a graph that was stored in these spaces is unknown: the graph cannot be
+    /// opened, unless waiting is enough. Noted `anew`, or only if nothing is known yet.
+    fn leader_unknown(
         &self,
         name: &str,
         generations: &[(u32, SpaceId)],

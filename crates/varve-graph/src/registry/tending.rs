@@ -22,7 +22,7 @@ pub struct Tending {
 }
 
 impl Tending {
-    /// Starts the thread, which looks at all graphs `every` so often. `report` is told of failures,
+    /// Starts the thread, which looks at all graphs `every` so often. `report` gets the failures,
     /// with the graph's name; they are tried again.
     ///
     /// # Errors

@@ -123,7 +123,7 @@ impl Registry {
         Some(GraphError::new(ErrorKind::Storage, message))
     }
 
-    /// What is told of a failure to open a graph: noted, unless waiting is enough.
+    /// What is reported of a failure to open a graph: noted, unless waiting is enough.
     pub(super) fn note_unopened(&self, name: &str, error: GraphError) -> GraphError {
         if !is_for_good(&error) {
             return error;

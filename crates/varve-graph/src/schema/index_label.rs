@@ -326,7 +326,7 @@ fn check_repeated(
     )))
 }
 
-/// The name of an index type as messages show it: range indexes are told apart by the width of
+/// The name of an index type as messages show it: range indexes are distinguished by the width of
 /// their values.
 fn exact_name(schema: &Schema, index_type: IndexType, fields: &[PropertyKeyId]) -> &'static str {
     let data_type = fields

@@ -43,7 +43,7 @@ fn echo() -> Arc<Bodies> {
     bodies(|task, _| Ok(task.input.clone().unwrap_or_default()))
 }
 
-/// Bodies that say when they begin and go on when told to, or when they should end.
+/// Bodies that say when they begin and go on when signalled, or when they should end.
 fn gated() -> (Arc<Bodies>, Receiver<u64>, SyncSender<()>) {
     let (begun, begins) = sync_channel(16);
     let (go, gate) = sync_channel::<()>(16);
@@ -457,8 +457,8 @@ fn after_a_crash_schema_tasks_run_again_and_jobs_do_not() {
         result.as_deref(),
         Some("The server died 4 times while the task ran")
     );
-    let told = bodies.abandoned.lock().clone();
-    assert_eq!(told, [script.0, cancelling.0, deleting.0, doomed.0]);
+    let abandoned = bodies.abandoned.lock().clone();
+    assert_eq!(abandoned, [script.0, cancelling.0, deleting.0, doomed.0]);
 }
 
 #[test]

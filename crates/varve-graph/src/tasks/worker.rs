@@ -48,7 +48,7 @@ pub(super) struct Shared {
     /// The last id given. Taken before `state`, and before nothing else.
     pub(super) last_id: Mutex<u64>,
     pub(super) state: Mutex<TaskSchedule>,
-    /// Told of every change of `state`.
+    /// Notified of every change of `state`.
     changed: Condvar,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct TaskSchedule {
     /// Every task that has not ended, and those whose end could not be stored.
     pub(super) live: BTreeMap<TaskId, Live>,
     bodies: Option<Arc<dyn TaskBodies>>,
-    /// Tasks that ended while the graph was opened, to be told to the bodies.
+    /// Tasks that ended while the graph was opened, to be reported to the bodies.
     ended_at_open: Vec<TaskSpec>,
     paused: bool,
     stopping: bool,
@@ -397,7 +397,7 @@ impl Shared {
         Ok(self.space.write(&batch, Durability::Sync)?)
     }
 
-    /// Tells the bodies that a task ended unrun, without holding the lock.
+    /// Notifies the bodies that a task ended unrun, without holding the lock.
     fn tell_abandoned(&self, state: MutexGuard<'_, TaskSchedule>, spec: Option<TaskSpec>) {
         let bodies = state.bodies.clone();
         drop(state);

@@ -123,11 +123,11 @@ impl Check<'_> {
             let decides = deciding(&events, own, instant);
             let wanted = own.map(|own| own.version);
             if decides != wanted {
-                let told = format!(
+                let problem = format!(
                     "{id}: its row decides until {}, but not at {}",
                     header.until.0, instant.0
                 );
-                self.problem(|| told);
+                self.problem(|| problem);
             }
         }
         Ok(own.is_some())

@@ -170,11 +170,11 @@ impl Check<'_> {
         }
         match &self.claimed {
             Some((claimed, holder)) if claimed == partition => {
-                let told = format!(
+                let problem = format!(
                     "{holder} and {id} hold the same unique values of {}",
                     label.name
                 );
-                self.problem(|| told);
+                self.problem(|| problem);
             }
             _ => self.claimed = Some((partition.to_vec(), id)),
         }

@@ -61,7 +61,7 @@ fn probes(from: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// A key between one that cannot be read from and one that can, as near to the former as can be
-/// told.
+/// found.
 fn nearest(reader: &dyn Reader, table: TableId, unreadable: &[u8], readable: Vec<u8>) -> Vec<u8> {
     let pairs = unreadable.iter().zip(&readable);
     let same = pairs.take_while(|(one, other)| one == other).count();

@@ -12,7 +12,7 @@ use varve_model::CommitVersion;
 use super::rows::Rows;
 use super::sides::Sides;
 use super::unreadable::gap;
-use super::{Check, PROBLEMS_TOLD_MAX, VerifyReport, hex, is_damage, name_of};
+use super::{Check, PROBLEMS_MAX, VerifyReport, hex, is_damage, name_of};
 use crate::error::GraphError;
 use crate::read::View;
 
@@ -69,7 +69,7 @@ pub(super) fn walk(
         }
         report.add(second.report);
     }
-    report.problems.truncate(PROBLEMS_TOLD_MAX);
+    report.problems.truncate(PROBLEMS_MAX);
     Ok(report)
 }
 
@@ -257,10 +257,10 @@ impl Reading<'_> {
         if self.pass == Pass::All {
             self.report.problem_count += 1;
         }
-        if self.pass == Pass::All && self.report.problems.len() < PROBLEMS_TOLD_MAX {
+        if self.pass == Pass::All && self.report.problems.len() < PROBLEMS_MAX {
             let name = name_of(table);
-            let told = format!("{name}: cannot be read from {begin} to {end}: {error}");
-            self.report.problems.push(told);
+            let problem = format!("{name}: cannot be read from {begin} to {end}: {error}");
+            self.report.problems.push(problem);
         }
         gap.map(|gap| gap.resume)
     }

@@ -107,7 +107,7 @@ pub(crate) struct EmitContext<'a> {
     pub(crate) deriver: Option<&'a dyn Deriver>,
     /// The instant that counts as now for the whole commit.
     pub(crate) now: Instant,
-    /// Tells whether the (edge label, source) entry of that hash was put into the index lately.
+    /// Whether the (edge label, source) entry of that hash was put into the index lately.
     pub(crate) known_pair: &'a dyn Fn(PairHash) -> bool,
     /// Whether the graph keeps changes.
     pub(crate) keeps_changes: bool,
@@ -345,8 +345,8 @@ impl<'a> Emitter<'a> {
         self.move_entries(id, put, successor, quiet, retention)
     }
 
-    /// The new event does not decide now: it goes to the event table, and the current row, which is
-    /// returned, is told of it.
+    /// The new event does not decide now: it goes to the event table, and the current row is marked
+    /// and returned.
     fn emit_elsewhere(
         &mut self,
         id: &ElementId,
@@ -374,7 +374,7 @@ impl<'a> Emitter<'a> {
         };
         self.put_event(&sides, &header, content.unwrap_or_default());
         let starts = period.future_start(now);
-        let told = match current {
+        let updated = match current {
             Some(mut current) if current.header.kind == RowKind::Put => {
                 current.header.overlaid = true;
                 current.header.until = current.header.until.min(starts.unwrap_or(Instant::FOREVER));
@@ -408,7 +408,7 @@ impl<'a> Emitter<'a> {
             self.put_derived(target, id, content)?;
             self.put_edge_pair(id);
         }
-        Ok(told)
+        Ok(updated)
     }
 
     fn put_stamped(&mut self, table: TableId, sides: &[Side], header: &Header, content: &[u8]) {

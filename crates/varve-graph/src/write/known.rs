@@ -3,8 +3,8 @@
 //! checking an edge's ends seldom reads.
 //!
 //! Both are tables of 64-bit marks without locks, of fixed size; what has no room pushes something
-//! else out. A mark tells keys apart by their hashes, of which it and its place together hold some
-//! 70 or 80 bits.
+//! else out. A mark distinguishes keys by their hashes, of which it and its place together hold
+//! some 70 or 80 bits.
 //!
 //! The table of vertices has levels, each of which takes what finds no room in those before it. A
 //! read of a vertex costs more than the rest of an edge, so a graph of many vertices may have much

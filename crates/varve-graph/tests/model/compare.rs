@@ -43,11 +43,11 @@ pub(crate) fn present(world: &World) -> Outcome {
 pub(crate) fn everything(world: &World) -> Outcome {
     for (at, (scope, point)) in points(world).into_iter().enumerate() {
         let ids = comparable(world, scope);
-        let told = |wrong| format!("at {scope:?}: {wrong}");
-        point_reads(world, scope, point, &ids).map_err(told)?;
+        let reported = |wrong| format!("at {scope:?}: {wrong}");
+        point_reads(world, scope, point, &ids).map_err(reported)?;
         if at % QUERIED == 0 {
             let paged = at % (4 * QUERIED) == 0;
-            queries::all(world, scope, point, &ids, paged).map_err(told)?;
+            queries::all(world, scope, point, &ids, paged).map_err(reported)?;
         }
     }
     histories(world)?;
@@ -417,7 +417,7 @@ fn history(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {
         let before = CommitVersion(version.0 - 1);
         !world.model.exists_within(id, period, before)
     };
-    let told: Vec<_> = found
+    let reported: Vec<_> = found
         .iter()
         .filter(|past| past.element.is_some() || !idle(past.version, past.period))
         .map(|past| {
@@ -430,7 +430,7 @@ fn history(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {
         .filter(|past| past.state.is_some() || !idle(past.version, past.period))
         .map(|past| (past.version, past.period, past.state.clone()))
         .collect();
-    differ("events", &expected, &told)?;
+    differ("events", &expected, &reported)?;
     for (at, past) in found.iter().enumerate() {
         let newer = found[..at]
             .iter()

@@ -17,7 +17,7 @@ use varve_model::{Element, ElementId, Properties, PropertyKeyId, Value, VertexId
 use varve_testkit::generate::{SchemaPlan, labels};
 use varve_testkit::model::{Change, Strategy};
 
-/// A change as the graph takes it; `fresh` tells of ids that no vertex can have yet.
+/// A change as the graph takes it; `fresh` names ids that no vertex can have yet.
 ///
 /// # Errors
 /// What the rules refuse without looking at what is stored.

@@ -103,7 +103,7 @@ fn everything(graph: &Arc<Graph>, scope: TemporalScope) -> (Vec<Vertex>, Vec<Edg
     (vertices, edges, of_one)
 }
 
-/// Tells that the writer has ended, however it did.
+/// Reports that the writer has ended, however it did.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {

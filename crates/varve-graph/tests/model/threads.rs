@@ -140,7 +140,7 @@ fn has(random: &mut Random, person: &str, item: &str) -> Element {
     })
 }
 
-/// What one thread wrote, with the versions it was told.
+/// What one thread wrote, with the versions that were returned.
 fn write(
     graph: &Arc<Graph>,
     plan: &SchemaPlan,

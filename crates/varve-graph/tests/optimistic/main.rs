@@ -398,7 +398,7 @@ fn within(from: i64, to: i64) -> WritePeriod {
 }
 
 /// Age and name of the first vertex at an instant.
-fn told(graph: &Graph, at: i64) -> Option<(Option<i64>, bool)> {
+fn state_at(graph: &Graph, at: i64) -> Option<(Option<i64>, bool)> {
     let scope = TemporalScope {
         valid: Some(Instant(at)),
         transaction: None,
@@ -424,7 +424,7 @@ fn a_change_in_a_period_changes_every_state_in_it_and_nothing_else() {
         let done = third.set_property(&element, &write("name", &name), &Meter::unlimited());
         done.expect("changed");
         assert!(third.commit(within(2_000, 4_000)).is_ok());
-        let states = [500, 1_500, 2_500, 3_500, 5_000].map(|at| told(&graph, at));
+        let states = [500, 1_500, 2_500, 3_500, 5_000].map(|at| state_at(&graph, at));
         let state = |age, is_named| Some((Some(age), is_named));
         let wanted = [(1, false), (1, true), (2, true), (2, false)].map(|(a, n)| state(a, n));
         assert_eq!((states[0], &states[1..]), (None, &wanted[..]));
@@ -438,7 +438,7 @@ fn a_change_in_a_period_changes_every_state_in_it_and_nothing_else() {
         removed.expect("removed");
         add(&fifth, 0, 4);
         assert!(fifth.commit(within(1, 2)).is_ok());
-        assert_eq!(told(&graph, 1), state(4, false));
+        assert_eq!(state_at(&graph, 1), state(4, false));
     }
 }
 

@@ -192,7 +192,7 @@ fn a_removed_index_leaves_nothing_behind() {
     assert_eq!(world.find(as_of(born), &in_city("X")), ["1:a"]);
 }
 
-/// Writes and deletes people until told to stop; refused writes are part of it.
+/// Writes and deletes people until stopped; refused writes are part of it.
 fn keep_writing(graph: &Arc<Graph>, seed: u64, cities: usize, stop: &AtomicBool) {
     let mut random = Random::new(seed);
     while !stop.load(Ordering::Relaxed) {

@@ -133,7 +133,7 @@ fn faulty_world() -> (World, Arc<Faults>) {
 }
 
 #[test]
-fn a_point_that_cannot_be_stored_as_past_is_not_told_to_be() {
+fn a_point_that_cannot_be_stored_as_past_is_not_read_as_past() {
     let (world, faults) = faulty_world();
     let first = world.put("ann", 30, "Rome");
     world.clock.step(1_000);

@@ -280,15 +280,15 @@ fn the_clock_may_go_back_but_transaction_time_does_not() {
 
 /// T6, across a restart with the clock turned back.
 #[test]
-fn what_was_told_past_stays_past_after_a_restart() {
+fn what_was_read_as_past_stays_past_after_a_restart() {
     for orderly in [true, false] {
         let mut story = Story::new();
         let first = story.put(1, None, None);
         story.at(900_000_000);
-        let told = CommitVersion::last_at(Instant(800_000_000));
+        let read_past = CommitVersion::last_at(Instant(800_000_000));
         let then = TemporalScope {
             valid: None,
-            transaction: Some(told),
+            transaction: Some(read_past),
         };
         assert_eq!(story.read(then), Some(1));
         story.at(2_000_000);
@@ -301,7 +301,7 @@ fn what_was_told_past_stays_past_after_a_restart() {
             story.open_on(space);
         }
         assert_eq!(story.graph().published(), first, "now does not run ahead");
-        // A process that only reads takes nothing back of what an earlier one told.
+        // A process that only reads takes nothing back of what an earlier one returned.
         let earlier = TemporalScope {
             valid: None,
             transaction: Some(CommitVersion::last_at(Instant(1_500_000))),
@@ -311,8 +311,11 @@ fn what_was_told_past_stays_past_after_a_restart() {
         story.graph = None;
         story.open_on(space);
         let second = story.put(2, None, None);
-        assert!(second > told, "{second} after {told} was told past");
-        let lead = second.instant().0 - told.instant().0;
+        assert!(
+            second > read_past,
+            "{second} after {read_past} was read as past"
+        );
+        let lead = second.instant().0 - read_past.instant().0;
         assert!(lead <= if orderly { 1 } else { 1_000_001 }, "{lead}");
         assert_eq!(story.read(then), Some(1));
         assert_eq!(story.now(), Some(2));

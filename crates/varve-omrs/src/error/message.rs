@@ -2,7 +2,7 @@
 
 use super::Exception;
 
-/// What the user is told to do when nothing better is known.
+/// The user's action when nothing better is known.
 const CORRECT_AND_RETRY: &str = "Correct the request and send it again.";
 /// What the system did with a request that failed.
 const NOTHING_CHANGED: &str = "The request was refused; nothing was changed.";

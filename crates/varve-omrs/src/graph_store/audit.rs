@@ -1,6 +1,6 @@
 //! What is stored of an instance beside its content, read without copying it: for the instance, or
-//! straight for its JSON. JSON that is kept as it came is read only where it is told: searches and
-//! purges pass it by.
+//! straight for its JSON. JSON that is kept as it came is read only where it is rendered: searches
+//! and purges pass it by.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceTy
 use crate::json::{self, Encode, Limits, Millis, RawJson, Shared, Writer};
 use crate::types::{InstanceStatus, ResolvedType};
 
-/// An audit header that is being read: what it says of its type may be told by the catalogue.
+/// An audit header that is being read: what it says of its type may come from the catalogue.
 pub(super) struct Audit<'a> {
     header_version: Option<i64>,
     type_version: Option<i64>,

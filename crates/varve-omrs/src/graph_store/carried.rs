@@ -1,6 +1,6 @@
 //! The classifications that an entity carries: their JSON is made straight from what is stored, and
-//! they themselves only when somebody looks at them. Most are read to be told, and they are most of
-//! what an entity tells.
+//! they themselves only when somebody looks at them. Most are read to be rendered, and they are
+//! most of a rendered entity.
 
 use std::sync::Arc;
 

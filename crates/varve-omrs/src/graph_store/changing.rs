@@ -151,7 +151,7 @@ impl GraphStore {
 
     /// Makes the entries that instances miss, however long it takes: what ended with the time of a
     /// request would be begun anew by the next one, and never be done. What is interrupted is done
-    /// when the graph is opened the next time, by the types that are told then.
+    /// when the graph is opened the next time, by the types that are set then.
     pub(super) fn complete_change(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
         if change.is_to_be_completed() {
             return deadline::without_end(|| self.make_missing(change));
@@ -168,7 +168,7 @@ impl GraphStore {
         });
         if change.is_of_older_form {
             rebuild_derived(&self.graph, Some(&former), &|id, content| {
-                // What is damaged is told when its entries are made.
+                // What is damaged is reported when its entries are made.
                 former::has_other_entries(id, content, state.keys, &change.before).unwrap_or(true)
             })?;
         }

@@ -5,8 +5,8 @@
 //! pass decodes those. If the contents are small, the first pass caches them, and each event is
 //! read once.
 //!
-//! A history tells what reads of each time tell: of the events of an element the newest one that
-//! speaks of an instant decides.
+//! A history returns what reads of each time return: of the events of an element the newest one
+//! that speaks of an instant decides.
 
 use std::cmp::Reverse;
 

@@ -9,8 +9,8 @@ use varve_model::{Instant, Value};
 use super::indexes::{
     DELETED, IndexKind, classified_first, level_first, named_first, put_decimal, put_time,
 };
+use super::row::Row;
 use super::rules::{ANY, is_single};
-use super::shown::Row;
 use super::state::TypesInGraph;
 use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
 use crate::json::Millis;

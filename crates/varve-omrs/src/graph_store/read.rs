@@ -184,8 +184,8 @@ impl TypesInGraph {
         Ok(flow)
     }
 
-    /// An entity that was kept, to be told.
-    pub(super) fn kept_entity(
+    /// The entity of a candidate, rendered.
+    pub(super) fn candidate_entity(
         &self,
         kept: &CandidateRow,
     ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
@@ -196,7 +196,7 @@ impl TypesInGraph {
     }
 
     /// The same of a relationship.
-    pub(super) fn kept_relationship(
+    pub(super) fn candidate_relationship(
         &self,
         kept: CandidateRow,
     ) -> Result<Option<RenderedRelationship>, OmrsError> {
@@ -388,15 +388,18 @@ impl Read for GraphReader {
         Ok(found)
     }
 
-    fn kept_entity(&self, kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
-        self.state.kept_entity(kept)
+    fn candidate_entity(
+        &self,
+        kept: &CandidateRow,
+    ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        self.state.candidate_entity(kept)
     }
 
-    fn kept_relationship(
+    fn candidate_relationship(
         &self,
         kept: CandidateRow,
     ) -> Result<Option<RenderedRelationship>, OmrsError> {
-        self.state.kept_relationship(kept)
+        self.state.candidate_relationship(kept)
     }
 
     fn relationships_of(

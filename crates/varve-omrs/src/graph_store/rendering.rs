@@ -24,7 +24,7 @@ use crate::types::{InstanceStatus, ResolvedType, TypeIndex};
 const MEMBERS_BYTES: usize = 2048;
 
 impl TypesInGraph {
-    /// The entity that a vertex's content holds, to be told.
+    /// The entity that a vertex's content holds, rendered.
     pub(super) fn rendered_entity(
         &self,
         guid: &str,
@@ -53,7 +53,7 @@ impl TypesInGraph {
         Ok(rendered)
     }
 
-    /// What the entity tells of itself; `None` of one of which only a proxy is known.
+    /// What the entity renders of itself; `None` of one of which only a proxy is known.
     pub(super) fn rendered_detail(
         &self,
         guid: &str,
@@ -94,7 +94,7 @@ impl TypesInGraph {
         Ok(Shared::of_json(proxy))
     }
 
-    /// The relationship that an edge's content holds, to be told.
+    /// The relationship that an edge's content holds, rendered.
     pub(super) fn rendered_relationship(
         &self,
         id: EdgeId,
@@ -152,7 +152,7 @@ impl Decoder<'_> {
         Ok((rendering.life_status, json))
     }
 
-    /// The JSON of what the entity tells of itself.
+    /// The JSON of what the entity renders of itself.
     pub(super) fn detail_json(
         &self,
         guid: &str,
@@ -313,7 +313,7 @@ impl Rendering<'_> {
     }
 }
 
-/// What a header says that can be told straight.
+/// What a header says that can be rendered straight.
 fn rendered_head(bytes: &[u8]) -> Decoded<Head<'_>> {
     let head = Head::read(bytes)?;
     // What it says of its type may be another than the one that is asked which properties are
@@ -324,8 +324,8 @@ fn rendered_head(bytes: &[u8]) -> Decoded<Head<'_>> {
     Ok(head)
 }
 
-/// The members of the object that a relationship is told as, those that come before its ends, and
-/// its status.
+/// The members of the object that a relationship is rendered as, those that come before its ends,
+/// and its status.
 fn relationship_json(
     guid: &str,
     of: Option<&ResolvedType>,

@@ -1,4 +1,4 @@
-//! Stored content: every kind of value comes back, and damage is told, never a panic.
+//! Stored content: every kind of value comes back, and damage is reported, never a panic.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use super::encode::Encoder;
 use super::entries::InstanceDeriver;
 use super::made::{CLASSIFICATION_BYTES_MAX, MadeJson};
 use super::read::vertex_of;
+use super::row::Row;
 use super::rules::Rules;
-use super::shown::Row;
 use super::state::Keys;
 use crate::instances::*;
 use crate::json::{Field, Limits, Millis, RawJson, Writer, decode, encode};
 use crate::matching::{Facts, HEADER_FIELDS};
-use crate::store::{RenderedEntity, Shown, StoredEntity};
+use crate::store::{Instance, RenderedEntity, StoredEntity};
 use crate::types::{Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 use crate::validate::completed_properties;
 
@@ -77,7 +77,7 @@ impl Fixture {
         let Ok(json) = carried::json(&self.types, stored) else {
             return Some(false);
         };
-        let read = classifications(&self.types, stored).expect("what is told can be read");
+        let read = classifications(&self.types, stored).expect("what is rendered can be read");
         let mut writer = Writer::new();
         Field::write(&read, &mut writer);
         assert_eq!(json, writer.finish());
@@ -104,16 +104,16 @@ impl Fixture {
             return Some(false);
         };
         let read = decoder.entity("guid", of, &parts, None);
-        let read = RenderedEntity::new(&self.types, read.expect("what is told can be read"));
+        let read = RenderedEntity::new(&self.types, read.expect("what is rendered can be read"));
         let rendered = RenderedEntity::of_json("guid", Some(self.of), life_status, json);
         assert_eq!(rendered.life_status(), read.life_status());
         assert_eq!(encode(rendered.proxy()), encode(read.proxy()));
         // By themselves, too.
         let proxy = decoder.proxy_json("guid", of, &parts);
-        let proxy = proxy.expect("what stands for it can be told alone");
+        let proxy = proxy.expect("what stands for it can be rendered alone");
         assert_eq!(proxy.joined(), encode(read.proxy()));
         let detail = decoder.detail_json("guid", of, &parts);
-        let detail = detail.expect("it can be told alone");
+        let detail = detail.expect("it can be rendered alone");
         let [rendered, read] = [&rendered, &read].map(|of| of.detail().map(encode));
         assert_eq!(rendered, read);
         assert_eq!(detail.map(|json| json.joined()), read);
@@ -319,7 +319,7 @@ fn every_kind_of_value_comes_back() {
 }
 
 #[test]
-fn classifications_are_told_as_they_are_read() {
+fn classifications_are_rendered_as_they_are_read() {
     let fixture = Fixture::new();
     let StoredEntity::Detail(entity) = everything(&fixture) else {
         panic!("it is an entity");
@@ -368,7 +368,7 @@ fn classifications_are_told_as_they_are_read() {
 }
 
 #[test]
-fn entities_are_told_as_they_are_read() {
+fn entities_are_rendered_as_they_are_read() {
     let fixture = Fixture::new();
     let other = everything(&fixture);
     // It says of its type what the catalogue does not.
@@ -539,7 +539,7 @@ fn damaged_content_never_panics() {
         }
         let asked = fixture.can_all_be_asked(&bytes);
         if let Some(read) = fixture.decode(&bytes) {
-            // Looked at, and not only told.
+            // Looked at, and not only rendered.
             let _ = read.classifications().len();
         } else {
             assert_ne!(asked, Some(true));

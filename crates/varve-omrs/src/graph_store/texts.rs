@@ -205,7 +205,7 @@ impl Texts {
         }
     }
 
-    /// Whether the graph never had an element, as far as can be told.
+    /// Whether the graph never had an element, as far as is known.
     fn is_empty_graph(&self) -> bool {
         let mut is_empty = true;
         let visited = self.graph.upgrade().map(|graph| {
@@ -228,7 +228,7 @@ impl Texts {
                 is_whole = false;
                 return Flow::Break(());
             }
-            // What is damaged is told to whoever reads it.
+            // What is damaged is reported to whoever reads it.
             let _ = deriver.derive(id, content, &mut DerivedEntries::default());
             Flow::Continue(())
         });

@@ -259,15 +259,18 @@ impl Read for GraphTransaction<'_, '_> {
         })
     }
 
-    fn kept_entity(&self, kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
-        self.state.kept_entity(kept)
+    fn candidate_entity(
+        &self,
+        kept: &CandidateRow,
+    ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        self.state.candidate_entity(kept)
     }
 
-    fn kept_relationship(
+    fn candidate_relationship(
         &self,
         kept: CandidateRow,
     ) -> Result<Option<RenderedRelationship>, OmrsError> {
-        self.state.kept_relationship(kept)
+        self.state.candidate_relationship(kept)
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {

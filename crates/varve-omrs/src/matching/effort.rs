@@ -17,7 +17,7 @@ const EXPRESSIONS_MAX: usize = 100;
 /// The most bytes of them when compiled, all together.
 const COMPILED_BYTES_MAX: usize = 4 << 20;
 /// The most steps that one comparison may take, of some nanoseconds each in the worst case: some
-/// seconds. Enough for texts of 4 MiB, the longest unless the server is told otherwise, with
+/// seconds. Enough for texts of 4 MiB, the longest by default, with
 /// expressions of 16 KiB, more than most that people write; for the largest expressions it allows
 /// texts of 128 KiB.
 const COMPARISON_MAX: u64 = 1 << 31;
@@ -129,7 +129,7 @@ impl Effort {
     }
 }
 
-/// The same for every request: queries are told apart by how they are written.
+/// The same for every request: queries are distinguished by how they are written.
 impl fmt::Debug for Effort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Effort")

@@ -23,7 +23,7 @@ pub(super) enum Fault {
 pub(super) enum Fold {
     /// None.
     None,
-    /// A and a, but not É and é: what Java does unless told otherwise.
+    /// A and a, but not É and é: what Java does by default.
     Ascii,
     /// All that differ by case only.
     Unicode,

@@ -1,11 +1,11 @@
-//! How long an answer may become: what is told of instances is longer than what is stored of them,
+//! How long an answer may become: rendered instances are longer than what is stored of them,
 //! so that an answer that is over its limit must be known before all of it was made.
 
 use crate::error::{Message, OmrsError};
 use crate::json::{Encode, Shared};
 use crate::search::Limits;
 
-/// Counts the JSON of the instances of one answer while they are told.
+/// Counts the JSON of the instances of one answer while they are rendered.
 #[derive(Debug)]
 pub(super) struct AnswerBytes {
     most: usize,
@@ -13,7 +13,7 @@ pub(super) struct AnswerBytes {
 }
 
 impl AnswerBytes {
-    /// None were told.
+    /// None were rendered.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             most: limits.answer_bytes_max,
@@ -39,10 +39,10 @@ impl AnswerBytes {
         }
     }
 
-    /// All of these, told one after the other.
+    /// All of these, rendered one after the other.
     ///
     /// # Errors
-    /// The first; or as [`AnswerBytes::add`], as soon as it is known: no more are told then.
+    /// The first; or as [`AnswerBytes::add`], as soon as it is known: no more are rendered then.
     pub(super) fn all<T: Encode>(
         mut self,
         rendered: impl Iterator<Item = Result<Shared<T>, OmrsError>>,

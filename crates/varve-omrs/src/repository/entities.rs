@@ -237,7 +237,7 @@ impl Repository {
         Ok(proxy)
     }
 
-    /// What can be kept of an entity that is not here and is told of by a proxy.
+    /// What can be kept of an entity that is not here and that a proxy describes.
     ///
     /// # Errors
     /// `EntityNotKnownException` when it should be here, since this repository is said to be its

@@ -99,8 +99,7 @@ impl Repository {
     }
 }
 
-/// The entity that a walk begins or ends at. One of which only a proxy is known has nothing to be
-/// told.
+/// The entity that a walk begins or ends at. One of which only a proxy is known cannot be rendered.
 fn known(read: &dyn Read, guid: &str) -> Result<RenderedEntity, OmrsError> {
     let entity = read.rendered_entity(guid)?;
     let entity = entity.filter(|entity| entity.detail().is_some());

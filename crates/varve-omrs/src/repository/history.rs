@@ -1,4 +1,4 @@
-//! Which states of a history a request asks for, and what telling them may cost.
+//! Which states of a history a request asks for, and what rendering them may cost.
 
 use super::Repository;
 use super::target::InstanceKind;
@@ -84,7 +84,7 @@ impl Choice for Asked<'_> {
         self.meter.hold(bytes)
     }
 
-    /// States in which no more than a proxy of an entity was known are not told.
+    /// States in which no more than a proxy of an entity was known are left out.
     fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError> {
         self.meter.release(std::mem::take(&mut self.kept));
         if states.is_empty() {

@@ -460,8 +460,8 @@ pub(super) fn guids_of(relationship: &Relationship) -> [&str; 3] {
 }
 
 /// Deletes a copy that this repository's own instances need, from now on. Of the header that its
-/// home sent, it gets what tells of the deletion, so that it can be told from a copy that comes
-/// later.
+/// home sent, it gets what marks the deletion, so that it can be distinguished from a copy that
+/// comes later.
 fn put_deleted(
     transaction: &mut dyn Transaction,
     mut known: StoredEntity,

@@ -1,4 +1,4 @@
-//! Instances as they are told: relationships with what is known of their ends.
+//! Instances as they are rendered: relationships with what is known of their ends.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -263,7 +263,7 @@ impl Repository {
     }
 
     /// Removes a type that no type names and no state of an instance uses, now or in the past: what
-    /// was could not be told without it.
+    /// was could not be said without it.
     ///
     /// # Errors
     /// The contract's for `deleteTypeDef`.

@@ -1,4 +1,4 @@
-//! Responses: each is an envelope that tells of success or failure, and what was asked for.
+//! Responses: each is an envelope that says whether the call succeeded, and what was asked for.
 
 use std::collections::BTreeMap;
 

@@ -494,7 +494,7 @@ fn value_as_stored(value: &InstancePropertyValue, kind: PropertyKind) -> Option<
     }
 }
 
-/// A value of another category that is equal to `value`, where an index tells equal values by equal
+/// A value of another category that is equal to `value`, where an index finds equal values by equal
 /// bytes.
 fn as_stored(value: &Primitive, category: PrimitiveDefCategory) -> Option<Primitive> {
     use PrimitiveDefCategory as Category;

@@ -9,7 +9,7 @@ use super::weight::kept_bytes;
 use super::{Meter, Order, Query, SortKey, guid_bytes};
 use crate::error::OmrsError;
 use crate::matching::Target;
-use crate::store::{Candidate, Shown};
+use crate::store::{Candidate, Instance};
 
 /// The most results of which the GUIDs are kept for the pages to come.
 const LIST_MAX: usize = 2000;
@@ -37,8 +37,8 @@ pub(super) struct SortedCandidate {
 }
 
 impl SortedCandidate {
-    pub(super) fn new(order: &Order, instance: &dyn Shown) -> Self {
-        let kept = instance.keep();
+    pub(super) fn new(order: &Order, instance: &dyn Instance) -> Self {
+        let kept = instance.to_candidate();
         Self {
             key: order.key(&Target::of(instance)),
             bytes: kept_bytes(&kept),
@@ -155,7 +155,7 @@ pub(super) fn sort(order: &Order, found: &mut [SortedCandidate]) {
 }
 
 /// Lets go of those that come after the first `wanted`, now and then, or at once when there is no
-/// more room. Tells the bytes that they took if it did.
+/// more room. Returns the bytes that they took if it did.
 pub(super) fn cut(
     order: &Order,
     wanted: Option<usize>,

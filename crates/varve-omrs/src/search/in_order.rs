@@ -11,7 +11,7 @@ use super::{Meter, Order, Query};
 use crate::error::OmrsError;
 use crate::instances::InstancePropertyValue;
 use crate::matching::{Condition, SortValue, Target};
-use crate::store::{Candidate, Shown, Step};
+use crate::store::{Candidate, Instance, Step};
 
 /// Walks one after the other which show what is asked for in its order.
 pub(super) struct InOrder {
@@ -85,7 +85,7 @@ impl Segment {
 }
 
 impl Only {
-    fn left_out(&self, instance: &dyn Shown, reverse: bool) -> Option<Next> {
+    fn left_out(&self, instance: &dyn Instance, reverse: bool) -> Option<Next> {
         let is_missing = |name: &str| {
             let value = Target::of(instance).property(name);
             SortValue::of_value(value.as_deref()).is_missing()
@@ -304,7 +304,7 @@ impl<'q> OfValue<'q> {
 
     /// Whether an instance fails any of these: so do all that have the same value. Enums are the
     /// same by more than their places in the order say.
-    fn fails(&self, instance: &dyn Shown) -> bool {
+    fn fails(&self, instance: &dyn Instance) -> bool {
         if self.conditions.is_empty() {
             return false;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::OmrsError;
 use crate::matching::{Condition, Effort, Target};
 use crate::requests::{FindRequest, Page, PagedFindRequest};
-use crate::store::{Shown, Subject};
+use crate::store::{Instance, Subject};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{optional_type, type_filter};
 
@@ -75,7 +75,7 @@ impl TypeLimit {
     }
 
     /// Whether an instance is of one of them.
-    fn includes(&self, types: &Catalogue, instance: &dyn Shown) -> bool {
+    fn includes(&self, types: &Catalogue, instance: &dyn Instance) -> bool {
         if self.of.is_none() && self.listed.is_empty() {
             return true;
         }
@@ -112,7 +112,7 @@ impl Query {
     }
 
     /// Whether an instance is one that is asked for.
-    pub(super) fn takes(&self, types: &Catalogue, instance: &dyn Shown) -> bool {
+    pub(super) fn takes(&self, types: &Catalogue, instance: &dyn Instance) -> bool {
         let life_status = instance.life_status();
         let status = life_status.status.unwrap_or(InstanceStatus::Unknown);
         let target = Target::of(instance);

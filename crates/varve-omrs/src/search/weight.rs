@@ -11,7 +11,7 @@ use crate::store::{
 };
 
 /// What each instance takes beside its texts: its fields, and what it says of its type when it is
-/// told.
+/// rendered.
 const INSTANCE_BYTES: usize = 1024;
 /// What each instance takes beside its row, where that is what is kept of it: its identifier, its
 /// key in the order of results.
@@ -64,7 +64,7 @@ pub(crate) fn entity_bytes(
     header_bytes(header) + classified + properties_bytes(properties)
 }
 
-/// The bytes of an entity that is to be told, and of what stands for it.
+/// The bytes of an entity that is to be rendered, and of what stands for it.
 pub(crate) fn rendered_entity_bytes(entity: &RenderedEntity) -> usize {
     if let Some(bytes) = entity.held_bytes() {
         return bytes;
@@ -94,7 +94,7 @@ pub(crate) fn rendered_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
     }
 }
 
-/// The bytes of a relationship that is to be told, without its ends.
+/// The bytes of a relationship that is to be rendered, without its ends.
 pub(crate) fn rendered_relationship_bytes(relationship: &RenderedRelationship) -> usize {
     match relationship.held() {
         Ok(json) => INSTANCE_BYTES + json,

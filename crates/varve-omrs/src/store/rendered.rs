@@ -135,7 +135,7 @@ impl RenderedEntity {
         self.0.life_status
     }
 
-    /// What it tells of itself; `None` of one of which only a proxy is known.
+    /// What it renders of itself; `None` of one of which only a proxy is known.
     #[must_use]
     pub fn detail(&self) -> Option<&Shared<EntityDetail>> {
         self.0.detail.as_ref()
@@ -164,7 +164,7 @@ fn proxy_of(types: &Catalogue, entity: &EntityDetail) -> EntityProxy {
     }
 }
 
-/// A relationship that is to be told with its ends.
+/// A relationship that is rendered with its ends.
 #[derive(Debug, Clone)]
 pub struct RenderedRelationship {
     /// What it links.
@@ -172,7 +172,7 @@ pub struct RenderedRelationship {
     rest: Rest,
 }
 
-/// What a relationship tells beside its ends.
+/// What a relationship renders beside its ends.
 #[derive(Debug, Clone)]
 enum Rest {
     Object(Box<StoredRelationship>),

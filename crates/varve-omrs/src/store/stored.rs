@@ -62,8 +62,7 @@ impl StoredEntity {
     }
 }
 
-/// A relationship as it is kept: what is known of its ends is asked from the entities when it is
-/// told.
+/// A relationship as it is stored: its ends are read from the entities when it is rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRelationship {
     /// What is known of it.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Link, Shown, StoredRelationship};
+use super::{Instance, Link, StoredRelationship};
 use crate::error::OmrsError;
 use crate::instances::Primitive;
 use crate::types::{InstanceStatus, TypeIndex};
@@ -28,7 +28,7 @@ pub struct Walk<'a> {
     pub by: WalkBy<'a>,
     /// The other way round.
     pub reverse: bool,
-    /// Goes on after this place, which an earlier walk of the same kind told.
+    /// Goes on after this place, which an earlier walk of the same kind returned.
     pub after: Option<&'a [u8]>,
 }
 
@@ -97,7 +97,7 @@ pub struct Step<'a> {
     /// known come one after the other, in no order. `None` = the order is known.
     pub alike: Option<&'a [u8]>,
     /// The instance, as it is at the reader's point of time.
-    pub instance: &'a dyn Shown,
+    pub instance: &'a dyn Instance,
 }
 
 /// What is done with each instance: `Break` ends the walk.

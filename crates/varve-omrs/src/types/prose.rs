@@ -1,4 +1,4 @@
-//! Telling definitions apart that differ in more than prose.
+//! Distinguishes definitions that differ in more than prose.
 //!
 //! The built-in definitions have no descriptions; a platform that connects sends them. A definition
 //! that is the same but for prose takes the place of the one that is here, so that it is returned

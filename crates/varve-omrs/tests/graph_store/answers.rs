@@ -43,7 +43,7 @@ fn is_too_long<T: std::fmt::Debug>(answer: Result<T, OmrsError>, most: usize) {
 }
 
 #[test]
-fn what_is_found_is_told_only_as_far_as_the_answer_may_be_long() {
+fn what_is_found_is_rendered_only_up_to_the_limit_of_the_answer() {
     let (repository, _, rendered) = counting(filled());
     let (entities, relationships) = (EntityFindRequest::default(), InstanceFindRequest::default());
     let found = repository.find_entities(&entities).unwrap();

@@ -1,5 +1,5 @@
 //! States that were written for a part of time, as corrections through the graph's own interface
-//! are: a history tells what reads of each time tell.
+//! are: a history returns what reads of each time return.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ impl Corrected {
     }
 
     /// The history, by looking at one time after the other, the last of which stands for all that
-    /// follow. The times are told by reads, too.
+    /// follow. Reads return the times, too.
     fn expected(&self, times: i64) -> Vec<Version<i64>> {
         let page = HistoryPage {
             before: None,
@@ -264,12 +264,12 @@ impl Rendered {
         match self.subject {
             Subject::Entities => {
                 let found = self.repository.get_entity_detail_history(GUID, request);
-                let found = found.expect("told").into_iter();
+                let found = found.expect("rendered").into_iter();
                 found.map(|of| of.header.audit.version).collect()
             }
             Subject::Relationships => {
                 let found = self.repository.get_relationship_history(GUID, request);
-                let found = found.expect("told").into_iter();
+                let found = found.expect("rendered").into_iter();
                 found.map(|of| of.header.audit.version).collect()
             }
         }

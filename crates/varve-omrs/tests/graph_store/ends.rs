@@ -58,7 +58,7 @@ fn what_is_long_of_ends_is_not_held() {
     let found = found.expect("it is little");
     assert_eq!(found.len(), ENDS);
     assert!(length(&found) < LONG);
-    // Where the entities themselves are told, they are held.
+    // Where the entities themselves are rendered, they are held.
     let request = EntityNeighborhoodFindRequest::default();
     let refused = repository.get_entity_neighborhood("hub", 1, &request);
     assert!(refused.is_err());

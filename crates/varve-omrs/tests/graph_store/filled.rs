@@ -1,4 +1,4 @@
-//! A graph whose instances came without entries, as from a dump, has them once the types are told.
+//! A graph whose instances came without entries, as from a dump, has them once the types are set.
 
 use std::sync::Arc;
 
@@ -84,9 +84,9 @@ fn with_copies(types: &Catalogue, copies: &[(&str, &str)]) -> Arc<Catalogue> {
     Arc::new(types)
 }
 
-/// A store with instances that came without entries, told the standard's types only, while some are
-/// of types that were added where they came from; and all types. `Idle` is one that no instance is
-/// of.
+/// A store with instances that came without entries, given the standard's types only, while some
+/// are of types that were added where they came from; and all types. `Idle` is one that no instance
+/// is of.
 fn filled_before_its_types() -> (World, Arc<Catalogue>) {
     let mut world = World::new();
     let standard = Arc::clone(&world.types);

@@ -1,4 +1,4 @@
-//! What was taken is read, told, found and purged again, however large or deep it is.
+//! What was taken is read, rendered, found and purged again, however large or deep it is.
 
 use std::sync::Arc;
 
@@ -61,14 +61,14 @@ fn expected(world: &World, of: &str) -> TypeDefValidationForRequest {
     }
 }
 
-/// Keeps a copy that tells something large, has it told, searches past it, and purges it.
+/// Keeps a copy of something large, has it rendered, searches past it, and purges it.
 #[track_caller]
 fn lives(world: &World, repository: &Repository, copy: &EntityDetail) {
     let guid = copy.header.guid();
     repository
         .save_entity_reference_copy(USER, copy.clone())
         .expect("taken");
-    let rendered = repository.get_entity_detail(guid, None).expect("told");
+    let rendered = repository.get_entity_detail(guid, None).expect("rendered");
     assert!(rendered == *copy, "another entity");
     let found = repository.find_entities(&EntityFindRequest::default());
     let found = found.expect("found");

@@ -20,7 +20,7 @@ use crate::world::*;
 struct Rows<'a> {
     inner: Box<dyn Read + 'a>,
     are_given: bool,
-    /// How many instances were told from rows that were kept.
+    /// How many instances were rendered from rows that were kept.
     rendered: Cell<usize>,
 }
 
@@ -130,7 +130,7 @@ fn path(length: usize, others: usize, aside: &str) -> World {
     world
 }
 
-/// What lies on the path, and how much of it was told from rows that were kept.
+/// What lies on the path, and how much of it was rendered from rows that were kept.
 fn found(
     world: &World,
     are_given: bool,

@@ -157,14 +157,14 @@ impl Naive {
         });
     }
 
-    /// The time that another repository tells for a new state of an instance, unless it has not
+    /// The time that another repository names for a new state of an instance, unless it has not
     /// come or the state that is known began then or later.
     fn since(&self, at: Option<Millis>, kind: InstanceKind, guid: &str) -> Option<Millis> {
         let last = self.log.iter().rfind(|event| event.state.is(kind, guid));
         at.filter(|at| *at <= self.now && last.is_none_or(|last| last.at < *at))
     }
 
-    /// Writes a state that holds from a time on that another repository tells; from now on if that
+    /// Writes a state that holds from a time on that another repository names; from now on if that
     /// cannot be.
     fn put_since(&mut self, at: Option<Millis>, state: InstanceState) {
         let at = self.since(at, state.kind(), state.header().guid());

@@ -23,7 +23,7 @@ fn then(at: At) -> Option<HistoryRequest> {
     })
 }
 
-/// What is told of a part of the graph, as it is and as it can be read.
+/// A part of the graph as it is rendered, as it is and as it can be read.
 fn graph(graph: InstanceGraph) -> Answer {
     let InstanceGraph {
         entities,
@@ -40,8 +40,8 @@ fn unshared<T: Clone>(list: Vec<Shared<T>>) -> Vec<T> {
     list.iter().map(|one| T::clone(one)).collect()
 }
 
-/// Entities that are told as they are stored: their JSON is checked before anybody has looked at
-/// them.
+/// Entities that are rendered as they are stored: their JSON is checked before anybody has looked
+/// at them.
 fn entities(list: Vec<Shared<EntityDetail>>) -> Answer {
     check_response(&EntityListResponse::ok(0, 0, None, list.clone()));
     Answer::Entities(unshared(list))
@@ -69,7 +69,7 @@ fn nothing((): ()) -> Answer {
     Answer::Nothing
 }
 
-/// Makes a call that reads, and checks how its answer is told.
+/// Makes a call that reads, and checks how its answer is rendered.
 pub(crate) fn read(of: &Repository, read: &Read) -> Rendered {
     let rendered = answered(of, read);
     if let Ok(answer) = &rendered {
@@ -78,7 +78,7 @@ pub(crate) fn read(of: &Repository, read: &Read) -> Rendered {
     rendered
 }
 
-/// What is told of an answer is what it holds, byte for byte: what stands in it several times is
+/// An answer is rendered as what it holds, byte for byte: what stands in it several times is
 /// written once and copied, and classifications are written straight from what is stored, while
 /// what is read back shares nothing.
 fn check_rendered(answer: Answer) {
@@ -103,7 +103,7 @@ fn check_rendered(answer: Answer) {
 
 fn check_response<R: Response + PartialEq + Debug>(response: &R) {
     let rendered = encode(response);
-    let read: R = decode(&rendered, Limits::DEFAULT).expect("what is told can be read");
+    let read: R = decode(&rendered, Limits::DEFAULT).expect("what is rendered can be read");
     let again = encode(&read);
     assert_eq!(String::from_utf8(again), String::from_utf8(rendered));
     assert_eq!(&read, response);

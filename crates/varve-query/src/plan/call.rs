@@ -47,7 +47,7 @@ impl Service {
         matches!(self, Self::List | Self::Search)
     }
 
-    /// What it may be told, and what each is for.
+    /// Its parameters, and what each is for.
     #[must_use]
     pub const fn parameters(self) -> &'static [(&'static str, &'static str)] {
         match self {

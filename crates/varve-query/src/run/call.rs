@@ -38,8 +38,8 @@ pub(super) fn operator(
         let mut out = Vec::new();
         for row in rows {
             cx.tick(1)?;
-            let told = parameters.of(cx, &row)?;
-            let parameters = Told { service, told };
+            let values = parameters.of(cx, &row)?;
+            let parameters = CallParameters { service, values };
             let results = match service {
                 Service::List => list(&parameters)?,
                 Service::History => history(cx, &row.value, &parameters)?,
@@ -101,14 +101,14 @@ fn first(child: &mut Child, cx: &mut Context<'_>, row: &Row) -> Result<Option<Va
 }
 
 /// The parameters of one call.
-struct Told {
+struct CallParameters {
     service: Service,
-    told: ValueMap,
+    values: ValueMap,
 }
 
-impl Told {
+impl CallParameters {
     fn get(&self, name: &str) -> Option<&Value> {
-        self.told
+        self.values
             .get(&Value::text(name))
             .filter(|value| !value.is_null())
     }
@@ -137,7 +137,7 @@ impl Told {
     }
 }
 
-fn list(parameters: &Told) -> Result<Vec<Value>, QueryError> {
+fn list(parameters: &CallParameters) -> Result<Vec<Value>, QueryError> {
     let only = parameters.text("service")?;
     let verbose = parameters.flag("verbose")?;
     let listed = Service::LISTED.into_iter();
@@ -207,7 +207,7 @@ fn detached(cx: &Context<'_>, element: Element) -> Value {
 fn history(
     cx: &mut Context<'_>,
     value: &Value,
-    parameters: &Told,
+    parameters: &CallParameters,
 ) -> Result<Vec<Value>, QueryError> {
     let id = element_id(value, parameters.service)?;
     let limit = match parameters.get("limit") {
@@ -262,7 +262,11 @@ fn version_map(cx: &Context<'_>, past: PastVersion) -> (Value, Value) {
     (element, map)
 }
 
-fn as_of(cx: &mut Context<'_>, value: &Value, parameters: &Told) -> Result<Vec<Value>, QueryError> {
+fn as_of(
+    cx: &mut Context<'_>,
+    value: &Value,
+    parameters: &CallParameters,
+) -> Result<Vec<Value>, QueryError> {
     let id = element_id(value, parameters.service)?;
     let wanted = "a date or its text";
     let valid = parameters.get("as_of").map(|at| match at {
@@ -288,7 +292,11 @@ fn as_of(cx: &mut Context<'_>, value: &Value, parameters: &Told) -> Result<Vec<V
     Ok(element.into_iter().collect())
 }
 
-fn degree(cx: &mut Context<'_>, value: &Value, parameters: &Told) -> Result<Value, QueryError> {
+fn degree(
+    cx: &mut Context<'_>,
+    value: &Value,
+    parameters: &CallParameters,
+) -> Result<Value, QueryError> {
     let Value::Vertex(vertex) = value else {
         return Err(QueryError::cast(value, "Vertex"));
     };
@@ -311,7 +319,7 @@ fn degree(cx: &mut Context<'_>, value: &Value, parameters: &Told) -> Result<Valu
 }
 
 /// Properties whose value is a text that has the one asked for in it.
-fn search(cx: &mut Context<'_>, parameters: &Told) -> Result<Vec<Value>, QueryError> {
+fn search(cx: &mut Context<'_>, parameters: &CallParameters) -> Result<Vec<Value>, QueryError> {
     let Some(wanted) = parameters.text("search")? else {
         return Err(QueryError::invalid(
             "tinker.search needs the parameter 'search'",

@@ -95,7 +95,7 @@ impl Operator for Watched {
     }
 }
 
-/// Waits until the steps before it are done, and tells what they did.
+/// Waits until the steps before it are done, and reports what they did.
 pub(crate) struct Profiling {
     pub(crate) input: BoxedOperator,
     pub(crate) into: Option<Name>,

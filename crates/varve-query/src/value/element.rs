@@ -59,7 +59,7 @@ impl Drop for EdgeHandle {
 }
 
 impl VertexHandle {
-    /// A vertex whose content is not read; its label is known where an edge tells it.
+    /// A vertex whose content is not read; its label is known where an edge says it.
     #[must_use]
     pub const fn new(id: VertexId, label: Option<VertexLabelId>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What `profile()` tells: how many values each step gave, and how long it took.
+//! What `profile()` reports: how many values each step gave, and how long it took.
 
 use std::fmt;
 

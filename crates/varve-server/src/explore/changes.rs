@@ -173,7 +173,7 @@ impl Following {
     /// The next events, once there are some, or a keep-alive comment.
     async fn next(mut self: Box<Self>) -> Option<Piece> {
         let state = self.reader.shared_state();
-        let (end, told) = (Instant::now() + ALIVE_EVERY, self.ask.since);
+        let (end, written) = (Instant::now() + ALIVE_EVERY, self.ask.since);
         loop {
             if self.ask.since >= self.ask.until {
                 return None;
@@ -195,7 +195,7 @@ impl Following {
             self.ask.since = page.next;
             let (changes, mut text) = (page.changes, page.text);
             if changes > 0 || wait_end == WaitEnd::TimeOver {
-                page::put_event_of_end(&mut text, (self.ask.since > told).then_some(page.next));
+                page::put_event_of_end(&mut text, (self.ask.since > written).then_some(page.next));
                 return Some((Ok(Bytes::from(text)), Some(self)));
             }
             let left = end.saturating_duration_since(Instant::now());

@@ -224,9 +224,9 @@ impl<'c> GraphHost<'c> {
 impl GraphHost<'_> {
     /// Ends the script: no script catches what the server refuses.
     fn refuse(&mut self, error: ApiError) -> QueryError {
-        let told = ViewError::Store(error.message().to_owned().into());
+        let reported = ViewError::Store(error.message().to_owned().into());
         self.refused = Some(error);
-        QueryError::View(told)
+        QueryError::View(reported)
     }
 
     /// Does what a script asks of the schema.
@@ -376,7 +376,7 @@ impl Host for GraphHost<'_> {
             work.renew().map_err(ViewError::from)?;
         }
         done.map_err(|error| match scripting::catchable(error) {
-            Ok(told) => told,
+            Ok(reported) => reported,
             Err(refused) => self.refuse(refused),
         })
     }

@@ -117,15 +117,15 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
         }
     };
     let is_stored = ran.is_stored;
-    let told = |error| match is_stored {
+    let reported = |error| match is_stored {
         true => super::evaluate::stored(error),
         false => error,
     };
     let mut answer = Answer::new(ran, form, state);
     let written = answer.write();
-    let mut parts = written.map_err(|unwritten| told(unwritten.into_api(state)))?;
+    let mut parts = written.map_err(|unwritten| reported(unwritten.into_api(state)))?;
     let (Some(part), true) = (parts.pop(), answer.is_done()) else {
-        return Err(told(too_large(state.config().max_answer_bytes)));
+        return Err(reported(too_large(state.config().max_answer_bytes)));
     };
     let response = Response::ok(part.bytes).content_type(wanted.content_type);
     Ok(response.holding(part.share))

@@ -292,10 +292,10 @@ impl Host for JobHost<'_> {
         let done = scripting::apply((self.graph, self.owner), request, check);
         self.work.renew().map_err(ViewError::from)?;
         done.map_err(|error| match scripting::catchable(error) {
-            Ok(told) => told,
+            Ok(reported) => reported,
             Err(refused) => {
-                let told = ViewError::Store(refused.message().to_owned().into());
-                QueryError::View(told)
+                let reported = ViewError::Store(refused.message().to_owned().into());
+                QueryError::View(reported)
             }
         })
     }

@@ -13,7 +13,7 @@ use varve_view::Meter;
 use super::evaluate::Ran;
 use super::status::{NO_CONTENT, PARTIAL, SUCCESS};
 use super::weight::{self, TooLarge};
-use super::wire::{self, Shown};
+use super::wire::{self, Renderer};
 
 use crate::answers::{AnswerBudget, Share};
 use crate::errors::ApiError;
@@ -31,7 +31,7 @@ const SMALL_ANSWER_BYTES: usize = 16 * 1024;
 /// Bytes of a part that are charged at once while it is written.
 const CHARGE_STEP: usize = 64 * 1024;
 
-/// How results are shown.
+/// How results are rendered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     /// The request's id.
@@ -57,7 +57,7 @@ pub(super) struct Answer {
     form: Form,
     graph: Option<Arc<ServedGraph>>,
     results: std::vec::IntoIter<(Value, u64)>,
-    /// The result at hand and how often it is still to be told.
+    /// The result at hand and how often it is still to be written.
     current: Option<(Value, u64)>,
     began: bool,
     ended: bool,
@@ -137,7 +137,7 @@ impl Answer {
         let none = wire::no_schema();
         let graph = self.graph.clone();
         let schema = graph.as_ref().map_or(&none, |graph| &graph.schema);
-        let shown = Shown {
+        let renderer = Renderer {
             schema,
             references: self.form.references,
             plain_dates: self.form.plain_dates,
@@ -145,7 +145,7 @@ impl Answer {
         let mut parts = Vec::new();
         let mut bytes = 0;
         while !self.ended && bytes < TURN_BYTES {
-            let part = self.part(shown)?;
+            let part = self.part(renderer)?;
             bytes += part.bytes.len();
             parts.push(part);
         }
@@ -185,7 +185,7 @@ impl Answer {
         }
     }
 
-    fn part(&mut self, shown: Shown<'_>) -> Result<Part, Unwritten> {
+    fn part(&mut self, renderer: Renderer<'_>) -> Result<Part, Unwritten> {
         let mut items = Items::new(self.form.format);
         let mut written = self.budget.share(false);
         let mut charged = SMALL_ANSWER_BYTES;
@@ -197,9 +197,9 @@ impl Answer {
             items.push(&match self.form.traversers {
                 true => WireValue::Traverser {
                     bulk: i64::try_from(bulk).unwrap_or(i64::MAX),
-                    value: Box::new(shown.value(&value)),
+                    value: Box::new(renderer.value(&value)),
                 },
-                false => shown.value(&value),
+                false => renderer.value(&value),
             });
             // The message is put together of what is written: both are there then.
             if 2 * items.bytes() > charged {

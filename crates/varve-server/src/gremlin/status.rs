@@ -50,7 +50,7 @@ pub(super) fn challenge(id: Option<u128>) -> Response {
     }
 }
 
-/// What a client is told of a message that has no results.
+/// What a client gets for a message that has no results.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) code: i32,
@@ -60,7 +60,7 @@ pub(super) struct Refusal {
     fail: bool,
 }
 
-/// What a failure is told by.
+/// What reports a failure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     /// Whether it was a text.
@@ -199,8 +199,8 @@ impl Refusal {
         };
         // Drivers have no place for a code of ours but the message.
         let message = match error.code() {
-            Some(own) => format!("{own}: {}", error.told()),
-            None => error.told().into(),
+            Some(own) => format!("{own}: {}", error.client_text()),
+            None => error.client_text().into(),
         };
         Self::new(code, error.exception(), message)
     }

@@ -383,7 +383,7 @@ fn kind_of(error: &QueryError) -> Option<ErrorKind> {
     error.downcast_ref::<GraphError>().map(|error| error.kind)
 }
 
-/// Whether an error tells the client that nothing was stored and the request may be repeated.
+/// Whether an error says to the client that nothing was stored and the request may be repeated.
 pub(super) fn may_run_again(error: &QueryError) -> bool {
     let QueryError::View(error) = error else {
         return false;

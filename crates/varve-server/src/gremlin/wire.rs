@@ -41,9 +41,9 @@ fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// How values are shown.
+/// Renders values in their form on the wire.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown<'s> {
+pub(super) struct Renderer<'s> {
     /// Names labels and keys.
     pub(super) schema: &'s Schema,
     /// Whether elements come without their properties.
@@ -52,7 +52,7 @@ pub(super) struct Shown<'s> {
     pub(super) plain_dates: bool,
 }
 
-impl Shown<'_> {
+impl Renderer<'_> {
     /// A value as it goes over the wire.
     pub(super) fn value(self, value: &Value) -> wire::Value {
         use wire::Value as To;

@@ -297,7 +297,7 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
 /// What a task that ended gave: JSON as text, or why it failed.
 fn write_result(detail: &TaskDetail, json: &mut JsonWriter) {
     match (detail.task.status, detail.result.as_deref()) {
-        // What failed is told as the text of the exception that the original would have met.
+        // What failed is rendered as the text of the exception that the original would have met.
         (TaskStatus::Failed, Some(result)) => {
             let exception = "org.apache.hugegraph.HugeException: ";
             json.key("task_result").string_parts(&[exception, result]);

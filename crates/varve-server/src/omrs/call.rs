@@ -1,4 +1,4 @@
-//! One call: what came with it, and how its answer or its failure is told.
+//! One call: what came with it, and how its answer or its failure is rendered.
 
 use std::sync::Arc;
 
@@ -95,8 +95,8 @@ pub(super) struct Call<'a> {
 
 /// Why a call did not reach its repository.
 enum Refused {
-    /// The client is told so.
-    Told(OmrsError),
+    /// The client gets this error.
+    Answered(OmrsError),
     /// The repository is not, or not yet, open here: nothing has happened, and the call is done
     /// again where it is.
     TurnedAway(ApiError),
@@ -104,7 +104,7 @@ enum Refused {
 
 impl From<OmrsError> for Refused {
     fn from(error: OmrsError) -> Self {
-        Self::Told(error)
+        Self::Answered(error)
     }
 }
 
@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
         let repository = metadata.repository.get(graphs, &metadata.graph);
         let repository = repository.map_err(|error| match error.status() {
             StatusCode::MISDIRECTED_REQUEST => Refused::TurnedAway(error),
-            _ => Refused::Told(told(&error)),
+            _ => Refused::Answered(exception_of(&error)),
         })?;
         Ok(Self {
             context,
@@ -181,7 +181,7 @@ impl<'a> Call<'a> {
     pub(super) fn query(&self, name: &str) -> Result<Option<&'a str>, OmrsError> {
         match self.context.query() {
             Ok(query) => Ok(query.get(name)),
-            Err(error) => Err(told(&error)),
+            Err(error) => Err(exception_of(&error)),
         }
     }
 
@@ -275,7 +275,7 @@ pub(super) fn answer<R: OmrsResponse>(
 ) -> HandlerResult {
     let response = match Call::of(context, form) {
         Ok(call) => work(&call),
-        Err(Refused::Told(error)) => Err(error),
+        Err(Refused::Answered(error)) => Err(error),
         Err(Refused::TurnedAway(error)) => return Err(error),
     };
     let failed = |error: &OmrsError| {
@@ -320,7 +320,7 @@ fn trouble(error: &OmrsError) -> Option<Trouble> {
     }
 }
 
-/// What has been changed is told, however long it is: it is what was sent.
+/// What has been changed is rendered, however long it is: it is what was sent.
 fn answer_bytes_max(context: &RequestContext) -> usize {
     match (context.state().metadata(), context.route().access.action) {
         (Some(metadata), Action::Read) => metadata.repository.answer_bytes_max(),
@@ -328,13 +328,17 @@ fn answer_bytes_max(context: &RequestContext) -> usize {
     }
 }
 
-/// Tells of a failure that is the server's rather than the repository's.
+/// Renders a failure that is the server's rather than the repository's.
 pub(super) fn refuse<R: OmrsResponse>(
     state: &AppState,
     method: &'static str,
     error: &ApiError,
 ) -> Vec<u8> {
-    encode(&R::failed(&told(error), method, repository_name(state)))
+    encode(&R::failed(
+        &exception_of(error),
+        method,
+        repository_name(state),
+    ))
 }
 
 fn repository_name(state: &AppState) -> &str {
@@ -342,7 +346,7 @@ fn repository_name(state: &AppState) -> &str {
     metadata.map_or(NO_REPOSITORY, |metadata| metadata.repository.name())
 }
 
-fn told(error: &ApiError) -> OmrsError {
+fn exception_of(error: &ApiError) -> OmrsError {
     let message = match error.status().is_server_error() {
         true => without_folders(error.message()),
         false => error.message().into(),

@@ -9,26 +9,26 @@ use varve_omrs::requests::{
 };
 
 use super::call::{Call, call};
-use super::entities::told;
+use super::entities::respond;
 use crate::route::Route;
 
 /// The calls of this module. Those without a GUID in the path came with release 4.0.
 pub(super) static ROUTES: &[Route] = &[
     call!("classifyEntity", post "instances/entity/{guid}/classification/{name}", Write, EntityDetailResponse, |call| {
         let name = call.path("name");
-        told(call.repository().classify_entity(call.user(), call.guid(), name, call.body()?))
+        respond(call.repository().classify_entity(call.user(), call.guid(), name, call.body()?))
     }),
     call!("classifyEntity", post "instances/entity/{guid}/classification/{name}/detailed", Write, EntityDetailResponse, |call| {
         let name = call.path("name");
-        told(call.repository().classify_entity_detailed(call.user(), call.guid(), name, call.body()?))
+        respond(call.repository().classify_entity_detailed(call.user(), call.guid(), name, call.body()?))
     }),
     // Whatever body comes says nothing.
     call!("declassifyEntity", post "instances/entity/{guid}/classification/{name}/delete", Write, EntityDetailResponse, |call| {
-        told(call.repository().declassify_entity(call.user(), call.guid(), call.path("name")))
+        respond(call.repository().declassify_entity(call.user(), call.guid(), call.path("name")))
     }),
     call!("updateEntityClassification", post "instances/entity/{guid}/classification/{name}/properties", Write, EntityDetailResponse, |call| {
         let name = call.path("name");
-        told(call.repository().update_entity_classification(call.user(), call.guid(), name, call.body()?))
+        respond(call.repository().update_entity_classification(call.user(), call.guid(), name, call.body()?))
     }),
     call!("classifyEntity", post "instances/entity/classification/{name}", Write, ClassificationResponse, |call| {
         let request = by_proxy(call)?;

@@ -23,13 +23,13 @@ pub(super) static ROUTES: &[Route] = &[
     call!(anonymous "getEntityDetail", get "instances/entity/{guid}", Read, EntityDetailResponse, detail),
     call!("getEntityDetail", post "instances/entity/{guid}/history", Search, EntityDetailResponse, |call| {
         let history = call.body::<HistoryRequest>()?;
-        told(call.repository().get_entity_detail(call.guid(), Some(&history)))
+        respond(call.repository().get_entity_detail(call.guid(), Some(&history)))
     }),
     call!("addEntity", post "instances/entity", Write, EntityDetailResponse, |call| {
-        told(call.repository().add_entity(call.user(), call.body()?))
+        respond(call.repository().add_entity(call.user(), call.body()?))
     }),
     call!("addExternalEntity", post "instances/entity/external", Write, EntityDetailResponse, |call| {
-        told(call.repository().add_external_entity(call.user(), call.body()?))
+        respond(call.repository().add_external_entity(call.user(), call.body()?))
     }),
     call!("addEntityProxy", post "instances/entity-proxy", Write, VoidResponse, |call| {
         call.repository().add_entity_proxy(call.user(), call.instance(NullProxy)?)?;
@@ -37,32 +37,32 @@ pub(super) static ROUTES: &[Route] = &[
     }),
     call!("updateEntityStatus", post "instances/entity/{guid}/status", Write, EntityDetailResponse, |call| {
         let status = call.optional_body()?;
-        told(call.repository().update_entity_status(call.user(), call.guid(), status))
+        respond(call.repository().update_entity_status(call.user(), call.guid(), status))
     }),
     call!("updateEntityProperties", post "instances/entity/{guid}/properties", Write, EntityDetailResponse, |call| {
-        told(call.repository().update_entity_properties(call.user(), call.guid(), call.body()?))
+        respond(call.repository().update_entity_properties(call.user(), call.guid(), call.body()?))
     }),
     call!("undoEntityUpdate", get "instances/entity/{guid}/previous", Write, EntityDetailResponse, |call| {
-        told(call.repository().undo_entity_update(call.user(), call.guid()))
+        respond(call.repository().undo_entity_update(call.user(), call.guid()))
     }),
     call!("deleteEntity", post "instances/entity/{guid}/delete", Write, EntityDetailResponse, |call| {
-        told(call.repository().delete_entity(call.user(), call.guid(), &call.body()?))
+        respond(call.repository().delete_entity(call.user(), call.guid(), &call.body()?))
     }),
     call!("purgeEntity", post "instances/entity/{guid}/purge", Write, VoidResponse, |call| {
         call.repository().purge_entity(call.user(), call.guid(), &call.body()?)?;
         Ok(VoidResponse::ok())
     }),
     call!("restoreEntity", get "instances/entity/{guid}/restore", Write, EntityDetailResponse, |call| {
-        told(call.repository().restore_entity(call.user(), call.guid()))
+        respond(call.repository().restore_entity(call.user(), call.guid()))
     }),
 ];
 
 fn detail(call: &Call<'_>) -> Result<EntityDetailResponse, OmrsError> {
-    told(call.repository().get_entity_detail(call.guid(), None))
+    respond(call.repository().get_entity_detail(call.guid(), None))
 }
 
 /// The answer with the entity that a call came to.
-pub(super) fn told(
+pub(super) fn respond(
     entity: Result<EntityDetail, OmrsError>,
 ) -> Result<EntityDetailResponse, OmrsError> {
     Ok(EntityDetailResponse::ok(Some(entity?)))

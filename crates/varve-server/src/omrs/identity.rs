@@ -18,34 +18,34 @@ pub(super) static ROUTES: &[Route] = &[
     call!("reIdentifyEntity", post "instances/entity/{guid}/identity", Write, EntityDetailResponse, |call| {
         let new = call.text("newEntityGUID")?;
         let expected = call.body()?;
-        entities::told(call.repository().re_identify_entity(call.user(), call.guid(), new, &expected))
+        entities::respond(call.repository().re_identify_entity(call.user(), call.guid(), new, &expected))
     })
     .with(NEW_ENTITY),
     call!("reTypeEntity", post "instances/entity/{guid}/type", Write, EntityDetailResponse, |call| {
-        entities::told(call.repository().re_type_entity(call.user(), call.guid(), &call.body()?))
+        entities::respond(call.repository().re_type_entity(call.user(), call.guid(), &call.body()?))
     }),
     call!("reHomeEntity", post "instances/entity/{guid}/home/{homeId}", Write, EntityDetailResponse, |call| {
         let (home, (new, name)) = (call.path("homeId"), new_home(call)?);
         let expected = call.body()?;
         let user = call.user();
-        entities::told(call.repository().re_home_entity(user, call.guid(), home, new, name, &expected))
+        entities::respond(call.repository().re_home_entity(user, call.guid(), home, new, name, &expected))
     })
     .with(NEW_HOME),
     call!("reIdentifyRelationship", post "instances/relationship/{guid}/identity", Write, RelationshipResponse, |call| {
         let new = call.text("newRelationshipGUID")?;
         let expected = call.body()?;
         let user = call.user();
-        relationships::told(call.repository().re_identify_relationship(user, call.guid(), new, &expected))
+        relationships::respond(call.repository().re_identify_relationship(user, call.guid(), new, &expected))
     })
     .with(NEW_RELATIONSHIP),
     call!("reTypeRelationship", post "instances/relationship/{guid}/type", Write, RelationshipResponse, |call| {
-        relationships::told(call.repository().re_type_relationship(call.user(), call.guid(), &call.body()?))
+        relationships::respond(call.repository().re_type_relationship(call.user(), call.guid(), &call.body()?))
     }),
     call!("reHomeRelationship", post "instances/relationship/{guid}/home/{homeId}", Write, RelationshipResponse, |call| {
         let (home, (new, name)) = (call.path("homeId"), new_home(call)?);
         let expected = call.body()?;
         let user = call.user();
-        relationships::told(call.repository().re_home_relationship(user, call.guid(), home, new, name, &expected))
+        relationships::respond(call.repository().re_home_relationship(user, call.guid(), home, new, name, &expected))
     })
     .with(NEW_HOME),
 ];

@@ -16,42 +16,42 @@ pub(super) static ROUTES: &[Route] = &[
     call!(anonymous "getRelationship", get "instances/relationship/{guid}", Read, RelationshipResponse, present),
     call!("getRelationship", post "instances/relationship/{guid}/history", Search, RelationshipResponse, |call| {
         let history = call.body::<HistoryRequest>()?;
-        told(call.repository().get_relationship(call.guid(), Some(&history)))
+        respond(call.repository().get_relationship(call.guid(), Some(&history)))
     }),
     call!("addRelationship", post "instances/relationship", Write, RelationshipResponse, |call| {
-        told(call.repository().add_relationship(call.user(), call.body()?))
+        respond(call.repository().add_relationship(call.user(), call.body()?))
     }),
     call!("addExternalRelationship", post "instances/relationship/external", Write, RelationshipResponse, |call| {
-        told(call.repository().add_external_relationship(call.user(), call.body()?))
+        respond(call.repository().add_external_relationship(call.user(), call.body()?))
     }),
     call!("updateRelationshipStatus", post "instances/relationship/{guid}/status", Write, RelationshipResponse, |call| {
         let status = call.optional_body()?;
-        told(call.repository().update_relationship_status(call.user(), call.guid(), status))
+        respond(call.repository().update_relationship_status(call.user(), call.guid(), status))
     }),
     call!("updateRelationshipProperties", post "instances/relationship/{guid}/properties", Write, RelationshipResponse, |call| {
-        told(call.repository().update_relationship_properties(call.user(), call.guid(), call.body()?))
+        respond(call.repository().update_relationship_properties(call.user(), call.guid(), call.body()?))
     }),
     call!("undoRelationshipUpdate", get "instances/relationship/{guid}/previous", Write, RelationshipResponse, |call| {
-        told(call.repository().undo_relationship_update(call.user(), call.guid()))
+        respond(call.repository().undo_relationship_update(call.user(), call.guid()))
     }),
     call!("deleteRelationship", post "instances/relationship/{guid}/delete", Write, RelationshipResponse, |call| {
-        told(call.repository().delete_relationship(call.user(), call.guid(), &call.body()?))
+        respond(call.repository().delete_relationship(call.user(), call.guid(), &call.body()?))
     }),
     call!("purgeRelationship", post "instances/relationship/{guid}/purge", Write, VoidResponse, |call| {
         call.repository().purge_relationship(call.user(), call.guid(), &call.body()?)?;
         Ok(VoidResponse::ok())
     }),
     call!("restoreRelationship", get "instances/relationship/{guid}/restore", Write, RelationshipResponse, |call| {
-        told(call.repository().restore_relationship(call.user(), call.guid()))
+        respond(call.repository().restore_relationship(call.user(), call.guid()))
     }),
 ];
 
 fn present(call: &Call<'_>) -> Result<RelationshipResponse, OmrsError> {
-    told(call.repository().get_relationship(call.guid(), None))
+    respond(call.repository().get_relationship(call.guid(), None))
 }
 
 /// The answer with the relationship that a call came to.
-pub(super) fn told(
+pub(super) fn respond(
     relationship: Result<Relationship, OmrsError>,
 ) -> Result<RelationshipResponse, OmrsError> {
     Ok(RelationshipResponse::ok(Some(relationship?)))

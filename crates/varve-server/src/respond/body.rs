@@ -263,12 +263,12 @@ mod tests {
     fn in_slices(body: &Body, most: usize) -> Vec<u8> {
         let mut slices = vec![IoSlice::new(&[]); most];
         let count = body.chunks_vectored(&mut slices);
-        let told: Vec<&[u8]> = slices[..count].iter().map(|slice| &**slice).collect();
-        told.concat()
+        let left: Vec<&[u8]> = slices[..count].iter().map(|slice| &**slice).collect();
+        left.concat()
     }
 
     #[test]
-    fn what_is_left_is_told_wherever_it_is_cut() {
+    fn the_rest_is_written_wherever_it_is_cut() {
         let all = of(&["ab", "", "c", "defg", ""]);
         assert_eq!((all.len(), all.pieces().count()), (7, 3));
         for cut in 0..=7 {

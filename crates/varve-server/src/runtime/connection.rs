@@ -35,7 +35,7 @@ const GONE_MS: u64 = 500;
 /// of them send pings.
 const SOCKET_IDLE_MS: u64 = 3_600_000;
 
-/// Headers that hyper takes when it is told no number. It has room for them on the stack then,
+/// Headers that hyper takes when no number is set. It has room for them on the stack then,
 /// which it need not fill for each request.
 const HYPER_HEADERS: usize = 100;
 /// Bytes of a request's head in HTTP/2, where one connection may have many.
@@ -429,16 +429,16 @@ where
 {
     let state = &handle.state;
     let mut connection = Box::pin(connection);
-    let mut told = false;
+    let mut is_notified = false;
     poll_fn(|context| {
         handle.wake_with(context.waker());
         if state.cut.load(Ordering::Relaxed) {
             return Poll::Ready(());
         }
-        // Before it is told of a stop: what was asked before that is answered.
+        // Before it is notified of a stop: what was asked before that is answered.
         let mut polled = connection.as_mut().poll(context);
-        if polled.is_pending() && !told && state.is_stopping() {
-            told = true;
+        if polled.is_pending() && !is_notified && state.is_stopping() {
+            is_notified = true;
             end_gracefully(connection.as_mut());
             polled = connection.as_mut().poll(context);
         }

@@ -78,7 +78,7 @@ pub(super) struct Exchange {
     gzip: bool,
     /// Why the request is not done, once its client is known.
     pub(super) refused: Option<ApiError>,
-    /// What the audit trail tells, where there is one.
+    /// What the audit trail logs, where there is one.
     who: Option<Box<Who>>,
     /// The client, where authentication is on.
     user: Option<Arc<Principal>>,
@@ -196,7 +196,7 @@ impl Exchange {
             });
         match checked {
             Ok(()) => Lookup::Found(found, claimed),
-            // Who is not known yet is not told more than that.
+            // An unknown client learns no more than that.
             Err(error) if matches!(claimed, Claimed::Pending(_)) => {
                 self.refused = Some(error);
                 Lookup::Found(found, claimed)
@@ -329,7 +329,7 @@ impl Exchange {
             state.note_error(&error, uri);
             let refusal = state.router().routes().get(self.route);
             match refusal.and_then(|route| route.refusal) {
-                // Who may not come in is told so by HTTP, whatever the contract of the resource.
+                // Who may not come in is refused by HTTP, whatever the contract of the resource.
                 Some(refusal) if error.status() != StatusCode::UNAUTHORIZED => {
                     if let Some(who) = &self.who {
                         let _ = who.refused.set(error.status());

@@ -83,7 +83,7 @@ impl Peers {
         let (parts, body, share) = self.ask(context.state(), address, asked).await?;
         let mut headers = forwarded_headers(&parts.headers);
         if context.method == Method::HEAD {
-            // It tells how long the body would be that is not there.
+            // It says how long the body would be that is not there.
             let length = parts.headers.get(header::CONTENT_LENGTH);
             headers.extend(length.map(|length| (header::CONTENT_LENGTH, length.clone())));
         }

@@ -1,4 +1,4 @@
-//! What the audit trail tells of logins, WebSockets, scripts and the metadata repository; and the
+//! What the audit trail logs of logins, WebSockets, scripts and the metadata repository; and the
 //! white list.
 
 use std::path::Path;
@@ -29,7 +29,7 @@ fn lines(path: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn logins_are_told_with_their_names_and_the_clients_request_ids() {
+fn logins_are_logged_with_their_names_and_the_clients_request_ids() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.ndjson");
     let server = audited(&path);
@@ -56,7 +56,7 @@ fn logins_are_told_with_their_names_and_the_clients_request_ids() {
 }
 
 #[test]
-fn messages_of_websockets_and_changes_of_the_schema_by_scripts_are_told() {
+fn messages_of_websockets_and_changes_of_the_schema_by_scripts_are_logged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.ndjson");
     let server = audited(&path);
@@ -79,7 +79,7 @@ fn messages_of_websockets_and_changes_of_the_schema_by_scripts_are_told() {
     let made = send(&server, "admin", "POST", "/gremlin", &body);
     assert_eq!(made.status, 200, "{}", made.text());
     let lines = lines(&path);
-    let told = |wanted: &[(&str, Value)]| {
+    let logged = |wanted: &[(&str, Value)]| {
         let fits = |line: &&Value| wanted.iter().all(|(key, value)| line[*key] == *value);
         assert!(
             lines.iter().any(|line| fits(&line)),
@@ -87,18 +87,18 @@ fn messages_of_websockets_and_changes_of_the_schema_by_scripts_are_told() {
         );
     };
     let socket = ("method", json!("WEBSOCKET"));
-    told(&[
+    logged(&[
         socket.clone(),
         ("login", json!("reader")),
         ("status", json!(401)),
     ]);
-    told(&[
+    logged(&[
         socket.clone(),
         ("login", json!("reader")),
         ("status", json!(200)),
     ]);
-    told(&[socket, ("user", json!("reader")), ("status", json!(403))]);
-    told(&[
+    logged(&[socket, ("user", json!("reader")), ("status", json!(403))]);
+    logged(&[
         ("action", json!("schema")),
         ("route", json!("gremlin")),
         ("graph", json!("g")),

@@ -49,7 +49,7 @@ fn read(fixture: &Fixture, query: &str) -> (Vec<Value>, String) {
     )
 }
 
-fn told(changes: &[Value]) -> Vec<(String, String)> {
+fn kinds_of(changes: &[Value]) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let each = changes.iter();
     each.map(|change| (text(&change["kind"]), text(&change["ref"])))
@@ -73,7 +73,7 @@ fn every_commit_comes_once_whole_and_in_order() {
     );
     fixture.done("DELETE", "vertices/%221:josh%22", "");
     let (all, end) = read(&fixture, &format!("since={start}"));
-    let kinds = told(&all);
+    let kinds = kinds_of(&all);
     assert_eq!(kinds.len(), 4 + 3 + 1 + 2, "{kinds:?}");
     assert!(
         all[..4]
@@ -139,7 +139,7 @@ fn a_sequenced_update_and_a_purge_are_changes() {
         "",
     );
     let (changes, _) = read(&fixture, &format!("since={start}"));
-    let kinds = told(&changes);
+    let kinds = kinds_of(&changes);
     let of = |kind: &str, id: &str| (kind.to_owned(), format!("\"1:{id}\""));
     assert_eq!(
         kinds,
@@ -168,7 +168,7 @@ fn a_reader_waits_until_something_happens() {
         fixture.done("POST", "vertices", &person("late", 1));
         let (changes, _) = waits.join().unwrap();
         assert_eq!(
-            told(&changes),
+            kinds_of(&changes),
             [("put".to_owned(), "\"1:late\"".to_owned())]
         );
     });
@@ -275,7 +275,7 @@ fn a_reader_waits_for_what_it_asks_for() {
         fixture.done("POST", "vertices", &body.to_string());
         let (changes, _) = waits.join().unwrap();
         let lop = ("put".to_owned(), "\"2:lop\"".to_owned());
-        assert_eq!(told(&changes), [lop]);
+        assert_eq!(kinds_of(&changes), [lop]);
     });
 }
 
@@ -473,14 +473,14 @@ fn planned_states_that_begin_and_end_come_if_asked_for() {
         &format!("since={start}&effective=true&before=true"),
     );
     let ann = |kind: &str| (kind.to_owned(), "\"1:ann\"".to_owned());
-    assert_eq!(told(&all), [ann("put"), ann("began"), ann("ended")]);
+    assert_eq!(kinds_of(&all), [ann("put"), ann("began"), ann("ended")]);
     assert_eq!(all[1]["effective_at"], text_of(from));
     assert_eq!(all[1]["element"]["properties"]["age"], 1);
     assert_eq!(all[1]["before"], Value::Null);
     assert_eq!(all[2]["effective_at"], text_of(to));
     assert_eq!(all[2]["before"]["properties"]["age"], 1);
     let (without, end) = read(&fixture, &format!("since={start}"));
-    assert_eq!(told(&without), [ann("put")]);
+    assert_eq!(kinds_of(&without), [ann("put")]);
     assert_eq!(
         read(&fixture, &format!("since={end}&effective=true"))
             .0

@@ -133,7 +133,7 @@ fn counts_over_the_limit_say_at_least() {
     fixture.done("POST", "edges", &edge.to_string());
     let answer = post(&fixture, "expand", &json!({"ids": [MARKO], "counts": true}));
     let groups = answer["counts"][0]["groups"].as_array().unwrap();
-    let told: Vec<_> = groups
+    let listed: Vec<_> = groups
         .iter()
         .map(|group| {
             (
@@ -144,7 +144,7 @@ fn counts_over_the_limit_say_at_least() {
         })
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             (&json!("knows"), Some(2), Some(true)),
             (&json!("created"), Some(1), Some(false))

@@ -47,7 +47,7 @@ fn state(fixture: &Fixture, times: &str) -> Value {
     answer["vertices"][0].clone()
 }
 
-fn told(state: &Value) -> (&str, Option<&str>, Option<&str>) {
+fn rendered(state: &Value) -> (&str, Option<&str>, Option<&str>) {
     (
         state["properties"]["city"].as_str().unwrap(),
         state["valid_from"].as_str().map(|text| &text[..10]),
@@ -76,11 +76,11 @@ fn a_state_has_the_period_in_which_it_holds() {
         ("2060-01-01", "Oslo", Some("2050-01-01"), None),
     ] {
         let state = state(&fixture, &format!("as_of={at}"));
-        assert_eq!(told(&state), (city, from, to), "{at}");
+        assert_eq!(rendered(&state), (city, from, to), "{at}");
     }
     let now = state(&fixture, "");
     assert_eq!(
-        told(&now),
+        rendered(&now),
         ("Milan", Some("2022-01-01"), Some("2050-01-01"))
     );
     assert_eq!(now["version"], versions[1]);
@@ -90,15 +90,15 @@ fn a_state_has_the_period_in_which_it_holds() {
         &format!("as_of=2020-07-01&as_of_tx={}", versions[1]),
     );
     assert_eq!(
-        told(&believed),
+        rendered(&believed),
         ("Rome", Some("2020-01-01"), Some("2022-01-01"))
     );
     let first = state(&fixture, &format!("as_of_tx={}", versions[0]));
-    assert_eq!(told(&first), ("Rome", Some("2020-01-01"), None));
+    assert_eq!(rendered(&first), ("Rome", Some("2020-01-01"), None));
 }
 
 #[test]
-fn a_difference_is_told_with_before_and_after() {
+fn a_difference_is_rendered_with_before_and_after() {
     let (fixture, versions) = moved();
     let stays = json!({"label": "software", "properties": {"name": "s", "lang": "l"}}).to_string();
     fixture.done("POST", "vertices?valid_from=2000-01-01", &stays);
@@ -201,7 +201,7 @@ fn a_timeline_has_what_begins_changes_and_ends() {
         ]
     );
     let recorded = answer["recorded"].as_array().unwrap();
-    let told: Vec<_> = recorded
+    let rendered: Vec<_> = recorded
         .iter()
         .map(|each| {
             (
@@ -217,7 +217,7 @@ fn a_timeline_has_what_begins_changes_and_ends() {
         (Some(0), Some(1), Some(0)),
     );
     // Milan since 2022 was recorded later, so it corrects what was known of the time since.
-    assert_eq!(told, [put, correction, correction, put, delete]);
+    assert_eq!(rendered, [put, correction, correction, put, delete]);
     assert_eq!(recorded[0]["version"], versions[0]);
     assert_eq!(answer["exact"], json!(true));
     let body = json!({"vertices": [PERSON], "buckets": 2}).to_string();
@@ -239,7 +239,7 @@ fn a_timeline_has_what_begins_changes_and_ends() {
 fn a_history_has_rectangles_and_badges() {
     let (fixture, versions) = moved();
     let answer = fixture.done("GET", "../explore/history?type=vertex&ref=%221:p%22", "");
-    let told: Vec<_> = answer["versions"]
+    let rendered: Vec<_> = answer["versions"]
         .as_array()
         .unwrap()
         .iter()
@@ -253,7 +253,7 @@ fn a_history_has_rectangles_and_badges() {
         .collect();
     let one = |badges: &str, changed: &str, pieces| (badges.to_owned(), changed.to_owned(), pieces);
     assert_eq!(
-        told,
+        rendered,
         [
             one("[\"planned\"]", "[\"city\"]", 1),
             one("[\"correction\"]", "[\"city\"]", 1),

@@ -18,7 +18,7 @@ fn put(fixture: &Fixture, age: i64, period: &str) {
 }
 
 /// A vertex that was 1 from 2000 on and 2 from 2010 on, and is 3 in 2005.
-fn told() -> Fixture {
+fn fixture_with_calls() -> Fixture {
     let fixture = Fixture::new();
     put(&fixture, 1, "valid_from=2000-01-01");
     put(&fixture, 2, "valid_from=2010-01-01");
@@ -28,7 +28,7 @@ fn told() -> Fixture {
 
 #[test]
 fn a_script_lists_the_versions_that_the_rest_api_lists() {
-    let fixture = told();
+    let fixture = fixture_with_calls();
     let rest = fixture.done("GET", "vertices/%221%3At%22/history", "");
     let rest = rest["versions"].as_array().expect("versions");
     let own = data(&fixture, "g.V('1:t').call('varve.history')");
@@ -53,7 +53,7 @@ fn a_script_lists_the_versions_that_the_rest_api_lists() {
 
 #[test]
 fn a_script_reads_an_element_as_of_another_time() {
-    let fixture = told();
+    let fixture = fixture_with_calls();
     let age = |parameters: &str| {
         let script = format!("g.V('1:t').call('varve.as_of', {parameters}).values('age')");
         data(&fixture, &script)
@@ -83,7 +83,7 @@ fn a_script_reads_an_element_as_of_another_time() {
 
 #[test]
 fn what_a_script_has_changed_is_no_part_of_the_past() {
-    let fixture = told();
+    let fixture = fixture_with_calls();
     let script = "g.V('1:t').property('age', 9).iterate()\n\
                   g.V('1:t').as('now').call('varve.as_of', [as_of: '2012-01-01']).as('then')\
                   .select('now', 'then').by('age')";

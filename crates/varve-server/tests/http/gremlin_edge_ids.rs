@@ -31,9 +31,9 @@ fn data(fixture: &Fixture, text: &str) -> Value {
 
 fn refused(fixture: &Fixture, text: &str, status: u16, message: &str) {
     let answer = fixture.send("POST", "/gremlin", &script(text));
-    let told = answer.text().to_owned();
-    assert_eq!(answer.status, status, "{text}: {told}");
-    assert!(told.contains(message), "{text}: {told}");
+    let refusal = answer.text().to_owned();
+    assert_eq!(answer.status, status, "{text}: {refusal}");
+    assert!(refusal.contains(message), "{text}: {refusal}");
 }
 
 fn add(id: &str, from: u8, to: u8) -> String {

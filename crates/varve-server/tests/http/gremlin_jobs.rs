@@ -221,8 +221,8 @@ fn a_refused_change_of_the_schema_has_the_words_of_rest() {
     let body = json!({"gremlin": script}).to_string();
     let answer = fixture.send("POST", "/gremlin", &body);
     assert_eq!(answer.status, 400);
-    let told: Value = serde_json::from_str(answer.text()).expect("JSON");
-    assert_eq!(told["message"], rest["message"]);
+    let response: Value = serde_json::from_str(answer.text()).expect("JSON");
+    assert_eq!(response["message"], rest["message"]);
 }
 
 fn run(fixture: &Fixture, script: &str) -> Value {

@@ -22,8 +22,8 @@ fn data(fixture: &Fixture, script: &str) -> Value {
 fn refused(fixture: &Fixture, script: &str) -> (u16, String, String) {
     let body = json!({"gremlin": script, "aliases": aliases()}).to_string();
     let answer = fixture.send("POST", "/gremlin", &body);
-    let told: Value = serde_json::from_str(answer.text()).expect("JSON");
-    let text = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
+    let response: Value = serde_json::from_str(answer.text()).expect("JSON");
+    let text = |name: &str| response[name].as_str().unwrap_or_default().to_owned();
     (answer.status, text("exception"), text("message"))
 }
 
@@ -135,12 +135,12 @@ fn a_refused_script_has_the_exception_that_clients_know() {
             "A script may take 10000000 steps",
         ),
     ] {
-        let (told_status, told_exception, told_message) = refused(&fixture, script);
-        assert_eq!(told_status, status, "{script}: {told_message}");
+        let (job_status, job_exception, job_message) = refused(&fixture, script);
+        assert_eq!(job_status, status, "{script}: {job_message}");
         assert!(
-            told_exception.contains(exception),
-            "{script}: {told_exception}"
+            job_exception.contains(exception),
+            "{script}: {job_exception}"
         );
-        assert!(told_message.contains(message), "{script}: {told_message}");
+        assert!(job_message.contains(message), "{script}: {job_message}");
     }
 }

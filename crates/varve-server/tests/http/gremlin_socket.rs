@@ -159,10 +159,10 @@ fn what_is_refused_has_the_codes_of_the_protocol() {
         driver.refuses("g.V(", 597, "Query parsing failed at line 1");
         driver.refuses("h.V()", 597, "No such property: h");
         driver.refuses("System.exit(-1)", 597, "System.exit()");
-        let told = |parts: Vec<Response>| (parts[0].code, parts[0].message.to_string());
+        let status_of = |parts: Vec<Response>| (parts[0].code, parts[0].message.to_string());
         let parts = driver.ask("", "foo", &[]);
         assert_eq!(
-            told(parts),
+            status_of(parts),
             (
                 498,
                 "Message with op code [foo] is not recognized.".to_owned()
@@ -170,7 +170,7 @@ fn what_is_refused_has_the_codes_of_the_protocol() {
         );
         let parts = driver.ask("elsewhere", "eval", &[]);
         assert_eq!(
-            told(parts),
+            status_of(parts),
             (499, "Invalid OpProcessor requested [elsewhere]".to_owned())
         );
         let parts = driver.ask("", "eval", &[]);
@@ -179,7 +179,7 @@ fn what_is_refused_has_the_codes_of_the_protocol() {
             ("gremlin", text("g.V()")),
             ("aliases", map(&[("g", text("nowhere"))])),
         ];
-        let (code, message) = told(driver.ask("", "eval", &arguments));
+        let (code, message) = status_of(driver.ask("", "eval", &arguments));
         assert_eq!(code, 499);
         assert_eq!(
             message,
@@ -187,10 +187,10 @@ fn what_is_refused_has_the_codes_of_the_protocol() {
              global bindings"
         );
         let unknown = steps(&[step("nonsense", &[])]);
-        let (code, _) = told(driver.ask("traversal", "bytecode", &[("gremlin", unknown)]));
+        let (code, _) = status_of(driver.ask("traversal", "bytecode", &[("gremlin", unknown)]));
         assert_eq!(code, 599);
         let failing = steps(&[step("V", &[]), step("limit", &[text("x")])]);
-        let (code, _) = told(driver.ask("traversal", "bytecode", &[("gremlin", failing)]));
+        let (code, _) = status_of(driver.ask("traversal", "bytecode", &[("gremlin", failing)]));
         assert!(matches!(code, 500 | 599), "{code}");
         // The connection goes on.
         assert_eq!(driver.results("g.V().count()"), [Value::Long(4)]);

@@ -396,7 +396,7 @@ fn a_stop_does_not_wait_for_ever() {
 }
 
 #[test]
-fn one_connection_too_many_is_told_so() {
+fn one_connection_too_many_is_refused_with_a_reason() {
     let config = ServerConfig {
         max_connections: 2,
         ..ServerConfig::default()

@@ -1,4 +1,4 @@
-//! The metadata repository's calls: how requests reach them and how failures are told.
+//! The metadata repository's calls: how requests reach them and how failures are rendered.
 
 mod copies;
 mod doors;
@@ -259,7 +259,7 @@ fn the_enterprise_repository_is_another_one() {
 }
 
 #[test]
-fn limits_of_the_server_are_told_in_the_body() {
+fn limits_of_the_server_are_reported_in_the_body() {
     let server = TestServer::start(ServerConfig {
         max_body_bytes: 100,
         ..ServerConfig::default()
@@ -277,7 +277,7 @@ fn limits_of_the_server_are_told_in_the_body() {
 }
 
 #[test]
-fn what_is_no_call_is_told_by_http() {
+fn what_is_no_call_is_refused_by_http() {
     let server = TestServer::with_defaults();
     for path in [
         "instances/nothing",

@@ -120,25 +120,25 @@ impl Server {
         serde_json::from_slice(&answer.body).unwrap_or(Value::Null)
     }
 
-    /// How the graph stands with this server, in the words of `/cluster`.
-    fn standing(&self, graph: &str) -> String {
+    /// The role of this server for the graph, in the words of `/cluster`.
+    fn role(&self, graph: &str) -> String {
         let answer = self.get("/cluster");
-        let told: Value = serde_json::from_slice(&answer.body).unwrap();
-        let graphs = told["graphs"].as_array().unwrap().clone();
-        let found = graphs.iter().find(|told| told["name"] == graph);
-        found.map_or("unknown".to_owned(), |told| {
-            told["state"].as_str().unwrap().to_owned()
+        let response: Value = serde_json::from_slice(&answer.body).unwrap();
+        let graphs = response["graphs"].as_array().unwrap().clone();
+        let found = graphs.iter().find(|it| it["name"] == graph);
+        found.map_or("unknown".to_owned(), |it| {
+            it["state"].as_str().unwrap().to_owned()
         })
     }
 
-    fn await_standing(&self, graph: &str, wanted: &str) {
+    fn await_role(&self, graph: &str, wanted: &str) {
         for _ in 0..1_000 {
-            if self.standing(graph) == wanted {
+            if self.role(graph) == wanted {
                 return;
             }
             thread::sleep(Duration::from_millis(10));
         }
-        panic!("{graph} is {} and never {wanted}", self.standing(graph));
+        panic!("{graph} is {} and never {wanted}", self.role(graph));
     }
 
     fn await_no_graphs(&self) {
@@ -220,8 +220,8 @@ fn what_one_server_makes_the_other_has_at_once() {
         );
         assert_eq!(one.done("GET", &path_of(&id), &Value::Null)["label"], name);
     }
-    assert_eq!(a.standing("g"), "leader");
-    assert_eq!(b.standing("g"), "follower");
+    assert_eq!(a.role("g"), "leader");
+    assert_eq!(b.role("g"), "follower");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn answers_are_handed_through_as_they_are() {
 fn both_list_make_clear_and_drop_graphs() {
     let (_, a, b) = two();
     b.done("POST", "/graphs/h", &json!({}));
-    assert_eq!(b.standing("h"), "leader");
+    assert_eq!(b.role("h"), "leader");
     for server in [&a, &b] {
         let listed = server.done("GET", "/graphs", &Value::Null);
         assert_eq!(listed, json!({"graphs": ["g", "h"]}));
@@ -283,22 +283,22 @@ fn when_a_leader_is_lost_the_other_leads_and_the_first_follows() {
     shared.expire("g");
     // Both ask before anybody leads: the request waits.
     b.done("POST", &vertices(), &vertex("after"));
-    a.await_standing("g", "follower");
-    assert_eq!(b.standing("g"), "leader");
+    a.await_role("g", "follower");
+    assert_eq!(b.role("g"), "leader");
     for id in ["before", "after"] {
         a.done("GET", &path_of(id), &Value::Null);
     }
-    // And back again: what the first server remembered of the graph is not what it tells.
+    // And back again: what the first server remembered of the graph is not what it answers.
     b.done(
         "PUT",
         &format!("{}?action=append", path_of("before")),
         &json!({"label": "thing", "properties": {"note": "b"}}),
     );
     shared.expire("g");
-    a.await_standing("g", "leader");
-    b.await_standing("g", "follower");
-    let told = b.done("GET", &path_of("before"), &Value::Null);
-    assert_eq!(told["properties"]["note"], "b");
+    a.await_role("g", "leader");
+    b.await_role("g", "follower");
+    let response = b.done("GET", &path_of("before"), &Value::Null);
+    assert_eq!(response["properties"]["note"], "b");
 }
 
 #[test]
@@ -307,14 +307,14 @@ fn a_server_that_stops_hands_over_at_once() {
     a.done("POST", &vertices(), &vertex("x"));
     a.stop();
     b.done("GET", &path_of("x"), &Value::Null);
-    assert_eq!(b.standing("g"), "leader");
+    assert_eq!(b.role("g"), "leader");
 }
 
 #[test]
 fn requests_wait_while_it_is_unknown_who_leads() {
     let (shared, a, b) = two();
     shared.suspend("g", true);
-    a.await_standing("g", "suspended");
+    a.await_role("g", "suspended");
     thread::scope(|scope| {
         let asked: Vec<_> = [&a, &b]
             .into_iter()
@@ -354,18 +354,18 @@ fn a_graph_that_nobody_can_open_says_why_and_the_others_are_served() {
     a.done("POST", "/graphs/h", &json!({}));
     shared.refuse_opening("g", true);
     a.stop();
-    b.await_standing("g", "failed");
+    b.await_role("g", "failed");
     // One that starts then serves the others, too.
     let c = Server::start(&shared);
-    c.await_standing("g", "failed");
+    c.await_role("g", "failed");
     for server in [&b, &c] {
         let written = server.ask("POST", &vertices(), &vertex("x"));
         for answer in [server.get(&path_of("x")), written] {
             assert_eq!(answer.status, 500, "{}", answer.text());
             assert!(answer.text().contains("does not know"), "{}", answer.text());
         }
-        let told = server.done("GET", "/cluster", &Value::Null);
-        let reason = told["graphs"][0]["reason"].as_str().unwrap();
+        let response = server.done("GET", "/cluster", &Value::Null);
+        let reason = response["graphs"][0]["reason"].as_str().unwrap();
         assert!(reason.contains("does not know"), "{reason}");
         server.done("GET", "/graphs/h/schema/vertexlabels", &Value::Null);
         let listed = server.done("GET", "/graphs", &Value::Null);
@@ -373,10 +373,7 @@ fn a_graph_that_nobody_can_open_says_why_and_the_others_are_served() {
     }
     shared.refuse_opening("g", false);
     for _ in 0..1_000 {
-        if [&b, &c]
-            .iter()
-            .any(|server| server.standing("g") == "leader")
-        {
+        if [&b, &c].iter().any(|server| server.role("g") == "leader") {
             break;
         }
         thread::sleep(Duration::from_millis(10));
@@ -465,8 +462,8 @@ fn a_write_whose_leader_was_lost_is_not_guessed_about_and_a_read_is_done_again()
     let (shared, a, b) = two();
     a.done("POST", &vertices(), &vertex("x"));
     let mut bad = BadLeader::take(&shared, Bad::BreaksOff);
-    b.await_standing("g", "follower");
-    a.await_standing("g", "follower");
+    b.await_role("g", "follower");
+    a.await_role("g", "follower");
     let answer = b.ask("POST", &vertices(), &vertex("y"));
     assert_eq!(answer.status, 503, "{}", answer.text());
     assert!(
@@ -494,7 +491,7 @@ fn a_write_that_the_leader_does_not_answer_in_time_is_not_guessed_about() {
     b.done("POST", GRAPH, &json!({}));
     schema(&b);
     let bad = BadLeader::take(&shared, Bad::IsSilent);
-    b.await_standing("g", "follower");
+    b.await_role("g", "follower");
     let write = b.ask("POST", &vertices(), &vertex("y"));
     assert_eq!(write.status, 503, "{}", write.text());
     let text = write.text();

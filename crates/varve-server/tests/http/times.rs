@@ -331,7 +331,7 @@ fn elements_of_a_batch_have_periods_of_their_own() {
 fn a_wrong_period_of_an_element_is_named_and_nothing_is_stored() {
     let fixture = Fixture::new();
     let first = r#"{"label":"person","properties":{"name":"q1","age":1}}"#;
-    for (wrong, told) in [
+    for (wrong, reason) in [
         (
             r#""valid_from":"tomorrow""#,
             "element 1: The valid_from must be",
@@ -351,7 +351,7 @@ fn a_wrong_period_of_an_element_is_named_and_nothing_is_stored() {
         let answer = fixture.send("POST", "vertices/batch", &format!("[{first},{second}]"));
         assert_eq!(answer.status, 400, "{wrong}");
         let text = answer.text().replace('"', "\\\"").replace("\\\\\"", "\\\"");
-        assert!(text.contains(told), "{wrong}: {text}");
+        assert!(text.contains(reason), "{wrong}: {text}");
     }
     assert_eq!(fixture.send("GET", "vertices/\"1:q1\"", "").status, 404);
     let twice = format!(

@@ -230,7 +230,7 @@ fn websockets_are_served_over_tls() {
 }
 
 #[test]
-fn a_client_without_tls_is_told_so() {
+fn a_client_without_tls_is_answered_so() {
     let authority = Authority::new();
     authority.issue();
     let server = TestServer::start(authority.config());

@@ -13,7 +13,7 @@ const PIECE: usize = 65_536;
 /// Elements by label; labels without elements are not in it.
 pub type Counts<L> = BTreeMap<L, u64>;
 
-/// Counts vertices by label. `progress` is told how many were counted.
+/// Counts vertices by label. `progress` gets how many were counted.
 ///
 /// # Errors
 /// As the view's reads.

@@ -178,7 +178,7 @@ fn parts(graph: &Projection, back: &Adjacency, meter: &Meter) -> Result<Vec<f64>
 /// vertex's value being the sum of those of the sources of its edges. Found by iteration of the
 /// adjacency matrix plus the unit matrix, so that it converges on bipartite graphs too; ends when
 /// no more than `precision` per vertex changes. A graph whose edges make no cycle has no such
-/// vector; then the last iterate is returned, and [`Ranks::last_change`] tells.
+/// vector; then the last iterate is returned, and [`Ranks::last_change`] says so.
 ///
 /// The edges must be there from their targets ([`Projection::back`]); if they are there from their
 /// sources too, both directions count.

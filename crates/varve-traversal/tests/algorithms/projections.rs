@@ -107,11 +107,11 @@ fn a_projection_has_the_edges_asked_for_between_vertices_that_exist() {
 #[test]
 fn elements_are_counted_by_label() {
     let (view, mut progress) = (view(), 0);
-    let mut told = |counted| progress = counted;
-    let counts = count_vertices(&view, &Meter::unlimited(), &mut told).expect("counts");
+    let mut report = |counted| progress = counted;
+    let counts = count_vertices(&view, &Meter::unlimited(), &mut report).expect("counts");
     let wanted = [(VertexLabelId(1), 2), (VertexLabelId(2), 1)];
     assert!(counts.into_iter().eq(wanted));
-    let counts = count_edges(&view, &Meter::unlimited(), &mut told).expect("counts");
+    let counts = count_edges(&view, &Meter::unlimited(), &mut report).expect("counts");
     assert!(
         counts
             .into_iter()

@@ -111,16 +111,16 @@ pub(crate) fn each_graph(test: impl Fn(&Graph, &mut Random)) {
     for number in 0..graphs {
         let mut random = Random::new(number);
         let graph = making::graph(number, &mut random);
-        let shown = Shown(&graph, number);
+        let printer = PrintOnPanic(&graph, number);
         test(&graph, &mut random);
-        std::mem::forget(shown);
+        std::mem::forget(printer);
     }
 }
 
 /// Says which graph it was when a test panics.
-struct Shown<'a>(&'a Graph, u64);
+struct PrintOnPanic<'a>(&'a Graph, u64);
 
-impl Drop for Shown<'_> {
+impl Drop for PrintOnPanic<'_> {
     fn drop(&mut self) {
         eprintln!("graph {}: {:?}", self.1, self.0);
     }

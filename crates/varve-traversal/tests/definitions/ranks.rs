@@ -61,7 +61,7 @@ fn vertices_that_share_neighbours() {
             if (own.len() as u64) < ask.neighbours_min || (shared.len() as u64) < ask.similars_min {
                 continue;
             }
-            // Which of equal scores are among the top is told by the answer; only if they do not
+            // Which of equal scores are among the top is decided by the answer; only if they do not
             // decide about the groups can it be foretold.
             if ask.top.is_none() {
                 let kept = shared.keys().copied().chain([*source]);

@@ -98,10 +98,10 @@ fn a_section_within_another_is_set_like_any_other() {
         "local_serial",
     ] {
         let refused = flag("storage.cassandra.consistency", unsafe_one);
-        let told = format!(
+        let message = format!(
             "storage.cassandra.consistency must be local_quorum or quorum, not {unsafe_one}: "
         );
-        assert!(refused.starts_with(&told), "{refused}");
+        assert!(refused.starts_with(&message), "{refused}");
     }
     assert_eq!(
         flag("storage.cassandra.consistency", "most"),
@@ -282,8 +282,8 @@ fn lists_are_set_as_words_or_as_toml() {
 }
 
 #[test]
-fn a_loopback_address_is_told_of_where_the_nodes_are_elsewhere() {
-    let told = |advertise: &str, nodes: &[&str]| {
+fn a_loopback_address_is_warned_of_where_the_nodes_are_elsewhere() {
+    let warns = |advertise: &str, nodes: &[&str]| {
         let mut config = Config::default();
         config.storage.cassandra.advertise = advertise.to_owned();
         config.storage.cassandra.contact_points =
@@ -291,19 +291,22 @@ fn a_loopback_address_is_told_of_where_the_nodes_are_elsewhere() {
         config.unreachable_by_others().is_some()
     };
     let (here, there) = (["127.0.0.1:9042", "localhost:9042"], ["10.0.0.5:9042"]);
-    assert!(!told("", &here), "all on one machine");
+    assert!(!warns("", &here), "all on one machine");
     assert!(
-        told("", &there),
+        warns("", &there),
         "server.host is a loopback address unless set"
     );
     for address in ["127.1.2.3:8080", "localhost:8080", "[::1]:8080"] {
-        assert!(told(address, &there) && !told(address, &here), "{address}");
+        assert!(
+            warns(address, &there) && !warns(address, &here),
+            "{address}"
+        );
     }
     for address in ["10.0.0.7:8080", "varve-1:8080", "[fd00::7]:8080"] {
-        assert!(!told(address, &there), "{address}");
+        assert!(!warns(address, &there), "{address}");
     }
     let mixed = ["127.0.0.1:9042", "10.0.0.5:9042"];
-    assert!(told("", &mixed));
+    assert!(warns("", &mixed));
 }
 
 /// Folders of the repository with nothing of ours: what was built or fetched.

@@ -164,7 +164,7 @@ impl Table {
         }
         for row in rows.take(ROWS_MAX) {
             let row = row.map_err(|error| format!("{}: {error}", source.file.display()))?;
-            // A row that does not read is told when it is loaded.
+            // A row that cannot be read is reported when it is loaded.
             let Ok(columns) = row.columns else { continue };
             table.rows += 1;
             for (name, value) in columns {
@@ -207,7 +207,7 @@ impl Table {
             .find_map(|(source, target)| Some((called(source)?, called(target)?)))
     }
 
-    /// The column that tells the rows apart: one that is called so, else the first.
+    /// The column that identifies the rows: one that is called so, else the first.
     fn id(&self) -> Option<&str> {
         let label = self.label.to_lowercase();
         let is_called_so = |name: &str| {

@@ -409,7 +409,7 @@ mod tests {
     }
 
     /// What is said of each row, or its first cell.
-    fn told(text: &str) -> Vec<String> {
+    fn starts(text: &str) -> Vec<String> {
         let rows = rows("a.csv", text.as_bytes(), "").into_iter();
         rows.map(|row| match row.columns {
             Ok(columns) => columns["id"].as_str().expect("a text").to_owned(),
@@ -423,12 +423,12 @@ mod tests {
         const OPEN: &str = "a quotation mark is not closed";
         const BEHIND: &str =
             "a cell goes on behind its closing quotation mark; marks within a cell are doubled";
-        assert_eq!(told("id,n\n1,a\n2,\"b\n3,c\n"), ["1", OPEN]);
-        assert_eq!(told("id,n\n1,a\n2,\""), ["1", OPEN]);
-        assert_eq!(told("id,n\n1,\"b\n2,\"c\n3,d\n"), [BEHIND, "3"]);
-        assert_eq!(told("id,n\n\"1\" ,b\n2,c"), [BEHIND, "2"]);
+        assert_eq!(starts("id,n\n1,a\n2,\"b\n3,c\n"), ["1", OPEN]);
+        assert_eq!(starts("id,n\n1,a\n2,\""), ["1", OPEN]);
+        assert_eq!(starts("id,n\n1,\"b\n2,\"c\n3,d\n"), [BEHIND, "3"]);
+        assert_eq!(starts("id,n\n\"1\" ,b\n2,c"), [BEHIND, "2"]);
         let sound = "id,n\r\n1,\"b\r\n\r\n\"\"c\"\"\"\r\n\r\n\"2\",\"\"\r\n3,5\" wide\r\n4,\"d,e\"";
-        assert_eq!(told(sound), ["1", "2", "3", "4"]);
+        assert_eq!(starts(sound), ["1", "2", "3", "4"]);
         let lines = quoting_fault(b"2,\"b\n3,c\n4,d\n", b',');
         assert!(lines.is_some_and(|fault| fault.contains("2 more lines")));
     }

@@ -40,7 +40,7 @@ use world::World;
 
 /// Operations of a list, at most.
 const OPERATIONS_MAX: usize = 12;
-/// For how long lists are begun, unless told otherwise.
+/// For how long lists are begun, by default.
 const SECONDS_DEFAULT: u64 = 40;
 
 /// The node to try, if there is one.

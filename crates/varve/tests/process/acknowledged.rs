@@ -367,7 +367,7 @@ impl Writer {
                 self.doubt(doubt);
                 false
             }
-            // Whoever watches the client is told of it.
+            // Whoever watches the client is notified.
             Some((500.., _)) if self.goes_on => {
                 self.doubt(doubt);
                 false

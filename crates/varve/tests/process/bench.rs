@@ -88,8 +88,8 @@ impl Running {
     }
 }
 
-/// The tool in the midst of a run, and its server, which keeps its data and so is told to stop, but
-/// does nothing any more.
+/// The tool in the midst of a run, and its server, which keeps its data and so is asked to stop,
+/// but does nothing any more.
 struct Stuck(Running);
 
 impl Stuck {
@@ -112,7 +112,7 @@ impl Stuck {
             temporary,
         });
         stuck.signal_server(Signal::STOP);
-        // Until it stands, it would take what it is told next before it stops.
+        // Until it stands, it would take the next signal before it stops.
         let stands = || status(stuck.0.server).is_some_and(|(state, _)| state == 'T');
         assert!(wait_until(stands), "the server stops where it is");
         stuck
@@ -146,9 +146,9 @@ impl Drop for Stuck {
 fn a_second_interrupt_ends_the_tool_at_once() {
     let mut stuck = Stuck::start();
     stuck.0.signal(Signal::INT);
-    // Once it has been told to stop, the tool waits for it.
-    let told = || has_pending(stuck.0.server, Signal::TERM);
-    assert!(wait_until(told), "the server is told to stop");
+    // Once it has been asked to stop, the tool waits for it.
+    let is_signalled = || has_pending(stuck.0.server, Signal::TERM);
+    assert!(wait_until(is_signalled), "the server is asked to stop");
     assert!(stuck.0.tool.try_wait().expect("a child").is_none());
     // One that follows the first one closely is disregarded.
     let interrupted = wait_until(|| {

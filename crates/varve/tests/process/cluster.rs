@@ -33,7 +33,7 @@ use self::bank::Teller;
 use self::claims::Claimer;
 use self::fleet::Fleet;
 use self::nodes::{COUNT, Nodes};
-use self::outages::{Away, Outages, Told, Watch};
+use self::outages::{Answers, Away, Outages, Watch};
 use self::races::Racer;
 use crate::acknowledged::{Random, SCHEMA, Writer};
 use crate::seeds::{number_from, seed};
@@ -94,13 +94,13 @@ struct Stage {
     watches: Vec<Arc<Watch>>,
     /// How long a fault lasts at least.
     lasts: Duration,
-    /// What was told when the last step ended.
-    told: Mutex<Told>,
+    /// The answers when the last step ended.
+    answers: Mutex<Answers>,
 }
 
 impl Stage {
     /// Waits until every client has done some more writes, and as long as a fault lasts; says what
-    /// clients were told.
+    /// clients were answered.
     fn go_on(&self, during: &str) {
         let started = Instant::now();
         // Of those who claim the same things one may lose for ever: an answer that says so is one.
@@ -121,12 +121,12 @@ impl Stage {
             }
         }
         thread::sleep(self.lasts.saturating_sub(started.elapsed()));
-        let told = self.outages.told(&self.watches);
-        let before = std::mem::replace(&mut *self.told.lock(), told);
+        let answers = self.outages.answers(&self.watches);
+        let before = std::mem::replace(&mut *self.answers.lock(), answers);
         println!(
             "{during} ({:.1} s): {}",
             started.elapsed().as_secs_f64(),
-            told.since(before)
+            answers.since(before)
         );
     }
 
@@ -229,7 +229,7 @@ fn nothing_acknowledged_is_lost_while_nodes_and_servers_fail() {
             .collect(),
         outages,
         lasts: Duration::from_secs(number_from("VARVE_CLUSTER_SECONDS").unwrap_or(5)),
-        told: Mutex::default(),
+        answers: Mutex::default(),
     };
     for at in 0..stage.fleet.len() {
         stage.fleet.start(at);
@@ -328,7 +328,7 @@ fn start<'scope, 'env>(
     }
 }
 
-/// Holds what is there against what was told.
+/// Compares what is stored with what was answered.
 fn check(load: &mut Load, stage: &Stage) {
     // Whatever waits in a server is decided by its end.
     for at in 0..stage.fleet.len() {
@@ -339,7 +339,7 @@ fn check(load: &mut Load, stage: &Stage) {
         stage.fleet.await_service(at);
     }
     let started = Instant::now();
-    // Any of them tells the same.
+    // Any of them answers the same.
     let leader = stage.fleet.await_leader();
     let client = Client::of(stage.fleet.url((leader + 1) % stage.fleet.len()));
     thread::scope(|scope| {
@@ -357,7 +357,7 @@ fn check(load: &mut Load, stage: &Stage) {
         "{acknowledged} writes, {raced} values raced ({seen} reads beside), {transfers} transfers ({looks} reads beside), {won} claims \
          won and {lost} lost: all there, checked in {:.1} s; in all {}",
         started.elapsed().as_secs_f64(),
-        stage.outages.told(&stage.watches)
+        stage.outages.answers(&stage.watches)
     );
     let (code, text) = run(&["verify", "--server", stage.fleet.url(leader)]);
     assert!(code == 0 && text.contains("0 problems"), "{text}");

@@ -1,4 +1,4 @@
-//! The server is told to end, or to fail, at each named place of its work in turn. What it
+//! The server is armed to end, or to fail, at each named place of its work in turn. What it
 //! acknowledged must be there, a request whole or not at all, the past as it was answered, and the
 //! store sound.
 //!
@@ -108,7 +108,7 @@ impl Past {
         for (path, status, answer) in &self.0 {
             let (now, found) = client.try_ask("GET", path, "").expect("the server answers");
             assert_eq!(now, *status, "{path}: {found} was {answer}");
-            // What is missing is told with the time of day.
+            // What is missing is logged with the time of day.
             if now == 200 {
                 assert_eq!(found, *answer, "{path}");
             }
@@ -401,11 +401,11 @@ fn chore_fails_at(template: &Path, point: &FailPoint, action: &str) {
     crowd.check(&server);
     server.kill();
     verify(&data);
-    println!("{armed}: told, and done again");
+    println!("{armed}: reported, and done again");
 }
 
 #[test]
-fn a_failure_at_a_fail_point_is_told_and_does_what_the_page_says() {
+fn a_failure_at_a_fail_point_is_reported_and_does_what_the_page_says() {
     let seed = seed();
     println!("VARVE_CRASH_SEED={seed}");
     let mut random = Random::new(seed);

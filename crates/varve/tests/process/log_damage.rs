@@ -96,9 +96,9 @@ pub(crate) fn refused(data: &Path, durability: &str) -> String {
     let (code, said) = run(&["verify", "--data-dir", shown(data)]);
     assert_ne!(code, 0, "{said}");
     match Server::try_start(&mut serve(data, durability)) {
-        Err(told) => assert!(
-            told.contains("front-log") || told.contains("VARVE-FRONT-LOG"),
-            "{told}"
+        Err(message) => assert!(
+            message.contains("front-log") || message.contains("VARVE-FRONT-LOG"),
+            "{message}"
         ),
         // Other graphs may be served.
         Ok(server) => {
@@ -136,7 +136,7 @@ fn recovered(data: &Path) -> usize {
 }
 
 #[test]
-fn a_damaged_log_is_refused_in_every_durability_and_kept_until_told_to_go_on() {
+fn a_damaged_log_is_refused_in_every_durability_and_kept_until_recovered() {
     type Damage = fn(&mut Vec<u8>, usize);
     let damages: [(&str, Damage); 3] = [
         ("cut", |content, end| content.truncate(end / 2)),
@@ -230,7 +230,7 @@ fn an_older_log_over_newer_files_is_refused() {
 }
 
 #[test]
-fn what_a_start_drops_of_a_log_is_told() {
+fn what_a_start_drops_of_a_log_is_reported() {
     for durability in DURABILITIES {
         let dir = killed(durability);
         let (path, mut content, end) = last_segment(dir.path(), "hugegraph");
@@ -251,20 +251,26 @@ fn what_a_start_drops_of_a_log_is_told() {
         server.kill().expect("it runs");
         server.wait().expect("it ends");
         let said = fs::read_to_string(&log).expect("text");
-        let told = said
+        let message = said
             .lines()
             .find(|line| line.contains("WARN") && line.contains("hugegraph"));
-        let told = told.unwrap_or_else(|| panic!("{durability}: {said}"));
+        let message = message.unwrap_or_else(|| panic!("{durability}: {said}"));
         let name = path.file_name().expect("a name").to_string_lossy();
-        assert!(told.contains("100 bytes behind"), "{durability}: {told}");
-        assert!(told.contains(&*name) && told.contains("position"), "{told}");
+        assert!(
+            message.contains("100 bytes behind"),
+            "{durability}: {message}"
+        );
+        assert!(
+            message.contains(&*name) && message.contains("position"),
+            "{message}"
+        );
         let server = Server::start(&mut serve(dir.path(), durability));
         assert_eq!(count(&server, "hugegraph"), VERTICES, "{durability}");
     }
 }
 
 #[test]
-fn what_a_command_drops_of_a_log_is_told() {
+fn what_a_command_drops_of_a_log_is_reported() {
     let dir = killed("none");
     let (path, mut content, end) = last_segment(dir.path(), "hugegraph");
     content[end..end + 100].fill(0xA5);
@@ -279,9 +285,9 @@ fn what_a_command_drops_of_a_log_is_told() {
         }
         let (code, said) = run(&arguments);
         assert_eq!(code, 0, "{command}: {said}");
-        let told = said.lines().find(|line| line.contains("WARN"));
-        let told = told.unwrap_or_else(|| panic!("{command}: {said}"));
-        assert!(told.contains("100 bytes behind"), "{command}: {told}");
+        let message = said.lines().find(|line| line.contains("WARN"));
+        let message = message.unwrap_or_else(|| panic!("{command}: {said}"));
+        assert!(message.contains("100 bytes behind"), "{command}: {message}");
     }
 }
 

@@ -156,7 +156,7 @@ pub(crate) fn taken_for(of: (&str, &str)) -> Json {
 /// the operator says so.
 #[cfg(feature = "engines")]
 #[test]
-fn the_graph_of_a_repository_that_is_switched_off_is_changed_only_when_told_so() {
+fn the_graph_of_a_repository_that_is_switched_off_is_changed_only_when_configured() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
     let server = repository_on(&data, &[]);

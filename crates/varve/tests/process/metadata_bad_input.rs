@@ -410,9 +410,9 @@ fn fault(server: &Server, of: &Bad) -> Option<String> {
     let is_right =
         status == 200 && simple == of.wanted.unwrap_or_default() && is_fine == of.wanted.is_none();
     (!is_right).then(|| {
-        let told: String = answer.to_string().chars().take(500).collect();
+        let excerpt: String = answer.to_string().chars().take(500).collect();
         format!(
-            "{}: {:?} wanted, answered {status} {told}",
+            "{}: {:?} wanted, answered {status} {excerpt}",
             of.what, of.wanted
         )
     })

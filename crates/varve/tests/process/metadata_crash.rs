@@ -160,7 +160,7 @@ impl Writer {
             of,
             states: vec![of_itself(state)],
             in_doubt: false,
-            untold: false,
+            unreported: false,
             is_copy,
             is_end: false,
             purged: false,
@@ -197,7 +197,7 @@ impl Writer {
         let fitting = self
             .known
             .iter()
-            .filter(|(_, it)| !it.purged && !it.in_doubt && !it.untold && fits(it));
+            .filter(|(_, it)| !it.purged && !it.in_doubt && !it.unreported && fits(it));
         let guids: Vec<&String> = fitting.map(|(guid, _)| guid).collect();
         let count = u64::try_from(guids.len()).expect("a count");
         (count > 0).then(|| {
@@ -301,7 +301,7 @@ impl Writer {
         let known = self.known.get_mut(&old).expect("picked");
         match answer {
             Some(mut answer) => {
-                known.untold = true;
+                known.unreported = true;
                 self.keep(kind, of, answer[kind.one()].take(), false);
             }
             None => {
@@ -438,7 +438,7 @@ impl Writer {
                 continue;
             }
             let more = usize::from(known.in_doubt);
-            let acknowledged = acknowledged + usize::from(known.untold);
+            let acknowledged = acknowledged + usize::from(known.unreported);
             assert!(
                 (acknowledged..=acknowledged + more).contains(&found.len()),
                 "{guid}: {} states, {acknowledged} acknowledged\n{known:?}\n{found:?}",
@@ -449,8 +449,8 @@ impl Writer {
             }
             let current = current_of(caller, known.kind, guid);
             assert_eq!(current.as_ref(), found.last(), "{guid}");
-            assert!(!known.untold || current.is_some_and(|it| it["status"] == "DELETED"));
-            (known.states, known.in_doubt, known.untold) = (found, false, false);
+            assert!(!known.unreported || current.is_some_and(|it| it["status"] == "DELETED"));
+            (known.states, known.in_doubt, known.unreported) = (found, false, false);
             let of = [ASSET, TERM, CONTROLLED_TERM, MEANING];
             known.of = of.into_iter().find(|of| known.is_of(*of)).expect("a type");
             known.is_copy = known.is_copy && known.last()["metadataCollectionId"] == FAR_HOME;

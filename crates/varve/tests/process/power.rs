@@ -1,6 +1,6 @@
 //! The machine loses power, or the server is killed, while the server is written to, again and
 //! again, also while it starts. What it acknowledged must be there. In some rounds the end of the
-//! log is damaged, too: that is refused or told.
+//! log is damaged, too: that is refused or reported.
 //!
 //! `VARVE_POWER_ROUNDS` says how often (default 4), `VARVE_CRASH_SEED` repeats a run; the seed is
 //! printed. Skipped where there are no loop devices, and for users other than root.
@@ -219,7 +219,7 @@ impl Rig {
     }
 
     /// In some rounds the end of the log in a copy of the data is damaged: that is refused, or it
-    /// is told what is dropped. What happened.
+    /// reads what is dropped. Returns what happened.
     fn damage(&mut self) -> String {
         let first = SEGMENT_HEAD_BYTES;
         let (_, sound, end) = last_segment(&self.data(), "hugegraph");
@@ -254,7 +254,7 @@ impl Rig {
             assert!(said.contains("dropped"), "{what}: {said}");
         }
         fs::remove_dir_all(&image).expect("it is there");
-        format!("{what} {}", if is_refused { "refused" } else { "told" })
+        format!("{what} {}", if is_refused { "refused" } else { "reported" })
     }
 
     /// Everything that was acknowledged is there, and the store is whole.

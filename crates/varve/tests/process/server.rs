@@ -202,8 +202,8 @@ pub(crate) struct Client {
     authorization: Option<String>,
 }
 
-/// Is told of every request of a client: method, path, when it began, and the answer if there was
-/// one.
+/// Is notified of every request of a client: method, path, when it began, and the answer if there
+/// was one.
 pub(crate) type Watcher = Arc<dyn Fn(&str, &str, Instant, Option<&Answer>) + Send + Sync>;
 
 fn agent() -> ureq::Agent {

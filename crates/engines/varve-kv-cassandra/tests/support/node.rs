@@ -71,7 +71,7 @@ impl Scratch {
         &self.config.contact_points[0]
     }
 
-    /// What tells this engine's spaces from others'.
+    /// What distinguishes this engine's spaces from others'.
     pub(crate) fn keyspace(&self) -> &str {
         &self.config.keyspace
     }

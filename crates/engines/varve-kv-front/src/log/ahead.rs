@@ -1,10 +1,11 @@
 //! Room in a segment before it is needed, so that a sync has little to store besides the records.
 //!
-//! Room that was only allocated is told from written room by the file system: the first sync of
-//! records in it stores that change, too, as a sync does that finds the file longer than before. So
-//! where records are few between two syncs, the room is filled with zeros, some way ahead, and the
-//! sync of one record pays for that of many. Where they are many it stays as it is: their bytes
-//! would be written twice. Both read as zeros, so nothing that reads the log can tell them apart.
+//! Room that was only allocated is distinguished from written room by the file system: the first
+//! sync of records in it stores that change, too, as a sync does that finds the file longer than
+//! before. So where records are few between two syncs, the room is filled with zeros, some way
+//! ahead, and the sync of one record pays for that of many. Where they are many it stays as it is:
+//! their bytes would be written twice. Both read as zeros, so nothing that reads the log can tell
+//! them apart.
 
 use std::io;
 

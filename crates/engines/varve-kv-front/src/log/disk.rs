@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::FallocateFlags;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where the system tells what it was given at random when it started.
+/// Where the system has what it was given at random when it started.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A directory.

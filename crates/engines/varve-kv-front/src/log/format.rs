@@ -29,7 +29,7 @@ pub(crate) const KIND_PAYLOAD: u8 = 1;
 /// The last record of a closed segment, without a payload.
 pub(crate) const KIND_END: u8 = 2;
 
-/// What tells one log from every other: random, given when the log is created.
+/// What identifies a log: random, given when the log is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LogId(pub(crate) [u8; 16]);
 
@@ -104,7 +104,7 @@ impl Head {
 
     /// Reads the head at the front of `bytes`, which are [`HEAD_BYTES`] or all that the file has.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, BadHead> {
-        // Every form begins like this, so that a later one is told from damage.
+        // Every form begins like this, so that a later one is distinguished from damage.
         let shared: &[u8; HEAD_BYTES_WITHOUT_ID] = bytes.first_chunk().ok_or(BadHead::Damaged)?;
         if &shared[..8] != MAGIC || u32_at(shared, 36) != crc32c(&shared[..36]) {
             return Err(BadHead::Damaged);
@@ -137,8 +137,8 @@ pub(crate) struct RecordHead {
     pub(crate) payload_bytes: u32,
     pub(crate) payload_sum: u32,
     /// The position up to which everything was on stable storage when the record was written.
-    /// Damage before it is damage; damage after it may be the torn end of writes that nobody was
-    /// told had succeeded.
+    /// Damage before it is damage; damage after it may be the torn end of writes that were not
+    /// acknowledged.
     pub(crate) durable: u64,
 }
 

@@ -2,9 +2,9 @@
 //! it goes.
 //!
 //! The records of a log say up to where it was stored before them; the mark says it of the last
-//! ones, so a log whose end was cut off or overwritten is told from one that ends there. It lies
-//! with the sorted files, so it tells the log of another space, and an older log, from the one
-//! whose rest they have.
+//! ones, so a log whose end was cut off or overwritten is distinguished from one that ends there.
+//! It lies with the sorted files, so it distinguishes the log of another space, and an older log,
+//! from the one whose rest they have.
 //!
 //! It is overwritten in place, in one sector. What must not be lost, the log's id and the first
 //! segment needed, is synced. How far the log goes is not: it survives the end of the process, and

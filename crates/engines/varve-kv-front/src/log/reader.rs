@@ -102,7 +102,7 @@ impl Reader {
     }
 
     /// What is in the file from `offset` on. Heads of records count that need not be whole, nor
-    /// follow each other: that such a head was written is what tells.
+    /// follow each other: that such a head was written decides.
     pub(crate) fn behind(&mut self, head: &Head, offset: u64) -> io::Result<Behind> {
         let mut behind = Behind::default();
         let mut at = offset;

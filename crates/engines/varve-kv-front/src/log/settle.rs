@@ -1,5 +1,5 @@
-//! Makes what was read of a log its whole content: what is behind its end is told, kept if records
-//! are in it, and cut off; the rest is brought to stable storage.
+//! Makes what was read of a log its whole content: what is behind its end is reported, kept if
+//! records are in it, and cut off; the rest is brought to stable storage.
 
 use std::io;
 
@@ -15,7 +15,7 @@ const COPY_BYTES: usize = 1 << 20;
 /// from it.
 pub(super) const KEPT: &str = ".dropped-";
 
-/// Tells what a start drops.
+/// Reports what a start drops.
 pub(super) fn tell(disk: &dyn Disk, space: &str, segments: &[Head], end: &End, acknowledged: u64) {
     let behind = &end.behind;
     let position = segments[end.segment].position(end.offset);

@@ -397,7 +397,7 @@ impl DiskFile for SimulatedFile {
         state.whole_call()?;
         if state.failing_syncs > 0 {
             state.failing_syncs -= 1;
-            // As Linux does: the failure is told once, and what could not be stored counts as
+            // As Linux does: the failure is reported once, and what could not be stored counts as
             // stored from then on.
             state.inodes[self.inode].changes.clear();
             return Err(io::Error::other("the disk is broken"));

@@ -171,9 +171,9 @@ impl Progress {
 
     /// Whether a failed write has stored nothing; otherwise it breaks the log.
     pub(crate) fn failed(&self, doing: &str, error: &std::io::Error) -> KvError {
-        let told = errors::file_error(&self.space, doing, error);
-        if errors::nothing_stored(&told) {
-            return told;
+        let failure = errors::file_error(&self.space, doing, error);
+        if errors::nothing_stored(&failure) {
+            return failure;
         }
         self.broke(doing, error)
     }

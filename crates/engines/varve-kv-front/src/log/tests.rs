@@ -62,7 +62,7 @@ fn open_durably(
     Ok((log, records))
 }
 
-/// A payload that is told from every other by its first 8 bytes.
+/// A payload that is distinguished from every other by its first 8 bytes.
 fn payload(number: u64) -> Vec<u8> {
     let mut random = Random::new(number);
     let mut bytes = number.to_be_bytes().to_vec();

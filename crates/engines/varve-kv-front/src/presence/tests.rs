@@ -216,7 +216,7 @@ fn a_space_knows_what_it_lacks_from_its_first_row_on() {
     assert!(absent.count() > 9_800);
 }
 
-/// A deleted row and its key are told apart by reading only; a row that comes back was never
+/// A deleted row and its key are distinguished by reading only; a row that comes back was never
 /// forgotten.
 #[test]
 fn deletes_take_nothing_away() {

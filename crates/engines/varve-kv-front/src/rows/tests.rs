@@ -63,7 +63,7 @@ fn only_tables_whose_rows_were_read_may_have_any() {
 }
 
 #[test]
-fn a_row_is_told_from_all_others() {
+fn a_row_is_distinguished_from_all_others() {
     let rows = rows(1 << 16);
     let row = key(b"p", b"c");
     keep(&rows, 0, &row, b"v");

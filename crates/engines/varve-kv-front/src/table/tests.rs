@@ -126,13 +126,13 @@ impl Model {
     }
 }
 
-/// Keys of several shapes: with much in common or nothing, told apart by their first bytes or by
+/// Keys of several shapes: with much in common or nothing, distinguished by their first bytes or by
 /// their last, or one the beginning of the other.
 fn key(random: &mut Random, shape: usize, step: usize) -> Vec<u8> {
     match shape {
         0 => random.bytes(8),
         1 => [&b"all of them begin like this"[..], &random.bytes(1)].concat(),
-        // Told apart behind the head only.
+        // Distinguished behind the head only.
         2 => [
             &[b'a' + random.below(3) as u8][..],
             &[0; 18],

@@ -52,10 +52,10 @@ fn scan_beside_removals(keys: &[u64], n: u64, reverse: bool) -> (Counted, u64) {
 }
 
 /// Not much more than a scan that nothing is removed beside.
-fn asks_little(read: &Counted, told: &str) {
+fn asks_little(read: &Counted, case: &str) {
     assert!(
         read.rows <= ROWS * 4 / 3 + PARTS * PAGE && read.scans <= PARTS * 4,
-        "{told}: {read:?}"
+        "{case}: {read:?}"
     );
 }
 
@@ -118,13 +118,13 @@ fn what_was_hidden_is_never_seen_again() {
                     of_row.next().map(|(_, value)| value)
                 }
             };
-            let told = format!("{how}, before read {n}: {seen:?}");
+            let case = format!("{how}, before read {n}: {seen:?}");
             assert!(
                 seen.as_deref().is_none_or(|seen| seen == b"newer"),
-                "{told}"
+                "{case}"
             );
             if !ran.load(Ordering::SeqCst) {
-                assert!(seen.is_some(), "{told}");
+                assert!(seen.is_some(), "{case}");
                 break;
             }
             interrupted[usize::from(seen.is_some())] += 1;
@@ -174,7 +174,7 @@ fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) ->
         first();
         runs.store(true, Ordering::SeqCst);
     });
-    let told = format!("{reverse}, before read {before_read}, before row {before_row}");
+    let case = format!("{reverse}, before read {before_read}, before row {before_row}");
     let (mut shown, mut is_there) = (0, false);
     let request = ScanRequest {
         table: NAMED,
@@ -183,7 +183,7 @@ fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) ->
         reverse,
     };
     let mut visit = |key: &[u8], value: &[u8]| {
-        assert_eq!(value, b"newer", "{told}");
+        assert_eq!(value, b"newer", "{case}");
         is_there |= key == row;
         shown += 1;
         if shown == before_row {
@@ -192,7 +192,7 @@ fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) ->
         Flow::Continue(())
     };
     space.scan(request, &mut visit).unwrap();
-    assert_eq!(shown, 1_439 + usize::from(is_there), "{told}");
+    assert_eq!(shown, 1_439 + usize::from(is_there), "{case}");
     (ran.load(Ordering::SeqCst), is_there)
 }
 
@@ -223,7 +223,7 @@ fn what_was_hidden_is_not_kept_either() {
 /// Of each key, the number of the last write that was acknowledged, and of the last removal that
 /// was begun.
 #[derive(Default)]
-struct Told {
+struct KeyWrites {
     done: AtomicU64,
     removal: AtomicU64,
 }
@@ -239,7 +239,7 @@ impl Drop for Ended<'_> {
 
 /// What was read of a key must be of a write that was not over when the read began, or of the last
 /// one before.
-fn check(key: u64, before: u64, seen: Option<&[u8]>, told: &Told) {
+fn check(key: u64, before: u64, seen: Option<&[u8]>, writes: &KeyWrites) {
     match seen {
         Some(value) => {
             let write = u64::from_be_bytes(value.try_into().unwrap());
@@ -249,7 +249,7 @@ fn check(key: u64, before: u64, seen: Option<&[u8]>, told: &Told) {
             );
         }
         None => {
-            let removal = told.removal.load(Ordering::SeqCst);
+            let removal = writes.removal.load(Ordering::SeqCst);
             assert!(
                 removal >= before,
                 "key {key} had write {before}, and is gone"
@@ -265,11 +265,11 @@ fn readers_see_nothing_that_was_over_when_they_began() {
     const KEYS: u64 = 24;
     const WRITES: u64 = 2_500;
     let (space, _) = open(400);
-    let told: Vec<Told> = (0..KEYS).map(|_| Told::default()).collect();
+    let writes: Vec<KeyWrites> = (0..KEYS).map(|_| KeyWrites::default()).collect();
     let ended = AtomicBool::new(false);
     let read = |mut random: Random| {
         while !ended.load(Ordering::SeqCst) {
-            let before: Vec<u64> = told
+            let before: Vec<u64> = writes
                 .iter()
                 .map(|it| it.done.load(Ordering::SeqCst))
                 .collect();
@@ -279,7 +279,7 @@ fn readers_see_nothing_that_was_over_when_they_began() {
                 let found: BTreeMap<Vec<u8>, Vec<u8>> = found.into_iter().collect();
                 for key in 0..KEYS {
                     let seen = found.get(&point(key)).map(Vec::as_slice);
-                    check(key, before[key as usize], seen, &told[key as usize]);
+                    check(key, before[key as usize], seen, &writes[key as usize]);
                 }
                 continue;
             }
@@ -289,7 +289,7 @@ fn readers_see_nothing_that_was_over_when_they_began() {
                 key,
                 before[key as usize],
                 seen.as_deref(),
-                &told[key as usize],
+                &writes[key as usize],
             );
         }
     };
@@ -301,7 +301,7 @@ fn readers_see_nothing_that_was_over_when_they_began() {
         let mut random = Random::new(0);
         for write in 1..=WRITES {
             let key = random.below(KEYS as usize) as u64;
-            let of_key = &told[key as usize];
+            let of_key = &writes[key as usize];
             if random.one_in(2) {
                 put(&*space, NAMED, &hub(), &point(key), &point(write));
             } else {

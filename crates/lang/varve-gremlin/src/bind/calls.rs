@@ -1,4 +1,4 @@
-//! `call()`: services and what they are told.
+//! `call()`: services and their parameters.
 
 use varve_query::plan::Op;
 use varve_query::plan::call::{Call, Service};
@@ -14,16 +14,16 @@ pub(super) const CALL: &[StepName] = &[StepName::With];
 impl Binder<'_> {
     /// `call()`, with the parameters behind it.
     pub(super) fn call(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
-        let (service, told) = match step.arguments.split_first() {
+        let (service, parameters) = match step.arguments.split_first() {
             None => (Service::List, [].as_slice()),
-            Some((name, told)) => {
+            Some((name, parameters)) => {
                 let name = self.name(name)?;
                 let service = Service::named(&name).ok_or_else(|| {
                     QueryError::invalid(format!(
                         "There is no service '{name}': g.call() lists all services"
                     ))
                 })?;
-                (service, told)
+                (service, parameters)
             }
         };
         let mut call = Call {
@@ -32,8 +32,8 @@ impl Binder<'_> {
             computed: None,
             with: Vec::new(),
         };
-        for told in told {
-            match told {
+        for parameter in parameters {
+            match parameter {
                 Argument::Traversal(child) => call.computed = Some(self.plan(&child.steps)?),
                 other => match self.value(other)? {
                     Value::Map(map) => call.given = map.as_ref().clone(),

@@ -44,7 +44,7 @@ pub(super) fn changes(name: &str) -> bool {
     )
 }
 
-/// Tells `copy` of a collection whether it is shared, so that a change copies its members.
+/// Says to `copy` of a collection whether it is shared, so that a change copies its members.
 pub(super) fn copied(value: &Value, copy: &mut impl FnMut(bool, &Value, usize)) {
     match value {
         Value::List(items) => copy(Arc::strong_count(items) > 1, value, items.len()),

@@ -124,7 +124,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// The members of a list or map that is not empty. The first one tells which it is.
+    /// The members of a list or map that is not empty. The first one says which it is.
     fn members(&mut self) -> Result<Argument> {
         let first = self.map_key()?;
         let mut height = self.height;

@@ -43,9 +43,9 @@ fn graph() -> Modern {
     graph
 }
 
-fn told_within(text: &str, limits: MeterLimits) -> String {
+fn result_within(text: &str, limits: MeterLimits) -> String {
     let graph = graph();
-    let told = |as_written| {
+    let result = |as_written| {
         let mut host = OneGraph {
             graph: &graph,
             effects: Vec::new(),
@@ -64,14 +64,14 @@ fn told_within(text: &str, limits: MeterLimits) -> String {
             Err(error) => format!("error: {error}"),
         }
     };
-    let (fast, plain) = (told(false), told(true));
+    let (fast, plain) = (result(false), result(true));
     assert_eq!(fast, plain, "{text}");
     fast
 }
 
 fn check(lines: &[(&str, &str)]) {
     for (text, wanted) in lines {
-        assert_eq!(told_within(text, wide()), *wanted, "{text}");
+        assert_eq!(result_within(text, wide()), *wanted, "{text}");
     }
 }
 
@@ -179,13 +179,13 @@ fn a_history_counts_against_the_limits_of_its_query() {
         ..wide()
     };
     let text = "g.V(1).call('varve.history')";
-    let refused = told_within(text, few_rows);
+    let refused = result_within(text, few_rows);
     assert_eq!(refused, "error: The query looked at more than 3 rows");
     let few_bytes = MeterLimits {
         bytes_max: 2_500,
         ..wide()
     };
-    let refused = told_within(text, few_bytes);
+    let refused = result_within(text, few_bytes);
     assert_eq!(
         refused,
         "error: The query needs more than 2500 bytes of memory"

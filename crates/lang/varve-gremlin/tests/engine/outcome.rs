@@ -35,7 +35,7 @@ pub(crate) fn check(
 }
 
 fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), String> {
-    let told = || {
+    let mismatch = || {
         let texts: Vec<String> = values
             .iter()
             .take(12)
@@ -45,9 +45,9 @@ fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), 
     };
     match &scenario.outcome {
         Outcome::Empty if values.is_empty() => Ok(()),
-        Outcome::Empty => Err(told()),
+        Outcome::Empty => Err(mismatch()),
         Outcome::Count(count) if values.len() == *count => Ok(()),
-        Outcome::Count(_) => Err(told()),
+        Outcome::Count(_) => Err(mismatch()),
         Outcome::Rows { rows, ordered, of } => {
             let wanted: Option<Vec<Wanted>> =
                 rows.iter().map(|row| Wanted::read(row, graph)).collect();
@@ -67,13 +67,13 @@ fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), 
                 }
                 (false, false) => same_bag(values, &wanted),
             };
-            if good { Ok(()) } else { Err(told()) }
+            if good { Ok(()) } else { Err(mismatch()) }
         }
         Outcome::Tree(nodes) => {
             let wanted = Wanted::tree(nodes, graph).ok_or("cannot read the tree")?;
             match values {
                 [value] if matches(value, &wanted) => Ok(()),
-                _ => Err(told()),
+                _ => Err(mismatch()),
             }
         }
         Outcome::Subgraph(rows) => {
@@ -81,7 +81,7 @@ fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), 
                 rows.iter().map(|row| Wanted::read(row, graph)).collect();
             let wanted = wanted.ok_or_else(|| format!("cannot read {rows:?}"))?;
             let Some(Value::Graph(graph)) = values.first() else {
-                return Err(told());
+                return Err(mismatch());
             };
             let members: Vec<Value> = graph.members().cloned().collect();
             match same_bag(&members, &wanted) {

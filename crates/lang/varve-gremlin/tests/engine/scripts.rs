@@ -19,7 +19,7 @@ use crate::modern::Modern;
 struct ScriptHost<'g> {
     graph: &'g Modern,
     meter: Meter,
-    told: Arc<Mutex<Vec<String>>>,
+    logged: Arc<Mutex<Vec<String>>>,
 }
 
 impl<'g> ScriptHost<'g> {
@@ -32,12 +32,12 @@ impl<'g> ScriptHost<'g> {
         Self {
             graph,
             meter: Meter::new(limits, cancel),
-            told: Arc::default(),
+            logged: Arc::default(),
         }
     }
 
     fn tell(&self, text: String) {
-        self.told.lock().expect("no panic").push(text);
+        self.logged.lock().expect("no panic").push(text);
     }
 }
 
@@ -114,13 +114,13 @@ impl Host for ScriptHost<'_> {
 fn run(
     text: &str,
     environment: &mut Environment,
-    told: &mut Vec<String>,
+    logged: &mut Vec<String>,
 ) -> Result<Outcome, QueryError> {
     let graph = Modern::new();
     let mut host = ScriptHost::new(&graph, CancelToken::default());
     let script = parse_script(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
     let outcome = execute_in(&script, environment, &mut host);
-    told.extend(host.told.lock().expect("no panic").drain(..));
+    logged.extend(host.logged.lock().expect("no panic").drain(..));
     outcome
 }
 
@@ -421,23 +421,28 @@ fn methods_of_texts_numbers_and_collections() {
 #[test]
 fn variables_live_on_where_the_caller_keeps_them() {
     let mut environment = Environment::default();
-    let mut told = Vec::new();
-    run("x = [1]; t = g.V(); def y = 2", &mut environment, &mut told).expect("a value");
-    run("x << y", &mut environment, &mut told).expect("a value");
-    let outcome = run("x.size() + t.count().next()", &mut environment, &mut told);
+    let mut logged = Vec::new();
+    run(
+        "x = [1]; t = g.V(); def y = 2",
+        &mut environment,
+        &mut logged,
+    )
+    .expect("a value");
+    run("x << y", &mut environment, &mut logged).expect("a value");
+    let outcome = run("x.size() + t.count().next()", &mut environment, &mut logged);
     assert_eq!(
         outcome.expect("a value").into_results(),
         [(Value::Long(8), 1)]
     );
-    let failed = run("x = 5; unknown", &mut environment, &mut told);
+    let failed = run("x = 5; unknown", &mut environment, &mut logged);
     assert!(failed.is_err());
-    let outcome = run("x", &mut environment, &mut told).expect("a value");
+    let outcome = run("x", &mut environment, &mut logged).expect("a value");
     assert_eq!(outcome.into_results(), [(Value::Int(5), 1)]);
 }
 
 #[test]
 fn makers_of_the_schema_become_the_requests_that_rest_has() {
-    let mut told = Vec::new();
+    let mut logged = Vec::new();
     let text = "schema = graph.schema()\n\
         schema.propertyKey('name').asText().valueSet().ifNotExist().create()\n\
         person = schema.vertexLabel('person').properties('name', 'age').primaryKeys('name')\
@@ -447,9 +452,9 @@ fn makers_of_the_schema_become_the_requests_that_rest_has() {
         schema.vertexLabel('person').properties('p').nullableKeys('p').append()\n\
         schema.edgeLabel('knows').remove()\n\
         schema.getVertexLabels(); gremlinJob.updateProgress(50); g.tx().commit()";
-    run(text, &mut Environment::default(), &mut told).expect("a value");
+    run(text, &mut Environment::default(), &mut logged).expect("a value");
     assert_eq!(
-        told,
+        logged,
         [
             "graph Create PropertyKey name {data_type=TEXT, cardinality=SET, check_exist=false, name=name}",
             "graph Create VertexLabel person {properties=[name, age], primary_keys=[name], \

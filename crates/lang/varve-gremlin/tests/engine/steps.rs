@@ -3,7 +3,7 @@
 use crate::values_of;
 
 /// The results as texts, or the error.
-fn told(text: &str) -> String {
+fn printed(text: &str) -> String {
     match values_of(text) {
         Ok(values) => {
             let texts: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
@@ -13,12 +13,12 @@ fn told(text: &str) -> String {
     }
 }
 
-/// Each line: a text, and what it gives, as [`told`] prints it.
+/// Each line: a text, and what it gives, as [`printed`] prints it.
 fn check(lines: &[(&str, &str)]) {
     let wrong: Vec<String> = lines
         .iter()
-        .filter(|(text, wanted)| told(text) != *wanted)
-        .map(|(text, wanted)| format!("{text}: {}, not {wanted}", told(text)))
+        .filter(|(text, wanted)| printed(text) != *wanted)
+        .map(|(text, wanted)| format!("{text}: {}, not {wanted}", printed(text)))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -314,7 +314,7 @@ fn a_label_that_a_where_binds_is_a_plain_label_elsewhere() {
 fn rows_without_a_label_merge_before_one_is_given() {
     // Some 10^15 traversers: only what merges gets there.
     let doubled = "g.V(1).repeat(union(out('knows'), in('knows'), identity())).times(40)";
-    let counted = told(&format!("{doubled}.as('a').select('a').count()"));
+    let counted = printed(&format!("{doubled}.as('a').select('a').count()"));
     assert!(counted.starts_with("Long("), "{counted}");
     check(&[(
         "g.V().both().group().by(label()).by(bothE().group().by(label()).by(count())).unfold()\

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_accept_queue_is_told() {
+    fn a_short_accept_queue_is_reported() {
         assert!(warnings(100, 4_096).is_empty());
         assert!(warnings(14_000, 4_096)[0].contains("somaxconn"));
     }

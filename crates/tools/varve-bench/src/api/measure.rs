@@ -11,7 +11,7 @@ use super::result::{Buckets, ErrorExample, Second};
 use super::schedule::Nanos;
 use crate::histogram::histogram;
 
-/// The longest time that is told apart: ten minutes, in microseconds.
+/// The longest time that is distinguished: ten minutes, in microseconds.
 const LONGEST_US: u64 = 600_000_000;
 /// Bytes of an error's answer that are kept.
 const EXAMPLE_BYTES: usize = 300;

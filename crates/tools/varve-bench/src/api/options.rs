@@ -172,7 +172,7 @@ fn parse_prefix(text: &str) -> Result<[u8; 3], String> {
     bytes.ok_or_else(|| format!("{text}: expected three letters or digits"))
 }
 
-/// Connections that a Varve takes unless told otherwise.
+/// Connections that a Varve takes by default.
 const SERVER_CONNECTIONS: u32 = 18_000;
 /// Connections beside those of a row: the tool's own, and those of the row before that the server
 /// has not seen the end of.
@@ -201,7 +201,7 @@ impl ApiArguments {
     }
 
     /// Options of the server that is started for the run: it takes as many connections as the rows
-    /// open, unless told otherwise.
+    /// open, by default.
     pub(crate) fn server_settings(&self) -> Result<Vec<String>> {
         let connections = self.connections()?.saturating_add(CONNECTIONS_BESIDE);
         let mut settings = Vec::new();

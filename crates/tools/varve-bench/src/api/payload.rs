@@ -83,7 +83,7 @@ impl VertexKind {
     }
 }
 
-/// What tells this run's elements from all others.
+/// What distinguishes this run's elements from all others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Naming {
     pub(crate) prefix: [u8; PREFIX],

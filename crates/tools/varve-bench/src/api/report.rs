@@ -15,13 +15,13 @@ use compare::{Comparison, comparison};
 
 /// A measured row with the file and the server that it belongs to.
 #[derive(Debug, Clone, Copy)]
-struct Shown<'a> {
+struct ReportRow<'a> {
     file: usize,
     server: Option<&'a Server>,
     row: &'a Row,
 }
 
-impl Shown<'_> {
+impl ReportRow<'_> {
     /// What charts call it: the server, and the durability if it is known.
     fn series_name(&self) -> String {
         match self.durability() {
@@ -42,12 +42,12 @@ impl Shown<'_> {
 }
 
 /// Every row that ran, in the order of the files.
-fn measured(files: &[ResultFile]) -> Vec<Shown<'_>> {
+fn measured(files: &[ResultFile]) -> Vec<ReportRow<'_>> {
     files
         .iter()
         .enumerate()
         .flat_map(|(at, file)| {
-            file.measured().map(move |row| Shown {
+            file.measured().map(move |row| ReportRow {
                 file: at,
                 server: file.server(&row.server),
                 row,
@@ -70,21 +70,21 @@ pub fn compare(files: &[ResultFile]) -> Result<String> {
 /// The whole page.
 #[must_use]
 pub fn html(files: &[ResultFile]) -> String {
-    let shown = measured(files);
+    let measured_rows = measured(files);
     let published = published::rows();
     let mut body = String::new();
     body.push_str(&page::heading(files));
-    body.push_str(&tables::summary_section(&shown, &published));
+    body.push_str(&tables::summary_section(&measured_rows, &published));
     if let Ok(Some(found)) = comparison(files).map(|it| it.filter(Comparison::is_useful)) {
         body.push_str(&found.html());
     }
-    body.push_str(&tables::aggregate(files, &shown));
-    body.push_str(&overview::charts(&shown, &published));
+    body.push_str(&tables::aggregate(files, &measured_rows));
+    body.push_str(&overview::charts(&measured_rows, &published));
     body.push_str(&tables::limits(files));
     body.push_str(&tables::ceilings(files));
-    body.push_str(&tables::errors(&shown));
-    body.push_str(&rows::details(&shown));
-    body.push_str(&tables::published(&shown, &published));
+    body.push_str(&tables::errors(&measured_rows));
+    body.push_str(&rows::details(&measured_rows));
+    body.push_str(&tables::published(&measured_rows, &published));
     body.push_str(&page::environment(files));
     body.push_str(page::READING);
     document(&page::title(files), &body)

@@ -232,7 +232,7 @@ impl<'a> Session<'a> {
         Ok(self.file.rows.len() - 1)
     }
 
-    /// Tells something that a reader of the file should know, too.
+    /// Adds a note that a reader of the file should know, too.
     fn warn(&mut self, warning: String) {
         progress::warn(&warning);
         self.file.environment.warnings.push(warning);

@@ -112,7 +112,7 @@ impl Course {
     }
 
     /// Goes on to the request after the one that went at `sent` and whose user is free again at
-    /// `free`: never before that, and a user that is late does not catch up. `record` is told when
+    /// `free`: never before that, and a user that is late does not catch up. `record` gets when
     /// each request had been planned whose wait ends with this answer: the one that was sent, those
     /// left out until it went, and, when the user is not to send again, those left out since.
     pub(crate) fn answered(
@@ -241,14 +241,14 @@ mod tests {
             let sent = course.due();
             let answered = sent + service(sent);
             let mut planned = Vec::new();
-            let told = course.answered(sent, answered, |at| planned.push(at));
-            assert_eq!(planned.len() as u64, 1 + told.omitted);
+            let recorded = course.answered(sent, answered, |at| planned.push(at));
+            assert_eq!(planned.len() as u64, 1 + recorded.omitted);
             all.push(Sent {
                 sent,
                 answered,
                 planned,
             });
-            if told.next.is_none() {
+            if recorded.next.is_none() {
                 return all;
             }
         }
@@ -351,10 +351,10 @@ mod tests {
     }
 
     /// The plan of one user, in milliseconds: what is recorded, and when it sends again.
-    fn told(course: &mut Course, sent: Nanos, free: Nanos) -> (Vec<Nanos>, Option<Nanos>) {
+    fn plan_after(course: &mut Course, sent: Nanos, free: Nanos) -> (Vec<Nanos>, Option<Nanos>) {
         let mut planned = Vec::new();
-        let told = course.answered(sent, free, |at| planned.push(at));
-        (planned, told.next)
+        let recorded = course.answered(sent, free, |at| planned.push(at));
+        (planned, recorded.next)
     }
 
     #[test]
@@ -364,28 +364,28 @@ mod tests {
             end: 1_000,
         };
         let mut course = Course::new(life, 100);
-        assert_eq!(told(&mut course, 0, 355), (vec![0], Some(355)));
+        assert_eq!(plan_after(&mut course, 0, 355), (vec![0], Some(355)));
         assert_eq!(
-            told(&mut course, 355, 360),
+            plan_after(&mut course, 355, 360),
             (vec![100, 200, 300], Some(455))
         );
-        assert_eq!(told(&mut course, 455, 460), (vec![455], Some(555)));
+        assert_eq!(plan_after(&mut course, 455, 460), (vec![455], Some(555)));
         let mut closed = Course::new(life, 0);
         assert_eq!(
-            told(&mut closed, 0, 900),
+            plan_after(&mut closed, 0, 900),
             (vec![0], Some(900)),
             "closed: nothing is planned"
         );
-        assert_eq!(told(&mut closed, 900, 1_000).1, None);
+        assert_eq!(plan_after(&mut closed, 900, 1_000).1, None);
     }
 
     #[test]
     fn what_was_left_out_until_the_end_is_recorded_with_the_last_answer() {
         let life = Life { start: 0, end: 400 };
         let mut course = Course::new(life, 100);
-        assert_eq!(told(&mut course, 0, 10), (vec![0], Some(100)));
+        assert_eq!(plan_after(&mut course, 0, 10), (vec![0], Some(100)));
         let all = vec![100, 200, 300, 400];
-        assert_eq!(told(&mut course, 100, 5_000), (all, None));
+        assert_eq!(plan_after(&mut course, 100, 5_000), (all, None));
     }
 
     #[test]
@@ -395,11 +395,14 @@ mod tests {
             end: 1_000,
         };
         let mut course = Course::new(life, 100);
-        assert_eq!(told(&mut course, 230, 240), (vec![0, 100, 200], Some(300)));
-        assert_eq!(told(&mut course, 300, 310), (vec![300], Some(400)));
+        assert_eq!(
+            plan_after(&mut course, 230, 240),
+            (vec![0, 100, 200], Some(300))
+        );
+        assert_eq!(plan_after(&mut course, 300, 310), (vec![300], Some(400)));
         // And none of them lies beyond the user's life.
         assert_eq!(
-            told(&mut course, 1_250, 1_260),
+            plan_after(&mut course, 1_250, 1_260),
             ((4..=10).map(|at| at * 100).collect(), None)
         );
     }

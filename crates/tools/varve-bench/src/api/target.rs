@@ -391,9 +391,9 @@ mod tests {
     #[test]
     fn a_varve_server_is_known_by_its_metrics() {
         let text = "# TYPE x gauge\nvarve_storage_info{engine=\"rocksdb\",durability=\"interval:100\"} 1\n";
-        let told = storage_info(text);
+        let info = storage_info(text);
         assert_eq!(
-            told,
+            info,
             Some(("rocksdb".to_owned(), "interval:100".to_owned()))
         );
         assert_eq!(

@@ -453,7 +453,7 @@ impl Worker {
     fn go_on(&mut self, index: u32, now: Nanos) {
         let (user, tally) = (&mut self.users[index as usize], &mut self.tally);
         let sent = user.sent;
-        let told = match &self.work.model {
+        let answered = match &self.work.model {
             ModelOfWorker::Users { users, .. } if users.period() == 0 => {
                 let free = now + back_off(user.fruitless);
                 user.course.answered(sent, free, |_| {})
@@ -462,8 +462,8 @@ impl Worker {
                 tally.record_corrected(now.saturating_sub(planned));
             }),
         };
-        tally.omitted += told.omitted;
-        match (&self.work.model, told) {
+        tally.omitted += answered.omitted;
+        match (&self.work.model, answered) {
             (ModelOfWorker::Open { .. }, _) => self.set_idle(index),
             (_, Answered { next: None, .. }) => self.stop(index),
             (_, Answered { next: Some(at), .. }) if at <= now => self.ready.push_back(index),

@@ -53,7 +53,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time of a scenario, in seconds; its requests are counted.
 const LONGEST_S: f64 = 3_600.0;
 
-/// What `varve bench limits` is told.
+/// The options of `varve bench limits`.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) varve: PathBuf,
@@ -306,7 +306,7 @@ fn record(percent: u64) -> Result<Vec<Vec<Batch>>> {
         } else {
             measure.count_all(percent)
         };
-        // What is measured is told from what warms up by number.
+        // What is measured is distinguished from what warms up by number.
         ensure!(
             taken.len() as u64 == requests,
             "{} batches of {requests} requests were recorded",

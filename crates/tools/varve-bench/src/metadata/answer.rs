@@ -101,7 +101,7 @@ pub(crate) fn read<A: Answer>(
         Ok(())
     })?;
     reader.end()?;
-    // A failure tells enough without.
+    // A failure says enough without.
     if !has_class && envelope.exception.is_none() {
         return Err(reader.error("the answer has no class"));
     }

@@ -1,4 +1,4 @@
-//! What answers told before, so that the same bytes need not be checked again.
+//! What earlier answers held, so that the same bytes need not be checked again.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use varve_omrs::json::{JsonError, Known, Reader};
 /// were that forgotten now and again, checking it anew would be timed as the repository's work.
 const BYTES_MAX: usize = 256 << 20;
 
-/// The classifications of entities as they were told last, which were found to be right then, by
+/// The classifications of entities as they were sent last, which were found to be right then, by
 /// the entities' GUIDs.
 #[derive(Debug)]
 pub(crate) struct Checked {
@@ -33,7 +33,7 @@ impl Checked {
         }
     }
 
-    /// Passes over the value that begins here, which `check` reads unless it is what was told of
+    /// Passes over the value that begins here, which `check` reads unless it is what was sent of
     /// this entity the last time.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Checked {
         reader: &mut Reader<'a>,
         check: impl FnOnce(&mut Reader<'a>, &mut Self) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        // Without a GUID nobody can say whose it is; that is told when the entity ends.
+        // Without a GUID nobody can say whose it is; that is reported when the entity ends.
         if guid.is_empty() {
             return check(reader, self);
         }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_last_of_an_entity_is_not_checked_again() {
+    fn what_was_last_sent_of_an_entity_is_not_checked_again() {
         let mut checked = Checked::default();
         assert_eq!(
             checks(&mut checked, &[("a", "[1]"), ("a", "[1]"), ("a", " [1] ")]),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_each_time() {
+    fn what_is_wrong_is_reported_each_time() {
         let mut checked = Checked::default();
         for _ in 0..2 {
             let mut reader = Reader::new(b"[1", Limits::DEFAULT).expect("text");

@@ -104,7 +104,7 @@ impl Client {
         let body = body.map(encode);
         self.write_request(method, path, body.as_deref());
         self.exchange(start).map_err(|mut failure| {
-            let body = body.as_deref().map(shown).unwrap_or_default();
+            let body = body.as_deref().map(excerpt).unwrap_or_default();
             failure.request = format!("{method} {}{path} {body}", self.base);
             failure
         })
@@ -156,8 +156,8 @@ fn judged<A: Answer>(
         Ok((envelope, answer)) => match envelope.exception {
             None if status == 200 && envelope.code == 200 => return Ok(answer),
             None => {
-                let told = format!("HTTP {status}, relatedHTTPCode {}", envelope.code);
-                Failure::new(FailureKind::Failed, &told, "")
+                let problem = format!("HTTP {status}, relatedHTTPCode {}", envelope.code);
+                Failure::new(FailureKind::Failed, &problem, "")
             }
             Some(class) => {
                 let name = class.rsplit('.').next().unwrap_or_default();
@@ -175,11 +175,11 @@ fn judged<A: Answer>(
             &error.to_string(),
         ),
     };
-    failure.answer = shown(content);
+    failure.answer = excerpt(content);
     Err(failure)
 }
 
-fn shown(bytes: &[u8]) -> String {
+fn excerpt(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT_BYTES)]);
     match bytes.len() > KEPT_BYTES {
         true => format!("{text}… ({} bytes)", bytes.len()),

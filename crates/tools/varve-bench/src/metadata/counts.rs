@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_calls_and_with_others_are_told() {
+    fn rows_without_calls_and_with_others_are_reported() {
         use Profile::{EntityReHome, EntitySearch, RelationshipCreation};
         let short = |run: &mut VolumeRun| {
             set(run, RelationshipCreation, "addRelationship", 1_089);

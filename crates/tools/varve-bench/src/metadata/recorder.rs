@@ -12,7 +12,7 @@ use super::profile::{Profile, ROWS, Row};
 use super::result::{FailedCase, RowResult};
 use crate::histogram::{buckets, histogram, median_interval, median_of};
 
-/// The longest time that is told apart: half an hour, in nanoseconds.
+/// The longest time that is distinguished: half an hour, in nanoseconds.
 const LONGEST_NS: u64 = 1_800_000_000_000;
 /// Failed test cases of a profile that are kept in full; the others are counted.
 const KEPT_FAILURES: usize = 20;

@@ -10,29 +10,29 @@ use super::result::{MetadataFile, VolumeRun};
 
 /// A run with the file that it is in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct ReportRun<'a> {
     file: &'a MetadataFile,
     run: &'a VolumeRun,
 }
 
 /// The runs in the order of their volumes.
-fn shown(files: &[MetadataFile]) -> Vec<Shown<'_>> {
+fn by_volume(files: &[MetadataFile]) -> Vec<ReportRun<'_>> {
     let runs = files
         .iter()
-        .flat_map(|file| file.runs.iter().map(move |run| Shown { file, run }));
-    let mut runs: Vec<Shown<'_>> = runs.collect();
+        .flat_map(|file| file.runs.iter().map(move |run| ReportRun { file, run }));
+    let mut runs: Vec<ReportRun<'_>> = runs.collect();
     runs.sort_by_key(|it| (it.run.instances_per_type, it.run.max_search_results));
     runs
 }
 
 /// The page.
 pub(super) fn html(files: &[MetadataFile]) -> String {
-    page::html(files, &shown(files))
+    page::html(files, &by_volume(files))
 }
 
 /// The tables for documents.
 pub(super) fn markdown(files: &[MetadataFile]) -> String {
-    let runs = shown(files);
+    let runs = by_volume(files);
     let mut out = String::new();
     for run in &runs {
         out += &format!(

@@ -69,15 +69,15 @@ impl Repository {
     }
 
     fn setting(&self) -> [(&'static str, String); 3] {
-        let told = |of: &Option<String>| of.clone().unwrap_or_else(|| "not told".to_owned());
+        let text_of = |of: &Option<String>| of.clone().unwrap_or_else(|| "not told".to_owned());
         let options = match self.serve_set.is_empty() {
             true => "no option".to_owned(),
             false => self.serve_set.join(" "),
         };
         [
-            ("--durability", told(&self.durability)),
+            ("--durability", text_of(&self.durability)),
             ("--serve-set", options),
-            ("the binary of --serve", told(&self.version)),
+            ("the binary of --serve", text_of(&self.version)),
         ]
     }
 }

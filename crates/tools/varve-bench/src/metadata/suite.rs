@@ -501,8 +501,8 @@ impl Suite {
         if found <= page {
             return Ok(timed);
         }
-        let told = format!("{found} instances where a page of {page} was asked for");
-        let mut failure = Failure::new(FailureKind::Failed, "page too long", &told);
+        let problem = format!("{found} instances where a page of {page} was asked for");
+        let mut failure = Failure::new(FailureKind::Failed, "page too long", &problem);
         failure.request = path.to_owned();
         Err(failure)
     }

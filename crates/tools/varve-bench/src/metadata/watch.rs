@@ -271,10 +271,10 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_as_long_as_they_are() {
-        let told = |seconds| span(Duration::from_secs(seconds));
-        assert_eq!(told(119), "119 s");
-        assert_eq!(told(125), "2:05 min");
-        assert_eq!(told(3 * 3_600 + 61), "3:01 h");
+    fn times_are_written_as_long_as_they_are() {
+        let span_of = |seconds| span(Duration::from_secs(seconds));
+        assert_eq!(span_of(119), "119 s");
+        assert_eq!(span_of(125), "2:05 min");
+        assert_eq!(span_of(3 * 3_600 + 61), "3:01 h");
     }
 }

@@ -1,5 +1,5 @@
 //! A stand-in for a HugeGraph 1.5.0 server: it answers what the load tool asks, and misbehaves as
-//! told on the requests of the scenarios.
+//! reported by the requests of the scenarios.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -261,7 +261,7 @@ fn each_volume_goes_on_with_its_own_repository() {
 }
 
 #[test]
-fn methods_that_any_part_left_out_are_told() {
+fn methods_that_any_part_left_out_are_listed() {
     let stub = Stub::start(Manner::Right);
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("run.json");

@@ -124,7 +124,7 @@ fn a_refused_call_ends_its_test_case_only() {
     let failures = file["runs"][0]["failures"].as_array().expect("failures");
     assert_eq!(failures.len(), 1);
     assert_eq!(failures[0]["exception"], "EntityConflictException");
-    assert_eq!(failures[0]["message"], "as told");
+    assert_eq!(failures[0]["message"], "as configured");
     let request = failures[0]["request"].as_str().expect("a request");
     assert!(
         request.starts_with("POST /platform/servers/varve/"),
@@ -151,8 +151,8 @@ fn a_page_that_is_longer_than_asked_is_a_failure() {
             for failure in failures {
                 assert_eq!(failure["profile"], profile);
                 let message = failure["message"].as_str().expect("a message");
-                let told = format!("{} instances where a page of {size}", size + 1);
-                assert!(message.starts_with(&told), "{message}");
+                let expected = format!("{} instances where a page of {size}", size + 1);
+                assert!(message.starts_with(&expected), "{message}");
             }
         }
     }
@@ -297,7 +297,7 @@ fn what_ran_before_a_volume_that_cannot_is_reported() {
 }
 
 #[test]
-fn what_is_no_repository_is_told() {
+fn what_is_no_repository_is_reported() {
     let error = run("--url http://127.0.0.1:1 --volume 5-2").expect_err("nothing there");
     assert!(
         format!("{error:#}").contains("no OMRS repository answers"),

@@ -214,7 +214,7 @@ fn exception(name: &str) -> Value {
     json!({
         "relatedHTTPCode": 400,
         "exceptionClassName": format!("org.odpi.openmetadata.repositoryservices.ffdc.exception.{name}"),
-        "exceptionErrorMessage": "as told",
+        "exceptionErrorMessage": "as configured",
     })
 }
 

@@ -192,7 +192,7 @@ fn batch(ids: &[String]) -> String {
     format!("[{}]", things.join(","))
 }
 
-/// Commits through one of the servers until told to stop; the first id of each commit, and whether
+/// Commits through one of the servers until stopped; the first id of each commit, and whether
 /// it was acknowledged. A commit whose outcome is unknown is not tried again.
 fn write(
     addresses: &Addresses,

@@ -158,7 +158,7 @@ fn who_has_led_asks_for_all_of_it() {
 }
 
 #[test]
-fn uses_of_tokens_that_are_told_stay_the_latest() {
+fn uses_of_tokens_that_are_reported_stay_the_latest() {
     let leader = leader();
     add(&leader, "ann").unwrap();
     let token = api_token(&leader, "ann");

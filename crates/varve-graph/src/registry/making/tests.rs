@@ -199,24 +199,24 @@ fn of_two_spaces_with_content_none_is_removed() {
     let b = server(&shared, "b");
     let why = b.why_unopened("g");
     assert!(why.is_some_and(|why| why.contains("two spaces")));
-    assert_eq!(told_by_tending(&b).len(), 1);
+    assert_eq!(reported_by_tending(&b).len(), 1);
     assert_eq!(shared.server("x").space_names().unwrap(), ["_1_g", "g"]);
 }
 
 #[test]
-fn a_removal_that_is_refused_for_long_is_told_of() {
+fn a_removal_that_is_refused_for_long_is_reported() {
     let shared = SharedMemory::new();
     let a = server(&shared, "a");
-    let told = Arc::new(parking_lot::Mutex::new(Vec::new()));
-    let sink = Arc::clone(&told);
+    let reported = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let sink = Arc::clone(&reported);
     a.observe(move |graph, change| sink.lock().push((graph.to_owned(), change)));
     leave_marked(&shared, &a, &["a"]);
     for _ in 0..20 {
         tend(&a);
     }
-    let told = told.lock();
-    assert_eq!(told.len(), 2, "{told:?}");
-    let (graph, change) = &told[0];
+    let reported = reported.lock();
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    let (graph, change) = &reported[0];
     let text = format!("{change:?}");
     assert!(graph == "g" && text.contains("8 attempts"), "{text}");
 }
@@ -233,14 +233,14 @@ fn with_one_that_cannot_be_opened() -> (Arc<SharedMemory>, Arc<Registry>) {
     (shared, b)
 }
 
-fn told_by_tending(registry: &Registry) -> Vec<String> {
-    let told = parking_lot::Mutex::new(Vec::new());
-    registry.tend(&|name, error| told.lock().push(format!("{name}: {error}")));
-    told.into_inner()
+fn reported_by_tending(registry: &Registry) -> Vec<String> {
+    let reported = parking_lot::Mutex::new(Vec::new());
+    registry.tend(&|name, error| reported.lock().push(format!("{name}: {error}")));
+    reported.into_inner()
 }
 
 #[test]
-fn a_graph_that_cannot_be_opened_is_told_of() {
+fn a_graph_that_cannot_be_opened_is_reported() {
     let (shared, b) = with_one_that_cannot_be_opened();
     let error = b.look("g").expect_err("it is no matter of waiting");
     assert_eq!(error.kind, ErrorKind::Storage);
@@ -251,11 +251,17 @@ fn a_graph_that_cannot_be_opened_is_told_of() {
         b.create("g").err().map(|error| error.kind),
         Some(ErrorKind::Existed)
     );
-    let told = told_by_tending(&b);
-    assert!(told.len() == 1 && told[0].starts_with("g: "), "{told:?}");
+    let reported = reported_by_tending(&b);
+    assert!(
+        reported.len() == 1 && reported[0].starts_with("g: "),
+        "{reported:?}"
+    );
     assert!(b.get("h").is_ok(), "the other one is served");
     assert_eq!(b.names(), ["g", "h"]);
-    assert!(told_by_tending(&b).is_empty(), "it is not tried each time");
+    assert!(
+        reported_by_tending(&b).is_empty(),
+        "it is not tried each time"
+    );
     // Once another server can open it, that one leads it.
     shared.refuse_opening("g", false);
     let c = server(&shared, "c");
@@ -280,7 +286,10 @@ fn a_server_starts_beside_a_graph_that_cannot_be_opened_and_takes_it_when_it_can
         c.why_unopened("g")
             .is_some_and(|why| why.contains("does not know"))
     );
-    assert!(!told_by_tending(&c).is_empty(), "who starts it reads why");
+    assert!(
+        !reported_by_tending(&c).is_empty(),
+        "who starts it reads why"
+    );
     shared.refuse_opening("g", false);
     assert!(c.look("g").is_err(), "requests do not try");
     for _ in 0..3 {
@@ -318,8 +327,8 @@ fn says_that_it_is_away(space: String) -> KvError {
     KvError::Away { space, detail }
 }
 
-/// Two graphs, of one of which it is not told who leads it, and nobody does.
-fn with_one_that_nobody_is_told_of() -> Arc<SharedMemory> {
+/// Two graphs; the leader of one of them is unknown, and it has none.
+fn with_one_of_unknown_leader() -> Arc<SharedMemory> {
     let shared = SharedMemory::new();
     let a = server(&shared, "a");
     put(&a.create("g").unwrap());
@@ -330,8 +339,8 @@ fn with_one_that_nobody_is_told_of() -> Arc<SharedMemory> {
 }
 
 #[test]
-fn a_server_starts_beside_a_graph_of_which_it_is_not_told_who_leads_it() {
-    let shared = with_one_that_nobody_is_told_of();
+fn a_server_starts_beside_a_graph_whose_leader_is_unknown() {
+    let shared = with_one_of_unknown_leader();
     let b = server(&shared, "b");
     assert!(b.get("h").is_ok(), "the other one is served");
     assert_eq!(b.names(), ["g", "h"]);
@@ -350,8 +359,8 @@ fn a_server_starts_beside_a_graph_of_which_it_is_not_told_who_leads_it() {
         Some(ErrorKind::Existed)
     );
     // Requests have not put the next attempt off.
-    let told: Vec<usize> = (0..5).map(|_| told_by_tending(&b).len()).collect();
-    assert_eq!(told, [1, 0, 1, 0, 0], "ever more seldom");
+    let reported: Vec<usize> = (0..5).map(|_| reported_by_tending(&b).len()).collect();
+    assert_eq!(reported, [1, 0, 1, 0, 0], "ever more seldom");
     shared.refuse_asking("g", None);
     for _ in 0..2 {
         tend(&b);
@@ -361,13 +370,13 @@ fn a_server_starts_beside_a_graph_of_which_it_is_not_told_who_leads_it() {
 }
 
 #[test]
-fn a_server_that_runs_finds_out_that_it_is_not_told_who_leads_a_graph() {
+fn a_running_server_finds_out_that_the_leader_of_a_graph_is_unknown() {
     let shared = SharedMemory::new();
     let (a, b) = (server(&shared, "a"), server(&shared, "b"));
     put(&a.create("g").unwrap());
     tend(&b);
     shared.refuse_asking("g", Some(says_that_it_is_gone));
-    assert_eq!(told_by_tending(&b).len(), 1);
+    assert_eq!(reported_by_tending(&b).len(), 1);
     assert!(
         matches!(b.place("g"), GraphLocation::Nobody),
         "{:?}",
@@ -408,7 +417,7 @@ fn a_cluster_that_is_away_is_waited_for_and_no_fault_of_the_graph() {
     tend(&b);
     shared.refuse_asking("g", Some(says_that_it_is_away));
     for _ in 0..3 {
-        assert_eq!(told_by_tending(&b).len(), 1);
+        assert_eq!(reported_by_tending(&b).len(), 1);
     }
     assert_eq!(b.why_unopened("g"), None);
     assert!(
@@ -426,11 +435,11 @@ fn what_is_being_made_while_a_server_closes_is_not_made_behind_it() {
     let shared = SharedMemory::new();
     let a = server(&shared, "a");
     shared.occupy("g", true);
-    let (tells, told) = std::sync::mpsc::channel();
-    shared.before_open("a", "g", move || tells.send(()).unwrap());
+    let (sender, reported) = std::sync::mpsc::channel();
+    shared.before_open("a", "g", move || sender.send(()).unwrap());
     let of_a = Arc::clone(&a);
     let making = std::thread::spawn(move || of_a.create("g").map(drop));
-    told.recv().unwrap();
+    reported.recv().unwrap();
     // Comes in when the other waits for who is at that space.
     a.close();
     shared.occupy("g", false);

@@ -342,7 +342,7 @@ fn an_edge_does_not_outlive_its_vertices() {
 }
 
 #[test]
-fn history_is_kept_by_label_and_told_in_user_data() {
+fn history_is_kept_by_label_and_set_in_user_data() {
     let bench = Bench::with_labels();
     let label = |name: &str, history: Option<&str>, user_data| NewVertexLabel {
         history: history.map(str::to_owned),
@@ -350,9 +350,9 @@ fn history_is_kept_by_label_and_told_in_user_data() {
         ..NewVertexLabel::named(name)
     };
     let day = 86_400_000_000;
-    let told = data(&[("~history", text("30d"))]);
+    let declared = data(&[("~history", text("30d"))]);
     let by_data = bench
-        .create_vertex_label(label("a", None, told.clone()))
+        .create_vertex_label(label("a", None, declared.clone()))
         .expect("by user data");
     assert_eq!(by_data.retention, Retention::For(30 * day));
     let by_member = bench
@@ -365,7 +365,7 @@ fn history_is_kept_by_label_and_told_in_user_data() {
         .expect("default");
     assert_eq!(default.user_data.get("~history"), None);
     invalid(
-        bench.create_vertex_label(label("d", Some("12h"), told)),
+        bench.create_vertex_label(label("d", Some("12h"), declared)),
         "The history is given twice: '12h' and '30d'",
     );
     invalid(

@@ -49,7 +49,7 @@ fn index(name: &str, fields: &[&str]) -> NewIndexLabel {
 #[test]
 fn everything_is_there_after_reopening() {
     let mut bench = Bench::with_labels();
-    let told = NewVertexLabel {
+    let given = NewVertexLabel {
         history: Some("30d".to_owned()),
         ttl: 86_400_000,
         ttl_start_time: Some("date".to_owned()),
@@ -59,9 +59,9 @@ fn everything_is_there_after_reopening() {
             "icon",
             Datum::List(vec![Datum::Float(0.5), Datum::Bool(true)]),
         )]),
-        ..NewVertexLabel::named("told")
+        ..NewVertexLabel::named("given")
     };
-    bench.create_vertex_label(told).expect("told");
+    bench.create_vertex_label(given).expect("created");
     bench
         .create_index_label(index("byCity", &["city"]))
         .expect("byCity");

@@ -139,7 +139,7 @@ fn a_parent_stays_while_it_has_sub_labels() {
 }
 
 #[test]
-fn failed_work_is_told_by_the_status_and_can_be_tried_again() {
+fn failed_work_is_reported_by_the_status_and_can_be_tried_again() {
     let mut bench = Bench::with_labels();
     let status = |bench: &Bench| bench.indexes()[0].1;
     bench.start(|_, _| failing());

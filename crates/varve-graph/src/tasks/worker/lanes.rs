@@ -17,7 +17,7 @@ use crate::{ErrorKind, GraphError};
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
 impl Shared {
-    /// Makes sure that a lane's thread exists if there is work for it, and tells it.
+    /// Makes sure that a lane's thread exists if there is work for it, and notifies it.
     pub(super) fn wake(shared: &Arc<Self>, state: &mut TaskSchedule, lane: Lane) {
         let work = state
             .live
@@ -119,7 +119,7 @@ impl Shared {
             (_, Err(error)) => (TaskStatus::Failed, Some(error.message)),
             (_, Ok(_)) => (TaskStatus::Cancelled, None),
         };
-        // The body ran, so nobody is told.
+        // The body ran, so nobody is notified.
         let _ = self.end(state, id, status, result);
     }
 }

@@ -15,7 +15,7 @@ use crate::write::incident::{Reach, Room, incident_edges, some_edges};
 use crate::write::keys::edge_latch;
 use crate::write::{Missing, Mutation, WritePeriod};
 
-/// Fewer edges than this are not told as a range: their rows are no wall for later reads.
+/// Fewer edges than this are not written as a range: their rows are no wall for later reads.
 const SWEPT_MIN: usize = 3;
 
 impl<'a> WorkingSet<'a> {

@@ -49,7 +49,7 @@ impl WorkingSet<'_> {
         let mut labels: IdMap<&[u8], VertexLabelId> = IdMap::default();
         for ((partition, _), row) in rows.iter().zip(self.reader.multi_get(VERTEX, &rows)?) {
             let label = row
-                .map(|row| self.label_told(partition, &row))
+                .map(|row| self.label_reported(partition, &row))
                 .transpose()?;
             if let Some(label) = label.flatten() {
                 labels.insert(partition, label);
@@ -152,7 +152,7 @@ impl WorkingSet<'_> {
         if self.period.from.is_none() {
             self.reader
                 .get_with(VERTEX, partition, key::VERTEX_CLUSTERING, &mut |row| {
-                    label = self.label_told(partition, row).transpose();
+                    label = self.label_reported(partition, row).transpose();
                 })?;
         }
         if let Some(label) = label.transpose()? {
@@ -166,7 +166,7 @@ impl WorkingSet<'_> {
 
     /// The label that a vertex's row says by itself, which is remembered; `None` if its state
     /// depends on more than the row.
-    fn label_told(
+    fn label_reported(
         &self,
         partition: &[u8],
         row: &[u8],

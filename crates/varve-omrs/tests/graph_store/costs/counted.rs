@@ -53,17 +53,20 @@ impl Read for CountedRead<'_> {
         self.inner.kept(subject, guid)
     }
 
-    fn kept_entity(&self, kept: &CandidateRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+    fn candidate_entity(
+        &self,
+        kept: &CandidateRow,
+    ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         self.rendered.fetch_add(1, Ordering::Relaxed);
-        self.inner.kept_entity(kept)
+        self.inner.candidate_entity(kept)
     }
 
-    fn kept_relationship(
+    fn candidate_relationship(
         &self,
         kept: CandidateRow,
     ) -> Result<Option<RenderedRelationship>, OmrsError> {
         self.rendered.fetch_add(1, Ordering::Relaxed);
-        self.inner.kept_relationship(kept)
+        self.inner.candidate_relationship(kept)
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
@@ -153,8 +156,8 @@ pub(super) fn counted(world: World) -> (Repository, Arc<AtomicUsize>) {
     (repository, shown)
 }
 
-/// A repository, and how many instances its readers have shown, and told of those that searches
-/// found.
+/// A repository, and how many instances its readers have visited, and rendered of those that
+/// searches found.
 pub(crate) fn counting(world: World) -> (Repository, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     assert!(world.store.read_texts());
     let [shown, rendered] = [0, 0].map(|none| Arc::new(AtomicUsize::new(none)));

@@ -1,4 +1,4 @@
-//! What the store tells without making objects is what the objects tell.
+//! What the store renders without making objects is what the objects render as.
 
 use varve_omrs::json::{Encode, Shared, encode};
 use varve_omrs::matching::Facts;
@@ -18,7 +18,7 @@ pub(super) fn compare_links(reader: &dyn Read, guid: &str) {
     let (mut links, mut rendered_links) = (Vec::new(), Vec::new());
     let read = reader.links_of(guid, &mut |link, content| {
         let rendered = reader.rendered_link(&link, content.expect("it has a row"));
-        rendered_links.push(rendered.expect("told"));
+        rendered_links.push(rendered.expect("rendered"));
         links.push(link);
         Ok(Continue(()))
     });
@@ -88,7 +88,7 @@ fn compare_life_status(reader: &dyn Read, guid: &str) {
     if let Some((_, row)) = glance {
         let kept = reader
             .rendered_kept(&row.expect("it has a row"))
-            .expect("told");
+            .expect("rendered");
         let rendered = reader
             .rendered_entity(guid)
             .expect("read")
@@ -97,16 +97,16 @@ fn compare_life_status(reader: &dyn Read, guid: &str) {
     }
 }
 
-/// What searches keep of instances is told as the instances are.
+/// Candidates of searches are rendered as the instances are.
 pub(super) fn compare_kept(
     reader: &dyn Read,
     subject: Subject,
     found: &[(&String, Option<&StoredInstance>)],
 ) {
     let rendered = |kept: Candidate| match subject {
-        Subject::Entities => kept.entity(reader).expect("told").map(|it| json(&it)),
+        Subject::Entities => kept.entity(reader).expect("rendered").map(|it| json(&it)),
         Subject::Relationships => {
-            let rendered = kept.relationship(reader).expect("told");
+            let rendered = kept.relationship(reader).expect("rendered");
             rendered.map(|it| json(&it.between([&Shared::default(), &Shared::default()])))
         }
     };
@@ -115,7 +115,7 @@ pub(super) fn compare_kept(
         assert_eq!(kept.is_some(), instance.is_some(), "{guid}");
         if let (Some(kept), Some(instance)) = (kept, instance) {
             assert_eq!(kept.guid(), *guid);
-            assert_eq!(rendered(kept), rendered(instance.keep()), "{guid}");
+            assert_eq!(rendered(kept), rendered(instance.to_candidate()), "{guid}");
         }
     }
     let walk = all(subject, WalkBy::Guid);
@@ -128,7 +128,10 @@ pub(super) fn compare_kept(
         assert_eq!(step.instance.life_status(), instance.life_status());
         assert_eq!(step.instance.audit(), instance.audit());
         assert_eq!(step.instance.properties(), instance.properties());
-        assert_eq!(rendered(step.instance.keep()), rendered(instance.keep()));
+        assert_eq!(
+            rendered(step.instance.to_candidate()),
+            rendered(instance.to_candidate())
+        );
         Ok(std::ops::ControlFlow::Continue(()))
     });
     walked.expect("a walk");
@@ -152,7 +155,7 @@ pub(super) fn json<T: Encode>(of: &T) -> String {
     String::from_utf8(encode(of)).expect("JSON is text")
 }
 
-/// What is told straight from what is stored is what the object tells.
+/// What is rendered straight from what is stored is what the object renders as.
 fn compare_rendered(rendered: &RenderedEntity, made: &RenderedEntity) {
     assert_eq!(rendered.guid(), made.guid());
     assert_eq!(rendered.of(), made.of());

@@ -25,7 +25,7 @@ fn a_copy_is_kept_as_it_comes() {
         copy.classifications = vec![classification].into();
         r.save_entity_reference_copy("ada", copy.clone()).unwrap();
         assert_eq!(r.get_entity_detail("far", None).unwrap(), copy);
-        // It holds from the time on that it tells of.
+        // It holds from the time on that it names.
         let then = r.get_entity_detail("far", Some(&at(Millis(1_600_000_500_000))));
         assert_eq!(then.unwrap(), copy);
         let before = r.get_entity_detail("far", Some(&at(Millis(1_600_000_499_999))));

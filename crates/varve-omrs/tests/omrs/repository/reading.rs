@@ -163,7 +163,7 @@ fn a_relationship_is_read_as_it_was_with_its_ends() {
 }
 
 #[test]
-fn states_of_one_millisecond_are_told_apart() {
+fn states_of_one_millisecond_are_distinguished() {
     let store = MemoryStore::new();
     let f = Fixture::on(Arc::clone(&store) as Arc<dyn Store>);
     store.stop_clock();

@@ -24,7 +24,7 @@ fn a_new_relationship_tells_of_its_ends() {
         }
         let read = f.repository.get_relationship(header.guid(), None).unwrap();
         assert_eq!(read, meaning);
-        // The ends are told as they are now.
+        // The ends are rendered as they are now.
         let guid = asset.header.guid();
         let changed = as_request(strings(&[("qualifiedName", "b"), ("name", "n")]));
         let changed = f.repository.update_entity_properties("bob", guid, changed);

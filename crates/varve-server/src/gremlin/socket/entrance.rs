@@ -107,7 +107,7 @@ impl Entrance {
         let proved = match proof {
             Ok(proof) => {
                 let proved = identity::proved(state, proof, address).await;
-                proved.map_err(|error| Refusal::unauthorized(error.told()))
+                proved.map_err(|error| Refusal::unauthorized(error.client_text()))
             }
             Err(refusal) => Err(refusal),
         };

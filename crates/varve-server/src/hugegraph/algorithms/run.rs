@@ -166,8 +166,9 @@ impl Job<'_> {
 }
 
 fn count_vertex(job: &Job<'_>) -> Result<String, GraphError> {
-    let mut told = |counted| job.progress.set(counted);
-    let counts = algorithms::count_vertices(job.view, job.meter, &mut told).map_err(failed)?;
+    let mut report_progress = |counted| job.progress.set(counted);
+    let counts =
+        algorithms::count_vertices(job.view, job.meter, &mut report_progress).map_err(failed)?;
     let named = counts.iter().map(|(label, count)| {
         let name = job
             .schema
@@ -179,8 +180,9 @@ fn count_vertex(job: &Job<'_>) -> Result<String, GraphError> {
 }
 
 fn count_edge(job: &Job<'_>) -> Result<String, GraphError> {
-    let mut told = |counted| job.progress.set(counted);
-    let counts = algorithms::count_edges(job.view, job.meter, &mut told).map_err(failed)?;
+    let mut report_progress = |counted| job.progress.set(counted);
+    let counts =
+        algorithms::count_edges(job.view, job.meter, &mut report_progress).map_err(failed)?;
     let named = counts.iter().map(|(label, count)| {
         let name = job
             .schema

@@ -13,8 +13,8 @@
 //! versions whose period covers that instant are listed: all that was ever said about it.
 //! `vertices/history` and `edges/history` list the ids of all that has a history, also of what does
 //! not exist any more; with `versions=true` each with its versions, so that a dump takes a request
-//! for a page of elements. With `stored=true` the list has UUIDs as `{"UUID":"…"}`, which tells
-//! them from texts.
+//! for a page of elements. With `stored=true` the list has UUIDs as `{"UUID":"…"}`, which
+//! distinguishes them from texts.
 
 use varve_graph::GraphError;
 use varve_graph::read::{EverPage, Version, VersionKind, View};

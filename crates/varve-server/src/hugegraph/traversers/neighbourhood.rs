@@ -141,14 +141,14 @@ const fn yes() -> bool {
 
 /// What the answer of a POST form shows.
 #[derive(Debug, Clone, Copy)]
-struct Shown {
+struct AnswerParts {
     count_only: bool,
     vertices: bool,
     paths: bool,
     edges: bool,
 }
 
-impl Shown {
+impl AnswerParts {
     fn check(self) -> Result<Self, ApiError> {
         if self.count_only && (self.vertices || self.paths || self.edges) {
             return Err(ApiError::illegal_argument(
@@ -183,13 +183,13 @@ pub(super) fn k_out_of_body(context: &RequestContext) -> HandlerResult {
         counts_all: false,
         limit: limit(body.limit)?,
     };
-    let shown = Shown {
+    let parts = AnswerParts {
         count_only: body.count_only,
         vertices: body.with_vertex,
         paths: body.with_path,
         edges: body.with_edge,
     };
-    let shown = shown.check()?;
+    let parts = parts.check()?;
     // Both modes give the same answer here.
     if let Some(mode) = body.traverse_mode
         && !MODES.contains(&mode.to_lowercase().as_str())
@@ -204,7 +204,7 @@ pub(super) fn k_out_of_body(context: &RequestContext) -> HandlerResult {
     let tree = tree.map_err(|error| refused(context, error))?;
     let last = tree.layers.len() - 1;
     let of_last = (0..tree.last().len()).map(|position| (last, position));
-    shown_tree(
+    write_tree(
         context,
         &ground,
         search,
@@ -212,7 +212,7 @@ pub(super) fn k_out_of_body(context: &RequestContext) -> HandlerResult {
         &step,
         &tree,
         of_last.collect(),
-        shown,
+        parts,
     )
 }
 
@@ -223,13 +223,13 @@ pub(super) fn k_neighbor_of_body(context: &RequestContext) -> HandlerResult {
     let (id, step) = begin(&ground, body.source, body.steps)?;
     let depth = positive(body.max_depth, "k-neighbor max_depth")?;
     let limit = limit(body.limit)?;
-    let shown = Shown {
+    let parts = AnswerParts {
         count_only: body.count_only,
         vertices: body.with_vertex,
         paths: body.with_path,
         edges: body.with_edge,
     };
-    let shown = shown.check()?;
+    let parts = parts.check()?;
     let mut search = ground.search();
     let source = existing(context, &mut search, &id, "source vertex")?;
     let tree = neighbourhood::k_neighbor(&mut search, source, &step, depth, limit);
@@ -237,7 +237,7 @@ pub(super) fn k_neighbor_of_body(context: &RequestContext) -> HandlerResult {
     let layers = tree.layers.iter().enumerate().skip(1);
     let of_all = layers
         .flat_map(|(layer, reached)| (0..reached.len()).map(move |position| (layer, position)));
-    shown_tree(
+    write_tree(
         context,
         &ground,
         search,
@@ -245,13 +245,13 @@ pub(super) fn k_neighbor_of_body(context: &RequestContext) -> HandlerResult {
         &step,
         &tree,
         of_all.collect(),
-        shown,
+        parts,
     )
 }
 
 /// The answer of a POST form: these results of a tree, as (layer, position).
 #[expect(clippy::too_many_arguments, reason = "each is a part of one answer")]
-fn shown_tree(
+fn write_tree(
     context: &RequestContext,
     ground: &Ground,
     mut search: Search<'_>,
@@ -259,17 +259,17 @@ fn shown_tree(
     step: &Step,
     tree: &Tree,
     results: Vec<(usize, usize)>,
-    shown: Shown,
+    parts: AnswerParts,
 ) -> HandlerResult {
     let vertex = |(layer, position): &(usize, usize)| tree.layers[*layer][*position].vertex;
     let numbers: Vec<VertexNumber> = results.iter().map(vertex).collect();
     let mut answer = Answer::start(context, ground);
     let (mut paths, mut vertices, mut edges) = (Vec::new(), numbers.clone(), Vec::new());
-    if shown.count_only {
+    if parts.count_only {
         vertices.clear();
     }
     let measure = search.measure();
-    if shown.paths {
+    if parts.paths {
         for (layer, position) in &results {
             let held = ground.meter.hold(path_bytes(layer + 1));
             held.map_err(|error| refused(context, error.into()))?;
@@ -280,13 +280,13 @@ fn shown_tree(
         edges = found.map_err(|error| refused(context, error))?;
         search.restore(measure);
     }
-    match shown.count_only {
+    match parts.count_only {
         true => answer.ids(name, &search, [])?,
         false => answer.ids(name, &search, numbers.iter().copied())?,
     }
     answer.json().key("size").unsigned(numbers.len() as u64);
     answer.paths("paths", &search, &paths)?;
-    answer.vertices(&search, &vertices, shown.vertices)?;
-    answer.edges(&edges, shown.edges)?;
+    answer.vertices(&search, &vertices, parts.vertices)?;
+    answer.edges(&edges, parts.edges)?;
     answer.measured(&search)
 }

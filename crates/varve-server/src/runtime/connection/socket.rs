@@ -134,7 +134,7 @@ impl Socket {
         if !self.state.is_reading() || self.state.gone_since.load(Ordering::Relaxed) != 0 {
             return;
         }
-        // Costs no system call: the runtime is told of the end together with what can be read.
+        // Costs no system call: the runtime is notified of the end together with what can be read.
         let ready = pin!(self.stream.inner().tcp().ready(Interest::READABLE));
         if let Poll::Ready(Ok(ready)) = ready.poll(context)
             && ready.is_read_closed()
@@ -222,7 +222,7 @@ impl Write for Socket {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // A head and a small body go out in one piece: that is cheaper than telling the kernel of
+        // A head and a small body go out in one piece: that is cheaper than notifying the kernel of
         // two.
         let total: usize = slices.iter().map(|slice| slice.len()).sum();
         if total <= JOINED_BYTES {

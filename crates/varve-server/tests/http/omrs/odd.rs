@@ -137,7 +137,7 @@ impl Store for Broken {
 }
 
 #[test]
-fn a_panic_is_told_in_the_body() {
+fn a_panic_is_reported_in_the_body() {
     let graphs = varve_server::in_memory().unwrap();
     let broken = Some(metadata(Arc::new(Broken)));
     let server = TestServer::on(ServerConfig::default(), graphs, broken);

@@ -46,7 +46,7 @@ fn behind_a_hung_leader(
     schema(&server);
     let hung = Hung::start();
     let lease = take_lease(&shared, &hung.address.to_string());
-    server.await_standing("g", "follower");
+    server.await_role("g", "follower");
     (shared, server, hung, lease)
 }
 
@@ -75,7 +75,7 @@ fn a_write_that_could_not_be_sent_to_a_lost_leader_is_done_by_the_next() {
         drop(lease);
         write.join().unwrap();
     });
-    assert_eq!(server.standing("g"), "leader");
+    assert_eq!(server.role("g"), "leader");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn all_answers_on_their_way_through_have_one_limit() {
     let follower = Server::start_with(&shared, config);
     leader.done("POST", GRAPH, &json!({}));
     schema(&leader);
-    follower.await_standing("g", "follower");
+    follower.await_role("g", "follower");
     let long = "x".repeat(300);
     let body = json!({"label": "thing", "id": "long", "properties": {"name": long}});
     let made = follower.done("POST", &vertices(), &body);
@@ -135,7 +135,7 @@ fn the_leader_counts_the_followers_of_each_client_of_another_server() {
     let (leader, follower) = (start(), start());
     leader.done("POST", GRAPH, &json!({}));
     schema(&leader);
-    follower.await_standing("g", "follower");
+    follower.await_role("g", "follower");
     let (proxy, client, other) = ("127.0.0.1", "198.51.100.1", "198.51.100.2");
     let mut first = follow(&follower, proxy, client, "14s");
     await_that("the leader counts it", || {

@@ -52,8 +52,8 @@ fn a_store_that_is_away_while_the_repository_is_opened_is_a_503() {
     let shared = SharedMemory::new();
     let away = || Err(OmrsError::new(Message::StoreBusy, &["it is away"]));
     let server = server(&shared, ServerConfig::default(), away);
-    let told = server.done("GET", CALL, &Value::Null);
-    assert_eq!(told["relatedHTTPCode"], 503, "{told}");
+    let response = server.done("GET", CALL, &Value::Null);
+    assert_eq!(response["relatedHTTPCode"], 503, "{response}");
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn calls_that_come_while_the_repository_is_opened_hold_no_thread() {
         }
         drop(open);
         for call in others.into_iter().chain([first]) {
-            let told = call.join().unwrap();
-            assert_eq!(told["relatedHTTPCode"], 200, "{told}");
+            let response = call.join().unwrap();
+            assert_eq!(response["relatedHTTPCode"], 200, "{response}");
         }
     });
 }

@@ -109,8 +109,8 @@ fn let_read(server: &Server, user: &str, graph: &str) {
 #[test]
 fn a_user_made_at_one_server_comes_in_at_each_at_once() {
     let (_, a, b) = two_with_users();
-    assert_eq!(standing_of_users(&a), "leader");
-    assert_eq!(standing_of_users(&b), "follower");
+    assert_eq!(role_of_users(&a), "leader");
+    assert_eq!(role_of_users(&b), "follower");
     for round in 0..5 {
         let name = format!("user{round}");
         done_as(&b, "admin", "POST", "/auth/users", &new_user(&name));
@@ -140,12 +140,12 @@ fn a_user_made_at_one_server_comes_in_at_each_at_once() {
     await_status(&b, "ann", "/graphs", 401);
 }
 
-fn standing_of_users(server: &Server) -> String {
-    let told = done_as(server, "admin", "GET", "/cluster", &Value::Null);
-    let graphs = told["graphs"].as_array().unwrap().clone();
-    let users = graphs.iter().find(|told| told["name"] == SYSTEM_GRAPH);
-    users.map_or_else(String::new, |told| {
-        told["state"].as_str().unwrap().to_owned()
+fn role_of_users(server: &Server) -> String {
+    let cluster = done_as(server, "admin", "GET", "/cluster", &Value::Null);
+    let graphs = cluster["graphs"].as_array().unwrap().clone();
+    let users = graphs.iter().find(|graph| graph["name"] == SYSTEM_GRAPH);
+    users.map_or_else(String::new, |graph| {
+        graph["state"].as_str().unwrap().to_owned()
     })
 }
 
@@ -238,7 +238,7 @@ fn when_the_leader_of_the_users_is_lost_another_leads_them() {
         for server in [&a, &b] {
             await_status(server, &name, &format!("/auth/users/-30:{name}"), 200);
         }
-        let places = [standing_of_users(&a), standing_of_users(&b)];
+        let places = [role_of_users(&a), role_of_users(&b)];
         assert!(places.iter().any(|place| place == "leader"), "{places:?}");
     }
     a.stop();

@@ -1,6 +1,6 @@
 //! Clients of different servers that claim the same things at once: values of a unique index, and
 //! names of schema elements. Each has one winner at most, also when servers fail in between; what a
-//! winner was told is there, and can be used at once.
+//! winner was answered is there, and can be used at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,15 +25,15 @@ pub(crate) const SCHEMA: [(&str, &str); 3] = [
     ),
 ];
 
-/// The data types that claimers ask for; who wins can be told by it.
+/// The data types that claimers ask for; they say who wins.
 const TYPES: [&str; 3] = ["TEXT", "INT", "DATE"];
 /// Schema elements that each claimer makes at most: each costs all servers memory, and the runs are
 /// long.
 const KEYS_MAX: u64 = 200;
 
-/// A claim, and what its claimer was told.
+/// The verdict on a claim, as its claimer was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Verdict {
     Won,
     Lost,
     /// It may have won.
@@ -46,22 +46,22 @@ enum Told {
 pub(crate) struct Claimer {
     number: usize,
     random: Random,
-    mails: BTreeMap<u64, Told>,
-    keys: BTreeMap<u64, Told>,
+    mails: BTreeMap<u64, Verdict>,
+    keys: BTreeMap<u64, Verdict>,
     /// Labels that were made, with whether a vertex of it was.
     labels: BTreeMap<u64, bool>,
     /// The next of each kind, which all go for together.
     next: Arc<[AtomicU64; 3]>,
 }
 
-fn told(answer: Option<&(u16, Json)>, path: &str) -> Told {
+fn verdict(answer: Option<&(u16, Json)>, path: &str) -> Verdict {
     match answer {
         // Another has it.
-        Some((400, _)) => Told::Lost,
+        Some((400, _)) => Verdict::Lost,
         answer => match outcome(answer, path) {
-            Outcome::Done => Told::Won,
-            Outcome::Unknown => Told::Unknown,
-            Outcome::Refused => Told::Refused,
+            Outcome::Done => Verdict::Won,
+            Outcome::Unknown => Verdict::Unknown,
+            Outcome::Refused => Verdict::Refused,
         },
     }
 }
@@ -114,7 +114,7 @@ impl Claimer {
         });
         let path = "/graphs/hugegraph/graph/vertices";
         let answer = client.try_ask("POST", path, &body.to_string());
-        self.mails.insert(mail, told(answer.as_ref(), path));
+        self.mails.insert(mail, verdict(answer.as_ref(), path));
     }
 
     fn claim_key(&mut self, client: &Client, key: u64) {
@@ -122,7 +122,7 @@ impl Claimer {
         let body = json!({ "name": format!("key{key}"), "data_type": data_type });
         let path = "/graphs/hugegraph/schema/propertykeys";
         let answer = client.try_ask("POST", path, &body.to_string());
-        self.keys.insert(key, told(answer.as_ref(), path));
+        self.keys.insert(key, verdict(answer.as_ref(), path));
     }
 
     /// What is acknowledged can be used with the next request, though another server may lead by
@@ -132,33 +132,35 @@ impl Claimer {
         let body = json!({ "name": name, "id_strategy": "CUSTOMIZE_STRING", "properties": [] });
         let path = "/graphs/hugegraph/schema/vertexlabels";
         let answer = client.try_ask("POST", path, &body.to_string());
-        if told(answer.as_ref(), path) != Told::Won {
+        if verdict(answer.as_ref(), path) != Verdict::Won {
             return;
         }
         let body = json!({ "label": name, "id": format!("of-{name}"), "properties": {} });
         let path = "/graphs/hugegraph/graph/vertices";
         let answer = client.try_ask("POST", path, &body.to_string());
-        let told = told(answer.as_ref(), path);
-        assert_ne!(told, Told::Lost, "{name} was made, but: {answer:?}");
-        self.labels.insert(label, told == Told::Won);
+        let verdict = verdict(answer.as_ref(), path);
+        assert_ne!(verdict, Verdict::Lost, "{name} was made, but: {answer:?}");
+        self.labels.insert(label, verdict == Verdict::Won);
     }
 }
 
-/// Holds what is stored against what the claimers were told. Returns how many claims were won, and
-/// how many lost.
+/// Compares what is stored with what the claimers were answered. Returns how many claims were won,
+/// and how many lost.
 pub(crate) fn check(claimers: &[Claimer], client: &Client) -> (usize, usize) {
     let (mut won, mut lost) = (0, 0);
-    let mut mails: BTreeMap<u64, Vec<(usize, Told)>> = BTreeMap::new();
-    let mut keys: BTreeMap<u64, Vec<(usize, Told)>> = BTreeMap::new();
+    let mut mails: BTreeMap<u64, Vec<(usize, Verdict)>> = BTreeMap::new();
+    let mut keys: BTreeMap<u64, Vec<(usize, Verdict)>> = BTreeMap::new();
     for claimer in claimers {
-        for (mail, told) in &claimer.mails {
+        for (mail, verdict) in &claimer.mails {
             mails
                 .entry(*mail)
                 .or_default()
-                .push((claimer.number, *told));
+                .push((claimer.number, *verdict));
         }
-        for (key, told) in &claimer.keys {
-            keys.entry(*key).or_default().push((claimer.number, *told));
+        for (key, verdict) in &claimer.keys {
+            keys.entry(*key)
+                .or_default()
+                .push((claimer.number, *verdict));
         }
     }
     for (mail, claims) in &mails {
@@ -179,10 +181,13 @@ pub(crate) fn check(claimers: &[Claimer], client: &Client) -> (usize, usize) {
         fits(&format!("key {key}"), claims, &holders);
     }
     for claims in mails.values().chain(keys.values()) {
-        won += claims.iter().filter(|(_, told)| *told == Told::Won).count();
+        won += claims
+            .iter()
+            .filter(|(_, verdict)| *verdict == Verdict::Won)
+            .count();
         lost += claims
             .iter()
-            .filter(|(_, told)| *told == Told::Lost)
+            .filter(|(_, verdict)| *verdict == Verdict::Lost)
             .count();
     }
     for claimer in claimers {
@@ -208,16 +213,18 @@ fn found(client: &Client, path: &str) -> Option<Json> {
     }
 }
 
-fn fits(what: &str, claims: &[(usize, Told)], holders: &[usize]) {
+fn fits(what: &str, claims: &[(usize, Verdict)], holders: &[usize]) {
     if let Err(said) = judge(claims, holders) {
         panic!("{what}: {said}: {claims:?}");
     }
 }
 
-/// Whether those who hold what was claimed fit what all were told: one at most, who was not told
-/// that he has lost; and nobody else was told that he has won. Says what does not fit.
-fn judge(claims: &[(usize, Told)], holders: &[usize]) -> Result<(), String> {
-    let winners = claims.iter().filter(|(_, told)| *told == Told::Won);
+/// Whether those who hold what was claimed fit all the verdicts: at most one holder, whose claim
+/// was not lost; and no other claim was won. Says what does not fit.
+fn judge(claims: &[(usize, Verdict)], holders: &[usize]) -> Result<(), String> {
+    let winners = claims
+        .iter()
+        .filter(|(_, verdict)| *verdict == Verdict::Won);
     let winners: Vec<usize> = winners.map(|(number, _)| *number).collect();
     if winners.len() > 1 {
         return Err("several have won".to_owned());
@@ -229,28 +236,28 @@ fn judge(claims: &[(usize, Told)], holders: &[usize]) -> Result<(), String> {
         return Err(format!("what was won is lost, {holders:?} have it"));
     }
     let may_hold = |holder: &usize| {
-        let told = claims.iter().find(|(number, _)| number == holder);
-        matches!(told, Some((_, Told::Won | Told::Unknown)))
+        let verdict = claims.iter().find(|(number, _)| number == holder);
+        matches!(verdict, Some((_, Verdict::Won | Verdict::Unknown)))
     };
     match holders.iter().find(|holder| !may_hold(holder)) {
-        Some(holder) => Err(format!("{holder} has it and was told otherwise")),
+        Some(holder) => Err(format!("{holder} has it and was answered otherwise")),
         None => Ok(()),
     }
 }
 
 #[test]
 fn claims_are_judged() {
-    use Told::{Lost, Refused, Unknown, Won};
+    use Verdict::{Lost, Refused, Unknown, Won};
     assert_eq!(judge(&[(0, Won), (1, Lost)], &[0]), Ok(()));
     assert_eq!(judge(&[(0, Unknown), (1, Lost)], &[0]), Ok(()));
     assert_eq!(judge(&[(0, Unknown), (1, Refused)], &[]), Ok(()));
-    let wrong = |claims: &[(usize, Told)], holders: &[usize], what: &str| {
+    let wrong = |claims: &[(usize, Verdict)], holders: &[usize], what: &str| {
         let said = judge(claims, holders).expect_err(what);
         assert!(said.contains(what), "{said}");
     };
     wrong(&[(0, Won), (1, Lost)], &[], "is lost");
     wrong(&[(0, Won), (1, Won)], &[0], "several have won");
     wrong(&[(0, Won), (1, Unknown)], &[0, 1], "[0, 1] have it");
-    wrong(&[(0, Refused)], &[0], "told otherwise");
+    wrong(&[(0, Refused)], &[0], "answered otherwise");
     wrong(&[(0, Won), (1, Lost)], &[1], "is lost");
 }

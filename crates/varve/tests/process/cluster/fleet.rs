@@ -56,7 +56,7 @@ impl Fleet {
         self.members.len()
     }
 
-    /// What all commands of the binary are told of the cluster.
+    /// The options about the cluster that all commands of the binary get.
     pub(crate) fn options() -> Vec<String> {
         let mut options = vec!["--engine".to_owned(), "cassandra".to_owned()];
         for (name, value) in [
@@ -117,10 +117,10 @@ impl Fleet {
     pub(crate) fn client(&self, watch: &Arc<Watch>) -> Client {
         let member = &self.members[watch.server()];
         let watch = Arc::clone(watch);
-        let told = move |method: &str, path: &str, started, answer: Option<&Answer>| {
+        let observe = move |method: &str, path: &str, started, answer: Option<&Answer>| {
             watch.saw(method, path, started, answer);
         };
-        Client::watched(&member.url, Arc::new(told))
+        Client::watched(&member.url, Arc::new(observe))
     }
 
     /// The address of a server.
@@ -130,8 +130,8 @@ impl Fleet {
 
     /// Whether a server leads the graph, as it says itself.
     pub(crate) fn leads(&self, at: usize) -> bool {
-        let told = Client::of(self.url(at)).try_ask("GET", "/cluster", "");
-        let graphs = told.map(|(_, told)| told["graphs"].clone());
+        let answer = Client::of(self.url(at)).try_ask("GET", "/cluster", "");
+        let graphs = answer.map(|(_, body)| body["graphs"].clone());
         let graphs = graphs.as_ref().and_then(|graphs| graphs.as_array());
         let leads = |graph: &Json| graph["name"] == "hugegraph" && graph["state"] == "leader";
         graphs.is_some_and(|graphs| graphs.iter().any(leads))

@@ -62,9 +62,9 @@ pub(crate) struct Watch {
     read: AtomicU64,
 }
 
-/// What clients were told.
+/// How requests of clients were answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Answers {
     /// Writes that were acknowledged.
     pub(crate) acknowledged: u64,
     /// Other requests that were answered: reads, and writes that others were in the way of.
@@ -77,8 +77,8 @@ pub(crate) struct Told {
     pub(crate) unexplained: usize,
 }
 
-impl Told {
-    /// What was told since `before`.
+impl Answers {
+    /// The answers since `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             acknowledged: self.acknowledged - before.acknowledged,
@@ -90,7 +90,7 @@ impl Told {
     }
 }
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for Answers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
             acknowledged,
@@ -157,12 +157,12 @@ impl Outages {
         self.unexplained.lock().clone()
     }
 
-    /// What all these clients were told so far.
-    pub(crate) fn told(&self, watches: &[Arc<Watch>]) -> Told {
+    /// The answers to all these clients so far.
+    pub(crate) fn answers(&self, watches: &[Arc<Watch>]) -> Answers {
         let read = watches
             .iter()
             .map(|watch| watch.read.load(Ordering::Relaxed));
-        Told {
+        Answers {
             acknowledged: watches.iter().map(|watch| watch.acknowledged()).sum(),
             read: read.sum(),
             refused: self.refused.load(Ordering::Relaxed),
@@ -259,7 +259,7 @@ fn a_refusal_needs_an_outage_that_explains_it() {
     assert_eq!(see(before, None), 0, "it began before the end");
     assert_eq!(see(Instant::now(), Some((503, clean))), 1);
     assert_eq!(see(Instant::now(), Some((201, serde_json::Value::Null))), 0);
-    let told = outages.told(&[Arc::clone(&watch)]);
-    assert_eq!(told.acknowledged, 1);
-    assert_eq!((told.refused, told.unanswered), (2, 2));
+    let answers = outages.answers(&[Arc::clone(&watch)]);
+    assert_eq!(answers.acknowledged, 1);
+    assert_eq!((answers.refused, answers.unanswered), (2, 2));
 }

@@ -24,7 +24,7 @@ pub(crate) fn outcome(answer: Option<&Answer>, request: &str) -> Outcome {
         Some((503, body)) if leaves_open(body) => Outcome::Unknown,
         Some((503, _)) => Outcome::Refused,
         None => Outcome::Unknown,
-        // Told of in the list of refusals that nothing explains.
+        // Named in the list of refusals that nothing explains.
         Some((500..=599, _)) => Outcome::Unknown,
         Some((status, body)) => panic!("{request}: {status} {body}"),
     }
@@ -41,8 +41,8 @@ pub(crate) fn found(answer: Option<Answer>, request: &str) -> Option<Json> {
 
 #[test]
 fn a_write_whose_leader_was_lost_is_left_open() {
-    let told = |cause: &str| serde_json::json!({ "message": "why", "cause": cause });
-    let judged = |cause| outcome(Some(&(503, told(cause))), "x");
+    let error_body = |cause: &str| serde_json::json!({ "message": "why", "cause": cause });
+    let judged = |cause| outcome(Some(&(503, error_body(cause))), "x");
     assert_eq!(judged("VRV-OUTCOME-UNKNOWN"), Outcome::Unknown);
     assert_eq!(judged(""), Outcome::Refused);
 }

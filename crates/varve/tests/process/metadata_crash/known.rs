@@ -36,8 +36,8 @@ pub(super) struct Known {
     pub(super) states: Vec<Json>,
     /// A change of it was sent and not answered.
     pub(super) in_doubt: bool,
-    /// It was given another GUID: a state that says so, which was acknowledged and not told.
-    pub(super) untold: bool,
+    /// It was given another GUID: a state that says so, which was acknowledged and not reported.
+    pub(super) unreported: bool,
     /// Its home is elsewhere.
     pub(super) is_copy: bool,
     /// A relationship holds it, so it is not deleted.
@@ -66,7 +66,7 @@ impl Known {
     }
 }
 
-/// A state without what is told of others: the ends of a relationship are but their GUIDs.
+/// A state without what is rendered of others: the ends of a relationship are but their GUIDs.
 pub(super) fn of_itself(mut state: Json) -> Json {
     for end in ["entityOneProxy", "entityTwoProxy"] {
         if let Some(proxy) = state.get_mut(end) {

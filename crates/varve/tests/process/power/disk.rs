@@ -102,7 +102,7 @@ impl Disk {
         );
     }
 
-    /// The power is cut while files are written. The cache has stored some of what it was not told
+    /// The power is cut while files are written. The cache has stored some of what it was not asked
     /// to store, in no order.
     pub(super) fn cut(&self, random: &mut Random) {
         for _ in 0..random.below(8) {

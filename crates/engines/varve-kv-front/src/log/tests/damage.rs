@@ -112,7 +112,7 @@ fn a_missing_file_is_refused() {
     assert_eq!(reopened(&only), None, "all segments are gone");
 }
 
-/// The process was killed, so nothing that was synced can be missing: damage to the end is told
+/// The process was killed, so nothing that was synced can be missing: damage to the end is reported
 /// with the place and the bytes that lack.
 #[test]
 fn an_end_that_was_synced_and_is_cut_zeroed_or_flipped_is_refused() {
@@ -139,10 +139,10 @@ fn an_end_that_was_synced_and_is_cut_zeroed_or_flipped_is_refused() {
         assert_eq!(reopened(&files), None);
         let error =
             Log::verify_on(&folders(&SimulatedDisk::with(&files)), "s").expect_err("damage");
-        let told = error.to_string();
+        let message = error.to_string();
         assert!(
-            told.contains(&name) && told.contains("more bytes"),
-            "{told}"
+            message.contains(&name) && message.contains("more bytes"),
+            "{message}"
         );
     }
 }
@@ -168,13 +168,16 @@ fn a_segment_of_another_log_or_place_is_refused() {
 }
 
 #[test]
-fn damage_is_told_with_file_and_place() {
+fn damage_is_reported_with_file_and_place() {
     let (mut files, _) = small_log();
     let name = format::file_name(SegmentId(2));
     files.get_mut(&name).expect("it is there")[format::HEAD_BYTES + 3] ^= 1;
     let error = open(&SimulatedDisk::with(&files), options(0, true)).expect_err("damage");
-    let told = error.to_string();
-    assert!(told.contains(&name) && told.contains("byte 60"), "{told}");
+    let message = error.to_string();
+    assert!(
+        message.contains(&name) && message.contains("byte 60"),
+        "{message}"
+    );
 }
 
 /// Whatever the bytes, reading ends without a panic, and hands out nothing that was not written

@@ -24,9 +24,9 @@ fn refusal(disk: &SimulatedDisk) -> String {
     assert!(matches!(refused, KvError::Corruption { .. }), "{refused}");
     assert_eq!(verified.to_string(), refused.to_string());
     assert_eq!(disk.files(), files, "a refusal changes nothing");
-    let told = refused.to_string();
-    assert!(told.contains("recover-log"), "{told}");
-    told
+    let message = refused.to_string();
+    assert!(message.contains("recover-log"), "{message}");
+    message
 }
 
 fn first_segment() -> String {
@@ -58,8 +58,8 @@ fn while_the_machine_stays_up_nothing_that_was_acknowledged_may_be_missing() {
     let end = format::HEAD_BYTES + log.bytes() as usize;
     let files = disk.after_kill().files();
     for (files, way) in damages(&files, end) {
-        let told = refusal(&SimulatedDisk::with(&files));
-        assert!(told.contains(&first_segment()), "{way}: {told}");
+        let message = refusal(&SimulatedDisk::with(&files));
+        assert!(message.contains(&first_segment()), "{way}: {message}");
     }
 }
 
@@ -103,8 +103,8 @@ fn the_log_of_another_space_is_refused() {
         .collect();
     let mut swapped = logs[0].clone();
     swapped.insert(first_segment(), logs[1][&first_segment()].clone());
-    let told = refusal(&SimulatedDisk::with(&swapped));
-    assert!(told.contains("not of this graph's log"), "{told}");
+    let message = refusal(&SimulatedDisk::with(&swapped));
+    assert!(message.contains("not of this graph's log"), "{message}");
     // Records of it do not pass either where the head is the right one.
     let (own, foreign) = (&logs[0][&first_segment()], &logs[1][&first_segment()]);
     let head = format::HEAD_BYTES;
@@ -126,7 +126,7 @@ fn an_older_log_and_a_log_over_older_files_are_refused() {
         log.sync().expect("a sync");
         log.remove_through(SegmentId(1)).expect("a removal");
         let newer = disk.files();
-        for (log, mark, told) in [
+        for (log, mark, message) in [
             (&older, &newer, "older log"),
             (&newer, &older, "is missing"),
         ] {
@@ -138,7 +138,7 @@ fn an_older_log_and_a_log_over_older_files_are_refused() {
                 disk = disk.after_power_loss(&mut Random::new(1));
             }
             let refused = refusal(&disk);
-            assert!(refused.contains(told), "{refused}");
+            assert!(refused.contains(message), "{refused}");
         }
     }
 }
@@ -232,6 +232,6 @@ fn a_log_of_an_earlier_build_is_read_and_refused_beside_a_mark() {
     refusal(&SimulatedDisk::with(&beside));
     let mut without_mark = files.clone();
     without_mark.insert(format::MARK_NAME.to_owned(), Vec::new());
-    let told = refusal(&SimulatedDisk::with(&without_mark));
-    assert!(told.contains("missing or empty"), "{told}");
+    let message = refusal(&SimulatedDisk::with(&without_mark));
+    assert!(message.contains("missing or empty"), "{message}");
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, ensure};
 
-use super::{Shown, measured};
+use super::{ReportRow, measured};
 use crate::api::result::{ResultFile, Row};
 use crate::api::table::load;
 use crate::report::page::section;
@@ -116,14 +116,14 @@ const COMPACT: [(&str, bool); 5] = [
 /// # Errors
 /// When there are neither two servers nor two files.
 pub(crate) fn comparison(files: &[ResultFile]) -> Result<Option<Comparison>> {
-    let shown = measured(files);
+    let measured_rows = measured(files);
     let mut servers: Vec<&str> = Vec::new();
-    for it in &shown {
+    for it in &measured_rows {
         if !servers.contains(&it.row.server.as_str()) {
             servers.push(&it.row.server);
         }
     }
-    if shown.is_empty() {
+    if measured_rows.is_empty() {
         return Ok(None);
     }
     if servers.len() == 1 && files.len() == 1 {
@@ -140,12 +140,12 @@ pub(crate) fn comparison(files: &[ResultFile]) -> Result<Option<Comparison>> {
         true => [servers[0].to_owned(), servers[1].to_owned()],
         false => [0, 1].map(|at| side_of_file(files, at)),
     };
-    let side = |it: &Shown<'_>| match by_server {
+    let side = |it: &ReportRow<'_>| match by_server {
         true => usize::from(it.row.server != sides[0]),
         false => it.file,
     };
     let mut keys: Vec<(String, String)> = Vec::new();
-    for it in &shown {
+    for it in &measured_rows {
         let key = (it.row.label.clone(), load(&it.row.load));
         if !keys.contains(&key) {
             keys.push(key);
@@ -154,7 +154,7 @@ pub(crate) fn comparison(files: &[ResultFile]) -> Result<Option<Comparison>> {
     let (mut rows, mut alone) = (Vec::new(), Vec::new());
     for (label, words) in keys {
         let of = |wanted: usize| -> Vec<&Row> {
-            shown
+            measured_rows
                 .iter()
                 .filter(|it| {
                     side(it) == wanted && it.row.label == label && load(&it.row.load) == words

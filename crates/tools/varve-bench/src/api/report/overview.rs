@@ -1,7 +1,7 @@
 //! Throughput and latency against concurrency, a pair of charts a scenario, with the published rows
 //! as dots.
 
-use super::Shown;
+use super::ReportRow;
 use super::published::Published;
 use crate::api::result::{Model, Row};
 use crate::report::chart::{Axis, Chart, Scale, Series, Shape};
@@ -16,9 +16,9 @@ fn concurrency(row: &Row) -> Option<f64> {
 }
 
 /// A section of charts, for scenarios that ran at more than one concurrency or are published.
-pub(super) fn charts(shown: &[Shown<'_>], published: &[Published]) -> String {
+pub(super) fn charts(measured: &[ReportRow<'_>], published: &[Published]) -> String {
     let mut groups: Vec<(&str, Model)> = Vec::new();
-    for it in shown {
+    for it in measured {
         let group = (it.row.label.as_str(), it.row.load.model);
         if !groups.contains(&group) {
             groups.push(group);
@@ -26,7 +26,7 @@ pub(super) fn charts(shown: &[Shown<'_>], published: &[Published]) -> String {
     }
     let mut out = String::new();
     for (label, model) in groups {
-        let rows: Vec<&Shown<'_>> = shown
+        let rows: Vec<&ReportRow<'_>> = measured
             .iter()
             .filter(|it| it.row.label == label && it.row.load.model == model)
             .collect();
@@ -51,7 +51,7 @@ pub(super) fn charts(shown: &[Shown<'_>], published: &[Published]) -> String {
 }
 
 /// Different concurrencies among the rows.
-fn steps(rows: &[&Shown<'_>]) -> usize {
+fn steps(rows: &[&ReportRow<'_>]) -> usize {
     let mut found: Vec<u64> = rows
         .iter()
         .filter_map(|it| concurrency(it.row))
@@ -72,7 +72,7 @@ fn axis_of(model: Model) -> Axis {
 }
 
 /// One line a server: its points in order of concurrency, the mean of repeats.
-fn lines(rows: &[&Shown<'_>], value: impl Fn(&Row) -> f64) -> Vec<(String, Vec<(f64, f64)>)> {
+fn lines(rows: &[&ReportRow<'_>], value: impl Fn(&Row) -> f64) -> Vec<(String, Vec<(f64, f64)>)> {
     let mut found: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for it in rows {
         let Some(at) = concurrency(it.row) else {
@@ -97,7 +97,7 @@ fn lines(rows: &[&Shown<'_>], value: impl Fn(&Row) -> f64) -> Vec<(String, Vec<(
     found
 }
 
-fn throughput(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Published]) -> Chart {
+fn throughput(label: &str, model: Model, rows: &[&ReportRow<'_>], theirs: &[&Published]) -> Chart {
     let ours = lines(rows, |row| row.columns.throughput);
     let mut series: Vec<Series> = ours
         .into_iter()
@@ -117,7 +117,7 @@ fn throughput(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Publish
 /// A line's name, its shape, and its value in a row.
 type DrawnFigure = (&'static str, Shape, fn(&Row) -> f64);
 
-fn latency(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Published]) -> Chart {
+fn latency(label: &str, model: Model, rows: &[&ReportRow<'_>], theirs: &[&Published]) -> Chart {
     let mut series = Vec::new();
     let kinds: [DrawnFigure; 2] = [
         ("median", Shape::Dotted, |row| {

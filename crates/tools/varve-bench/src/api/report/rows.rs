@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Shown;
+use super::ReportRow;
 use crate::api::result::{Buckets, Model, Row, Second};
 use crate::api::table::load;
 use crate::report::chart::{Axis, Chart, Scale, Series, Shape};
@@ -15,18 +15,18 @@ const POINTS_MAX: usize = 240;
 const BARS_A_DECADE: f64 = 10.0;
 
 /// A folded block a row.
-pub(super) fn details(shown: &[Shown<'_>]) -> String {
-    if shown.is_empty() {
+pub(super) fn details(measured: &[ReportRow<'_>]) -> String {
+    if measured.is_empty() {
         return String::new();
     }
     let mut out = String::new();
-    for (at, it) in shown.iter().enumerate() {
+    for (at, it) in measured.iter().enumerate() {
         let row = it.row;
         let _ = write!(
             out,
             "<details id=\"{}\"{}><summary>{}<span>{}, {}: {} requests/s, median {} ms, 99 % {} ms</span></summary>{}",
             it.anchor(at),
-            if shown.len() == 1 { " open" } else { "" },
+            if measured.len() == 1 { " open" } else { "" },
             escape(&row.label),
             escape(&it.series_name()),
             escape(&load(&row.load)),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Shown;
+use super::ReportRow;
 use super::published::{Published, best};
 use crate::api::result::ResultFile;
 use crate::api::table::{ceilings as ceilings_table, figures, load, remarks, rows_between};
@@ -11,9 +11,13 @@ use crate::report::table::{Cell, Table};
 use crate::report::text::{escape, ms, three, whole};
 
 /// The best row of a scenario and server: most elements a second without an error.
-fn best_of<'a, 'b>(shown: &'b [Shown<'a>], scenario: &str, server: &str) -> Option<&'b Shown<'a>> {
+fn best_of<'a, 'b>(
+    measured_rows: &'b [ReportRow<'a>],
+    scenario: &str,
+    server: &str,
+) -> Option<&'b ReportRow<'a>> {
     let of = |clean: bool| {
-        shown
+        measured_rows
             .iter()
             .filter(|it| it.row.scenario == scenario && it.row.server == server)
             .filter(|it| !clean || it.row.columns.error_percent == 0.0)
@@ -23,9 +27,9 @@ fn best_of<'a, 'b>(shown: &'b [Shown<'a>], scenario: &str, server: &str) -> Opti
 }
 
 /// Scenario and server pairs in the order they first ran.
-fn pairs(shown: &[Shown<'_>]) -> Vec<(String, String)> {
+fn pairs(measured_rows: &[ReportRow<'_>]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    for it in shown {
+    for it in measured_rows {
         let pair = (it.row.scenario.clone(), it.row.server.clone());
         if !found.contains(&pair) {
             found.push(pair);
@@ -50,7 +54,7 @@ const SUMMARY: &[&str] = &[
 ];
 
 /// Ours and published of a scenario's best row.
-fn summary_row(it: &Shown<'_>, published: &[Published]) -> Vec<Cell> {
+fn summary_row(it: &ReportRow<'_>, published: &[Published]) -> Vec<Cell> {
     let row = it.row;
     let clean = row.columns.error_percent == 0.0;
     let cpu = row.cpu.server_us_per_item;
@@ -82,16 +86,16 @@ fn summary_row(it: &Shown<'_>, published: &[Published]) -> Vec<Cell> {
 
 /// Whether a paced row had fewer users than the published one, so that its ratio says nothing about
 /// the server.
-fn offered_less(it: &Shown<'_>, published: &[Published]) -> bool {
+fn offered_less(it: &ReportRow<'_>, published: &[Published]) -> bool {
     let theirs = best(published, &it.row.scenario).map_or(0, |best| best.concurrency);
     it.row.load.period_s.is_some() && it.row.load.users.is_some_and(|users| users < theirs)
 }
 
 /// The best row of each scenario beside the best published one.
-pub(super) fn summary(shown: &[Shown<'_>], published: &[Published]) -> Table {
+pub(super) fn summary(measured_rows: &[ReportRow<'_>], published: &[Published]) -> Table {
     let mut table = Table::new(SUMMARY);
-    for (scenario, server) in pairs(shown) {
-        if let Some(it) = best_of(shown, &scenario, &server) {
+    for (scenario, server) in pairs(measured_rows) {
+        if let Some(it) = best_of(measured_rows, &scenario, &server) {
             table.row(summary_row(it, published));
         }
     }
@@ -99,23 +103,23 @@ pub(super) fn summary(shown: &[Shown<'_>], published: &[Published]) -> Table {
 }
 
 /// The same as a section.
-pub(super) fn summary_section(shown: &[Shown<'_>], published: &[Published]) -> String {
-    if shown.is_empty() {
+pub(super) fn summary_section(measured_rows: &[ReportRow<'_>], published: &[Published]) -> String {
+    if measured_rows.is_empty() {
         return "<p>No row ran.</p>\n".to_owned();
     }
     let note = "The best row without errors of each scenario, beside the best published one of the RocksDB back end \
                 without errors (24 to 48 threads on machines of their time; paced, so the load offered was the limit \
                 of most, and a paced row of fewer users cannot reach it).";
-    let table = summary(shown, published).titled("", note);
+    let table = summary(measured_rows, published).titled("", note);
     section("summary", "In short", &table.html())
 }
 
 /// The published columns, and ours to the right of them.
-pub(super) fn aggregate(files: &[ResultFile], shown: &[Shown<'_>]) -> String {
+pub(super) fn aggregate(files: &[ResultFile], measured_rows: &[ReportRow<'_>]) -> String {
     let note = "Times in milliseconds, throughput in requests a second.";
     let before = ["<Label", "<Server", "<Load"];
     let mut table = rows_between(&before, &["<Remarks"]).titled("", note);
-    for (at, it) in shown.iter().enumerate() {
+    for (at, it) in measured_rows.iter().enumerate() {
         let row = it.row;
         let anchor = it.anchor(at);
         let link = format!("<a href=\"#{anchor}\">{}</a>", escape(&row.label));
@@ -183,7 +187,7 @@ pub(super) fn ceilings(files: &[ResultFile]) -> String {
 }
 
 /// Errors by kind with the first of each.
-pub(super) fn errors(shown: &[Shown<'_>]) -> String {
+pub(super) fn errors(measured_rows: &[ReportRow<'_>]) -> String {
     let heads = [
         "<Label",
         "<Server",
@@ -193,7 +197,7 @@ pub(super) fn errors(shown: &[Shown<'_>]) -> String {
         "~The first",
     ];
     let mut table = Table::new(heads);
-    for it in shown {
+    for it in measured_rows {
         for (kind, count) in &it.row.errors {
             let example = it.row.error_examples.iter().find(|it| it.kind == *kind);
             table.row([
@@ -214,7 +218,7 @@ pub(super) fn errors(shown: &[Shown<'_>]) -> String {
 }
 
 /// The published tables, with ours where the scenario ran with the same number of users.
-pub(super) fn published(shown: &[Shown<'_>], published: &[Published]) -> String {
+pub(super) fn published(measured_rows: &[ReportRow<'_>], published: &[Published]) -> String {
     let mut out = String::from(
         "<p class=\"note\">Digit for digit; to the right ours, where the same scenario ran paced with as many users. Other \
          machines, other years: compare with a server measured beside ours, not with these.</p>\n",
@@ -232,7 +236,7 @@ pub(super) fn published(shown: &[Shown<'_>], published: &[Published]) -> String 
             "<details><summary>{}<span>{}</span></summary>{}</details>",
             escape(&first.source()),
             escape(&machines(rows)),
-            published_table(rows, shown).html()
+            published_table(rows, measured_rows).html()
         );
     }
     section("published", "The published tables", &out)
@@ -249,7 +253,7 @@ fn machines(rows: &[Published]) -> String {
     found.join(" · ")
 }
 
-fn published_table(rows: &[Published], shown: &[Shown<'_>]) -> Table {
+fn published_table(rows: &[Published], measured_rows: &[ReportRow<'_>]) -> Table {
     let mut table = Table::new([
         "<Scenario",
         "Concurrency",
@@ -279,7 +283,7 @@ fn published_table(rows: &[Published], shown: &[Shown<'_>]) -> Table {
             6 => Cell::Marked((*figure).to_owned(), row.clean()),
             _ => (*figure).into(),
         }));
-        let ours = shown.iter().find(|it| {
+        let ours = measured_rows.iter().find(|it| {
             row.is_of(&it.row.scenario)
                 && it.row.load.users == Some(row.concurrency)
                 && it.row.load.period_s.is_some()

@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_that_the_row_did_not_fill_is_told_apart() {
+    fn a_second_that_the_row_did_not_fill_is_distinguished() {
         let row = |seconds: u32, elapsed_s: f64| Row {
             series: (0..seconds)
                 .map(|at_s| Second {

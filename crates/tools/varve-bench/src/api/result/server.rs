@@ -18,12 +18,12 @@ pub struct Server {
     pub core_version: Option<String>,
     /// `api` of `GET /versions`.
     pub api_version: Option<String>,
-    /// Name and version of the program as far as it tells (`service` and `version` of `GET /`).
+    /// Name and version of the program as far as it says (`service` and `version` of `GET /`).
     pub service: Option<String>,
     /// When a write is acknowledged: `sync`, `interval:<ms>`, `none`; for others in words. Absent
     /// when unknown.
     pub durability: Option<String>,
-    /// Engine below, if it tells.
+    /// Engine below, if it says.
     pub engine: Option<String>,
     /// Process on this machine.
     pub pid: Option<u32>,

@@ -171,7 +171,7 @@ impl Worker {
         }
     }
 
-    /// Reads what is there; ends the request when its answer is whole. Tells how the connection
+    /// Reads what is there; ends the request when its answer is whole. Says how the connection
     /// ended when it did so before.
     fn receive(&mut self, index: u32) -> Option<(Failure, io::Error)> {
         let mut buffer = std::mem::take(&mut self.buffer);

@@ -64,11 +64,11 @@ fn both_lists_of_a_graph_are_counted() {
 }
 
 #[test]
-fn an_exception_is_told_whatever_the_class() {
+fn an_exception_is_read_whatever_the_class() {
     let text = r#"{"relatedHTTPCode":404,"exceptionClassName":"a.B","exceptionErrorMessage":"no"}"#;
     let (envelope, found) = read_alone::<EntityAnswer>(text).expect("an answer");
-    let told = (envelope.code, envelope.exception.as_deref());
-    assert_eq!(told, (404, Some("a.B")));
+    let named = (envelope.code, envelope.exception.as_deref());
+    assert_eq!(named, (404, Some("a.B")));
     assert_eq!(envelope.message.as_deref(), Some("no"));
     assert!(found.is_empty());
 }

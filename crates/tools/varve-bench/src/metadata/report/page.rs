@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::profile::Profile;
 use super::super::result::MetadataFile;
-use super::Shown;
+use super::ReportRun;
 use super::{plot, table};
 use crate::report::page;
 use crate::report::text::{escape, whole};
@@ -20,7 +20,7 @@ const READING: &str = r#"<section id="reading"><h2>How to read this</h2><dl>
 "#;
 
 /// What ran, in a line.
-pub(super) fn words(of: Shown<'_>) -> String {
+pub(super) fn words(of: ReportRun<'_>) -> String {
     let run = of.run;
     let mut words = format!(
         "{} instances of each type, page {}: {} instances created, {} timed calls in {:.0} s",
@@ -51,7 +51,7 @@ pub(super) fn words(of: Shown<'_>) -> String {
     words + "."
 }
 
-pub(super) fn html(files: &[MetadataFile], runs: &[Shown<'_>]) -> String {
+pub(super) fn html(files: &[MetadataFile], runs: &[ReportRun<'_>]) -> String {
     let title = files.first().map_or("Open metadata suite", |it| &it.title);
     let first = files.first().map(|file| &file.environment);
     let mut out = page::heading(title, first, "");

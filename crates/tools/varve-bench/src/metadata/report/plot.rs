@@ -3,7 +3,7 @@
 
 use super::super::profile::{ROWS, RowInfo};
 use super::super::published::Peer;
-use super::Shown;
+use super::ReportRun;
 use super::table::{ms, row_of};
 use crate::report::chart::{Axis, Chart, Mark, Scale, Series, Shape};
 
@@ -15,7 +15,7 @@ const FURTHER: f64 = 7.0;
 const GREY: usize = 7;
 
 /// The plot.
-pub(super) fn chart(runs: &[Shown<'_>]) -> Chart {
+pub(super) fn chart(runs: &[ReportRun<'_>]) -> Chart {
     let line = LINE + FURTHER * runs.len().saturating_sub(1) as f64;
     let (mut names, mut marks) = (Vec::new(), Vec::new());
     for info in ROWS {
@@ -51,7 +51,7 @@ pub(super) fn chart(runs: &[Shown<'_>]) -> Chart {
 
 /// The points of the `at`-th row: those of our volumes one below the other, `step` apart, and
 /// published ones in the middle.
-fn marks_of(info: &RowInfo, runs: &[Shown<'_>], at: f64, step: f64) -> Vec<Mark> {
+fn marks_of(info: &RowInfo, runs: &[ReportRun<'_>], at: f64, step: f64) -> Vec<Mark> {
     let mut marks = Vec::new();
     let count = runs.iter().filter_map(|run| row_of(info, *run)).count();
     let mut next = at - step * (count as f64 - 1.0) / 2.0;

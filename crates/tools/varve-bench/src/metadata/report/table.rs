@@ -3,7 +3,7 @@
 use super::super::profile::{PUBLISHED_ROWS, ROWS, RowInfo};
 use super::super::published::Peer;
 use super::super::result::{Limit, RowResult};
-use super::Shown;
+use super::ReportRun;
 use crate::report::table::{Cell, Table};
 use crate::report::text::{bytes, three, whole};
 
@@ -19,7 +19,7 @@ pub(super) fn ms(us: f64) -> String {
 }
 
 /// The rows that were measured, with what is known of them.
-pub(super) fn rows(run: Shown<'_>) -> impl Iterator<Item = (&RowInfo, &RowResult)> {
+pub(super) fn rows(run: ReportRun<'_>) -> impl Iterator<Item = (&RowInfo, &RowResult)> {
     ROWS.iter().filter_map(move |info| {
         let is_it = |row: &&RowResult| info.is(row);
         Some((info, run.run.rows.iter().find(is_it)?))
@@ -27,7 +27,7 @@ pub(super) fn rows(run: Shown<'_>) -> impl Iterator<Item = (&RowInfo, &RowResult
 }
 
 /// A row, if it was measured and had calls.
-pub(super) fn row_of<'a>(info: &RowInfo, run: Shown<'a>) -> Option<&'a RowResult> {
+pub(super) fn row_of<'a>(info: &RowInfo, run: ReportRun<'a>) -> Option<&'a RowResult> {
     let found = run.run.rows.iter().find(|row| info.is(row));
     found.filter(|row| row.calls > 0)
 }
@@ -46,7 +46,7 @@ fn times(figure: Option<f64>, row: &RowResult) -> String {
 }
 
 /// The published table with our column.
-pub(super) fn published(of: Shown<'_>) -> Table {
+pub(super) fn published(of: ReportRun<'_>) -> Table {
     let name = of.file.repository.name.as_str();
     let mut heads = ["<Profile", "<Method", "N", "XTDB's N"]
         .map(str::to_owned)
@@ -110,7 +110,7 @@ fn figures(info: &RowInfo, row: &RowResult) -> Vec<Cell> {
 }
 
 /// The rows that miss a limit.
-pub(super) fn missed(of: Shown<'_>) -> Option<Table> {
+pub(super) fn missed(of: ReportRun<'_>) -> Option<Table> {
     let note = "Limits: median of reads by GUID and of history 0.2 ms, of changes 0.5 ms, of searches and walks 1 ms; \
                 99 % of all within 10 ms. Milliseconds.";
     let mut table = Table::new([
@@ -142,7 +142,7 @@ pub(super) fn missed(of: Shown<'_>) -> Option<Table> {
 }
 
 /// The profiles with their times.
-pub(super) fn profiles(of: Shown<'_>) -> Table {
+pub(super) fn profiles(of: ReportRun<'_>) -> Table {
     let mut table = Table::new([
         "<",
         "<Profile",
@@ -174,7 +174,7 @@ pub(super) fn profiles(of: Shown<'_>) -> Table {
 }
 
 /// The test cases that failed.
-pub(super) fn failures(of: Shown<'_>) -> Option<Table> {
+pub(super) fn failures(of: ReportRun<'_>) -> Option<Table> {
     let failed: u64 = of.run.profiles.iter().map(|it| it.failed).sum();
     let kept = &of.run.failures;
     let note = format!("{failed} in all; {} of them here.", kept.len());
@@ -188,7 +188,7 @@ pub(super) fn failures(of: Shown<'_>) -> Option<Table> {
 }
 
 /// Medians by volume, and the largest volume's over the smallest one's.
-pub(super) fn growth(runs: &[Shown<'_>]) -> Option<Table> {
+pub(super) fn growth(runs: &[ReportRun<'_>]) -> Option<Table> {
     let (first, last) = (runs.first()?, runs.last()?);
     if first.run.volume == last.run.volume {
         return None;

@@ -21,7 +21,7 @@ use crate::instances::{
 };
 use crate::json::{Millis, Shared};
 use crate::matching::{Carried, Facts, FieldValue, header_field};
-use crate::store::{Candidate, CandidateRow, LifeStatus, Shown};
+use crate::store::{Candidate, CandidateRow, Instance, LifeStatus};
 use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
 
 /// An instance and the content of its row.
@@ -36,7 +36,7 @@ pub(super) struct Row<'a> {
     header: OnceCell<InstanceHeader>,
     properties: OnceCell<Option<InstanceProperties>>,
     classifications: OnceCell<Shared<Vec<Classification>>>,
-    /// What could not be read: whoever asks is told of something that is empty.
+    /// What could not be read; whoever asks gets something empty.
     failed: Cell<Option<GraphError>>,
 }
 
@@ -208,7 +208,7 @@ impl Facts for Row<'_> {
     }
 }
 
-impl Shown for Row<'_> {
+impl Instance for Row<'_> {
     fn guid(&self) -> &str {
         self.guid
     }
@@ -224,7 +224,7 @@ impl Shown for Row<'_> {
         }
     }
 
-    fn keep(&self) -> Candidate {
+    fn to_candidate(&self) -> Candidate {
         Candidate::Row(CandidateRow {
             id: self.id.clone(),
             content: self.content.into(),

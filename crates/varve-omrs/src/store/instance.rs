@@ -1,6 +1,6 @@
-//! Instances as walks show them, and what searches hold of those that they find. Most that a search
-//! looks at are asked few things, and of those that it finds no more is asked than their JSON:
-//! objects would be made for nothing.
+//! Instances as walks visit them, and the candidates that searches buffer. A search needs few
+//! fields of most instances, and of its results only their JSON: building objects would be wasted
+//! work.
 
 use varve_model::{ElementId, VertexId};
 
@@ -11,22 +11,22 @@ use crate::json::Shared;
 use crate::matching::Facts;
 use crate::types::{Catalogue, TypeIndex};
 
-/// An entity or relationship as a walk shows it.
-pub trait Shown: Facts {
+/// An entity or relationship as a walk visits it.
+pub trait Instance: Facts {
     /// Its GUID.
     fn guid(&self) -> &str;
 
     /// Its type.
     fn of(&self, types: &Catalogue) -> Option<TypeIndex>;
 
-    /// How it stands with it.
+    /// Its status.
     fn life_status(&self) -> LifeStatus;
 
-    /// What to hold of it, to have it told when the walk is over.
-    fn keep(&self) -> Candidate;
+    /// The candidate for it, to be rendered when the walk is over.
+    fn to_candidate(&self) -> Candidate;
 }
 
-/// What a search holds of an instance.
+/// What a search buffers of an instance.
 #[derive(Debug, Clone)]
 pub enum Candidate {
     /// The instance.
@@ -52,14 +52,14 @@ impl Candidate {
         }
     }
 
-    /// The entity that it is, to be told, if it is one and not just a proxy. `read` is the reader
-    /// that showed it.
+    /// The entity that it is, rendered, if it is one and not just a proxy. `read` is the reader
+    /// that visited it.
     ///
     /// # Errors
     /// `RepositoryErrorException` when it is damaged.
     pub fn entity(self, read: &dyn Read) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         match self {
-            Self::Row(row) => read.kept_entity(&row),
+            Self::Row(row) => read.candidate_entity(&row),
             Self::Object(instance) => Ok(match *instance {
                 StoredInstance::Entity(StoredEntity::Detail(entity)) => Some(entity.into()),
                 _ => None,
@@ -67,13 +67,13 @@ impl Candidate {
         }
     }
 
-    /// The relationship that it is, to be told, if it is one. `read` is the reader that showed it.
+    /// The relationship that it is, rendered, if it is one. `read` is the reader that visited it.
     ///
     /// # Errors
     /// As [`Candidate::entity`].
     pub fn relationship(self, read: &dyn Read) -> Result<Option<RenderedRelationship>, OmrsError> {
         match self {
-            Self::Row(row) => read.kept_relationship(row),
+            Self::Row(row) => read.candidate_relationship(row),
             Self::Object(instance) => Ok(match *instance {
                 StoredInstance::Relationship(found) => {
                     Some(RenderedRelationship::new(&read.types(), found))
@@ -99,7 +99,7 @@ impl CandidateRow {
     }
 }
 
-impl Shown for StoredInstance {
+impl Instance for StoredInstance {
     fn guid(&self) -> &str {
         header_of(self).guid()
     }
@@ -115,7 +115,7 @@ impl Shown for StoredInstance {
         }
     }
 
-    fn keep(&self) -> Candidate {
+    fn to_candidate(&self) -> Candidate {
         Candidate::Object(Box::new(self.clone()))
     }
 }
