@@ -1,11 +1,11 @@
-//! Changes: what each commit did to elements, in order of transaction time.
+//! Changes: the effects of each commit on elements, in order of transaction time.
 //!
-//! Where a graph keeps changes ([`crate::GraphOptions::changes`]), each commit leaves rows in the
-//! table `change` that name the elements it touched. The events themselves stay where they are; a
-//! reader looks each up by element and version. The tidier's commits name the elements whose
-//! planned states are due; a commit after each change of the schema names the changed elements of
-//! the schema. A commit is visible only when every smaller version is, so a reader that asks for
-//! the changes after a version misses none and sees none twice.
+//! If a graph keeps changes ([`crate::GraphOptions::changes`]), each commit writes rows to the
+//! table `change` that name the elements it touched. The rows do not contain the events: a reader
+//! reads each event by element and version. The tidier's commits name the elements whose planned
+//! states are due; a commit after each change of the schema names the changed schema elements. A
+//! commit is visible only when every smaller version is, so a reader that asks for the changes
+//! after a version misses none and sees none twice.
 
 mod kept;
 mod schema;
@@ -26,17 +26,18 @@ use crate::read::{Point, read_element};
 use crate::schema::SchemaKind;
 use crate::write::decode_element;
 
-/// Bytes of one piece of a commit's list, about.
+/// The approximate limit for one piece of a commit's list, in bytes.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
-/// Bytes of lists that one read takes, about; the list of a commit is read whole.
+/// The approximate bytes of lists that one scan reads; the list of a commit is always read as a
+/// whole.
 const READ_BYTES: usize = 1024 * 1024;
 
-/// What a commit touches, as its rows will say.
+/// The elements that a commit touches, encoded for its rows.
 #[derive(Debug)]
 pub(crate) struct Touches {
-    /// Each begins with a byte for the number of versions.
+    /// Each begins with one byte: the number of versions, less one.
     pieces: Vec<Vec<u8>>,
-    /// Where the last element of the last piece begins.
+    /// The position of the last element in the last piece.
     last: usize,
 }
 
@@ -48,7 +49,7 @@ impl Touches {
         }
     }
 
-    /// Adds an element, unless it is the one that was added last.
+    /// Adds an element, unless it was the last one added.
     pub(crate) fn add(&mut self, touched: &Touched<'_>) {
         let Some(piece) = self.pieces.last_mut() else {
             return;
@@ -68,7 +69,7 @@ impl Touches {
         }
     }
 
-    /// Puts the rows, whose keys miss the commit's version.
+    /// Puts the rows, whose keys lack the commit's version.
     pub(crate) fn write(self, batch: &mut Batch, stamps: &mut Stamps) {
         let versions = u8::try_from(stamps.versions() - 1).unwrap_or(u8::MAX);
         for (number, mut piece) in self.pieces.into_iter().enumerate() {
@@ -85,23 +86,23 @@ impl Touches {
     }
 }
 
-/// What a commit did to an element.
+/// The effect of a commit on an element.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// The element has a state in a period, or does not exist in it.
     Event {
-        /// The valid time it speaks of.
+        /// The valid time of the event.
         period: Period,
         /// The state; `None` = the element does not exist.
         element: Option<Element>,
     },
     /// The element was destroyed with all its versions; a vertex with all its edges.
     Purged,
-    /// The event is not kept any more (retention): what it said is not known here.
+    /// Retention has deleted the event: its content is unknown.
     Forgotten,
-    /// A planned state has begun or ended without a commit of a writer.
+    /// A planned state has begun or ended, without a client's commit at that time.
     Effective {
-        /// When.
+        /// When it began or ended.
         at: Instant,
         /// The state until then.
         before: Option<Element>,
@@ -113,9 +114,9 @@ pub enum Change {
 /// One change of a commit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommitChange {
-    /// Of an element.
+    /// The change of an element.
     Element(Box<ElementChange>),
-    /// Of an element of the schema: it was made, changed or removed.
+    /// A schema element was created, changed or removed.
     Schema {
         /// Its kind.
         kind: SchemaKind,
@@ -131,32 +132,32 @@ pub struct ElementChange {
     pub version: CommitVersion,
     /// The element.
     pub id: ElementId,
-    /// What happened.
+    /// The effect.
     pub change: Change,
 }
 
-/// What all changes of one commit are, with its last version.
+/// All changes of one commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommitChanges {
-    /// The commit's last version: where to go on.
+    /// The commit's last version: the cursor to continue from.
     pub version: CommitVersion,
     /// Its changes, in the order in which it touched elements.
     pub changes: Vec<CommitChange>,
 }
 
 impl Graph {
-    /// The version at which keeping of changes began, and the oldest after which they are all
-    /// there; `None` if the graph keeps none.
+    /// The version at which the list of changes began, and the version after which it is complete;
+    /// `None` if the graph keeps no changes.
     #[must_use]
     pub fn changes_kept(&self) -> Option<(CommitVersion, CommitVersion)> {
         self.kept_changes().range()
     }
 
-    /// Shows the changes of all commits after `since` in order, commit by commit, until `visit`
-    /// breaks or `goes_on`, which is called before each read but the first, returns false. Returns
-    /// the version up to which all were shown; if that is not the newest, call it again from
-    /// there. `None` if changes after `since` are no longer kept, or `since` is newer than the
-    /// graph.
+    /// Calls `visit` with the changes of each commit after `since`, in order. Stops when `visit`
+    /// breaks, or when `goes_on`, called before each read but the first, returns false. Returns the
+    /// last version that was visited completely; if it is not the newest, a further call can
+    /// continue from there. Returns `None` if changes after `since` are no longer kept, or `since`
+    /// is newer than the graph.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -168,7 +169,8 @@ impl Graph {
     ) -> Result<Option<CommitVersion>, GraphError> {
         let view = self.view(TemporalScope::NOW)?;
         let (reader, newest) = (view.reader(), view.last_commit()?);
-        // Looked at after the view was opened: what is forgotten later, this view still has.
+        // Checked after the view was opened: changes that are deleted later are still in its
+        // snapshot.
         let is_known = self.changes_kept().is_some_and(|(_, oldest)| {
             let latest = newest.max(self.published()).max(oldest);
             (oldest..=latest).contains(&since)
@@ -180,7 +182,7 @@ impl Graph {
         let (mut after, mut is_first) = (since, true);
         while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
             if !is_first && !goes_on() {
-                // Everything before this partition is done.
+                // Everything before this partition was visited.
                 let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
                 return Ok(Some(before.max(after)));
             }
@@ -192,7 +194,7 @@ impl Graph {
                 }
                 is_first = false;
                 while let Some((_, piece)) = pieces.next_if(|(next, _)| *next == version) {
-                    // The next piece's number of versions is that of the first.
+                    // Skips the byte for the number of versions, which is that of the first piece.
                     commit.extend_from_slice(&piece[1..]);
                 }
                 let changes = resolved(reader, version, &commit)?;
@@ -212,8 +214,8 @@ impl Graph {
 
 type Piece = (CommitVersion, Vec<u8>);
 
-/// The next pieces of one partition after one version and up to another, in order, and whether
-/// they are the last ones.
+/// Reads the next pieces of a partition after one version and up to another, in order. Returns
+/// them, and whether they are the last.
 fn pieces(
     reader: &dyn Reader,
     partition: [u8; change::PARTITION_BYTES],
@@ -250,7 +252,7 @@ fn pieces(
     damaged.map_or(Ok((pieces, is_whole)), |error| Err(error.into()))
 }
 
-/// The changes that a commit's list names.
+/// Reads the changes that a commit's list names.
 fn resolved(
     reader: &dyn Reader,
     last: CommitVersion,
@@ -304,7 +306,7 @@ fn resolved(
     Ok(changes)
 }
 
-/// The name of an element of the schema, as it is stored: it may not be visible yet.
+/// The name of a schema element, from its stored record: the schema in memory may not have it yet.
 fn name_of(reader: &dyn Reader, kind: SchemaKind, id: u32) -> Result<String, GraphError> {
     let record = reader.get(SCHEMA, &[kind.byte()], &id.to_be_bytes())?;
     let record = record.as_deref().map(datum::decode).transpose()?;
@@ -335,8 +337,8 @@ const fn table_of(keys: Keys<'_>) -> TableId {
     }
 }
 
-/// The change of an element at an instant that had passed when a commit listed it. `None` if its
-/// state did not change then, or no longer holds.
+/// The change of an element's state at an instant that had passed when a commit listed the element.
+/// `None` if its state did not change then, or the state has changed again since.
 fn effective(
     reader: &dyn Reader,
     id: &ElementId,
@@ -363,7 +365,7 @@ fn effective(
         Ok(state)
     };
     let (before, after) = (state(Instant(at.0.saturating_sub(1)))?, state(at)?);
-    // A state that no longer holds was replaced by a commit that is listed itself.
+    // A state that no longer holds was replaced by another commit, which has its own list.
     if before == after || after != state(version.instant())? {
         return Ok(None);
     }
@@ -376,7 +378,7 @@ fn effective(
     }))
 }
 
-/// The events of an element with versions of one commit, oldest first.
+/// The events of an element that one commit wrote, oldest first.
 fn events(
     reader: &dyn Reader,
     keys: Keys<'_>,

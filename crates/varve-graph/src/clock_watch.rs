@@ -1,8 +1,8 @@
-//! Clocks that are wrong: how far a graph's newest commit may be ahead of the clock, and what is
-//! reported of one that jumps.
+//! Wrong clocks: how far a graph's newest commit may be ahead of the clock, and the warnings about
+//! a clock that jumps.
 //!
-//! Commit versions never go back, so a clock that was once far ahead fixes "now" there: see
-//! `docs/time.md`.
+//! Commit versions never go back. If the clock was once far ahead, "now" stands still until the
+//! clock has caught up: see `docs/time.md`.
 
 use std::time::{Duration, Instant as MonotonicInstant};
 
@@ -10,14 +10,14 @@ use varve_model::{CommitVersion, Instant};
 
 use crate::error::{ErrorKind, GraphError};
 
-/// A difference between two clocks that is reported.
+/// The least difference between two clocks that is reported.
 const DIFFERENCE_REPORTED: Duration = Duration::from_secs(10);
 
 /// Refuses to open a graph whose newest commit version is further ahead of the clock than
-/// `ahead_max`; `None` = any is opened.
+/// `ahead_max`; `None` = no limit.
 ///
 /// # Errors
-/// [`ErrorKind::Storage`], which says how far.
+/// [`ErrorKind::Storage`] with the difference.
 pub(crate) fn check_ahead(
     name: &str,
     newest: CommitVersion,
@@ -45,7 +45,7 @@ pub(crate) fn ahead(newest: Instant, clock: Instant) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
-/// A duration for people, in its greatest unit.
+/// A duration as text, in seconds, minutes, hours or days.
 fn shown(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (unit, name) = match seconds {
@@ -57,7 +57,7 @@ fn shown(duration: Duration) -> String {
     format!("{} {name}", seconds / unit)
 }
 
-/// Compares the wall clock with the time that passes.
+/// Compares the wall clock with the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct ClockWatch {
     wall: Instant,
@@ -65,13 +65,12 @@ pub(crate) struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// Begins with what both clocks show.
+    /// Begins with these times of both clocks.
     pub(crate) fn new(wall: Instant, passed: MonotonicInstant) -> Self {
         Self { wall, passed }
     }
 
-    /// What to tell when the wall clock has moved otherwise than time has passed since the last
-    /// look.
+    /// Returns a warning if the two clocks have moved by different times since the last call.
     pub(crate) fn look(&mut self, wall: Instant, passed: MonotonicInstant) -> Option<String> {
         let went = wall.0.saturating_sub(self.wall.0);
         let took = passed.saturating_duration_since(self.passed).as_micros();
@@ -92,7 +91,8 @@ impl ClockWatch {
     }
 }
 
-/// The warning about a graph whose newest commit is so far ahead of the clock, if it is far enough.
+/// The warning about a graph whose newest commit is `ahead` of the clock; `None` if the difference
+/// is too small to report.
 pub(crate) fn ahead_message(ahead: Duration) -> Option<String> {
     (ahead >= DIFFERENCE_REPORTED).then(|| {
         let ahead = shown(ahead);

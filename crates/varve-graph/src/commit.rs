@@ -1,11 +1,11 @@
 //! Commits: latches, the hybrid clock, and the committer that numbers, groups, stores and
 //! publishes.
 //!
-//! A prepared commit ([`Commit`]) is a batch whose rows still miss their commit version, the
-//! latches that protect what was read for it, and a ticket that its caller waits on. The committer
-//! thread takes everything that waits, gives each commit its version in order, puts the batches
-//! together, writes them once, publishes the version, releases the latches and completes the
-//! tickets.
+//! A prepared commit ([`Commit`]) has a batch whose rows lack their commit version, the latches
+//! that protect what was read for it, and the completer of the ticket that its caller waits on. The
+//! committer takes the waiting commits as a group, gives each its version in order, joins the
+//! batches and writes them once. Then it publishes the version, releases the latches and completes
+//! the tickets.
 
 use std::time::Duration;
 
@@ -27,6 +27,6 @@ pub(crate) use several::{end_of_commit, record};
 pub use ticket::Ticket;
 pub(crate) use ticket::ticket;
 
-/// How long the end of a graph waits for what it stores last, where a write may take as long as the
-/// store is away. What is not stored by then is no loss: versions jump a little ahead.
+/// How long the closing of a graph waits for its last writes, where a write may wait for an absent
+/// cluster. If these do not finish in time, versions jump ahead a little at the next start.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(2);

@@ -1,8 +1,9 @@
-//! Until when a thread may wait for the commits of others.
+//! How long a thread may wait for the commits of others.
 //!
-//! A read of the past waits for the commits that it has met, a write for the latches that others
-//! hold and until it is stored; where the store is a cluster, a commit may stay open for as long as
-//! the cluster is away. They wait as long as [`varve_kv::deadline`] says; so does the store below.
+//! A read of the past waits for the commits that it has met. A write waits for the latches that
+//! others hold, and until it is stored. On a cluster, a commit may stay open for as long as the
+//! cluster is away. All these waits, and those of the engine, end at the thread's deadline
+//! ([`varve_kv::deadline`]).
 
 use std::time::Instant;
 
@@ -11,13 +12,14 @@ pub(crate) use varve_kv::deadline::without_end;
 
 use crate::error::{ErrorKind, GraphError};
 
-/// Runs `work`, whose waits for commits of others on this thread end at `deadline`, as failures of
-/// kind [`ErrorKind::Busy`].
+/// Runs `work` with a deadline for this thread. Its waits for the commits of others fail at
+/// `deadline` with [`ErrorKind::Busy`].
 pub fn until<T>(deadline: Instant, work: impl FnOnce() -> T) -> T {
     varve_kv::deadline::until(deadline, work)
 }
 
-/// Waits once, at most as long as this thread may. `false` if its time is over.
+/// Waits once for a notification, at most until this thread's deadline. Returns `false` if it has
+/// passed.
 pub(crate) fn wait<T>(changed: &Condvar, state: &mut MutexGuard<'_, T>) -> bool {
     match varve_kv::deadline::current() {
         None => changed.wait(state),
@@ -25,18 +27,18 @@ pub(crate) fn wait<T>(changed: &Condvar, state: &mut MutexGuard<'_, T>) -> bool 
             if Instant::now() >= deadline {
                 return false;
             }
-            // Whoever waits looks again in any case.
+            // The caller checks its condition again in any case.
             let _ = changed.wait_until(state, deadline);
         }
     }
     true
 }
 
-/// What to tell when the time is over.
+/// The message when the deadline has passed.
 pub(crate) const TOO_LATE: &str =
     "The request's time was over before a write that it has to wait for was stored";
 
-/// The same, as an error.
+/// The error with [`TOO_LATE`].
 pub(crate) fn too_late() -> GraphError {
     GraphError::new(ErrorKind::Busy, TOO_LATE)
 }

@@ -1,19 +1,19 @@
-//! What can go wrong in a graph, as its caller sees it.
+//! The errors of graph operations.
 
 use varve_encoding::DecodeError;
 use varve_kv::KvError;
 
-/// What kind of failure it is. Each kind has a stable code and maps to one status and exception
-/// name of the REST API (the mapping is `varve-server`'s).
+/// The kind of a failure. Each kind has a stable code and maps to one status and exception name of
+/// the REST API (the mapping is `varve-server`'s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// A value, name or combination that is not accepted; nothing changed.
     InvalidArgument,
-    /// A schema element of that name is there already.
+    /// A schema element with that name exists already.
     Existed,
     /// The schema does not allow the change.
     NotAllowed,
-    /// No index serves the query and nothing else narrows it.
+    /// No index serves the query, and nothing else limits the elements to scan.
     NoIndex,
     /// A predicate, feature or combination that is not supported.
     NotSupported,
@@ -25,20 +25,20 @@ pub enum ErrorKind {
     IllegalState,
     /// A page token that is not one of ours.
     BadPage,
-    /// Who asks may not treat the element so; nothing happened.
+    /// The client has no right to do this to the element; nothing happened.
     Denied,
-    /// Too much is waiting; try again after a while.
+    /// Too many requests wait, or a deadline has passed; try again after a while.
     Busy,
-    /// Another commit has changed what this one depends on; nothing happened.
+    /// Another commit has changed something that this one depends on; nothing happened.
     Conflict,
-    /// The time for a write was over before it was known whether it is stored, or this server
-    /// cannot finish it: it may be stored, now or later.
+    /// The outcome of a write is unknown: its deadline has passed, or this server cannot finish it.
+    /// It may be stored, now or later.
     OutcomeUnknown,
-    /// The disk is full or cannot be written; reads go on.
+    /// The disk is full or cannot be written; reads work.
     Unwritable,
     /// Another server leads the graph; nothing happened.
     Elsewhere,
-    /// Too many removed rows lie where a read looks.
+    /// A read met too many tombstones.
     Tombstones,
     /// Stored data is damaged, or the engine failed.
     Storage,
@@ -91,21 +91,21 @@ impl ErrorKind {
     }
 }
 
-/// A failure of a graph operation: its kind and a sentence that names what was wrong.
+/// A failure of a graph operation: its kind and a message.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct GraphError {
-    /// What kind.
+    /// The kind.
     pub kind: ErrorKind,
-    /// A sentence for the person who sent the request.
+    /// The message, for the person who sent the request.
     pub message: String,
-    /// The failure below, if it came from below.
+    /// The underlying error of the engine or the encoding, if any.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl GraphError {
-    /// An error of `kind` with its sentence.
+    /// An error of `kind` with a message.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
@@ -115,21 +115,21 @@ impl GraphError {
         }
     }
 
-    /// [`ErrorKind::InvalidArgument`] with its sentence.
+    /// [`ErrorKind::InvalidArgument`] with a message.
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidArgument, message)
     }
 
-    /// [`ErrorKind::NotFound`] with its sentence.
+    /// [`ErrorKind::NotFound`] with a message.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, message)
     }
 
-    /// The same failure of an operation that takes several commits, of which some are stored:
-    /// `part` says what they have done. A kind that promises that nothing happened becomes
-    /// [`ErrorKind::OutcomeUnknown`].
+    /// Adapts the failure of one commit for an operation of several commits, some of which are
+    /// stored; `part` describes what these have done. A kind that promises that nothing happened
+    /// becomes [`ErrorKind::OutcomeUnknown`].
     #[must_use]
     pub fn after_part(self, part: &str) -> Self {
         match self.kind {

@@ -1,4 +1,4 @@
-//! One graph: its space, schema, latches and committer put together.
+//! One graph: combines its space, schema, latches and committer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,23 +38,24 @@ use crate::write::{self, Contention, KnownPairs, KnownVertices, WriteRequest, Wr
 pub struct GraphOptions {
     /// When a commit is acknowledged.
     pub durability: DurabilityMode,
-    /// Bounds on what one request or the waiting ones may take.
+    /// Bounds on single requests and on the queue of commits.
     pub limits: Limits,
-    /// Where the time comes from.
+    /// The source of time.
     pub clock: Arc<dyn Clock>,
-    /// How far the newest commit version may be ahead of the clock when a graph is opened; further
-    /// is refused. `None` (the default): opened whatever the clock shows.
+    /// How far the newest commit version may be ahead of the clock when a graph is opened; if it is
+    /// further ahead, opening fails. `None` (the default): no bound.
     pub clock_ahead_max: Option<Duration>,
-    /// Where the derivers of graphs with derived indexes come from.
+    /// The source of the derivers of graphs with derived indexes.
     pub derivers: Option<Arc<dyn DeriverSource>>,
-    /// What does the work of jobs. `None` (the default): jobs fail.
+    /// The implementation of jobs. `None` (the default): jobs fail.
     pub jobs: Option<Arc<dyn Jobs>>,
-    /// How long it is kept what each commit touched, for [`Graph::visit_changes`];
-    /// [`Retention::None`] (the default): not at all. `None`: as the graph was opened before, for
-    /// programs that work on a graph between the servers that decide it.
+    /// How long the list of changes is kept, for [`Graph::visit_changes`]; [`Retention::None`] (the
+    /// default): no list. `None`: changes are listed if they were before, and none are deleted; for
+    /// tools that open a store between two runs of its server.
     pub changes: Option<Retention>,
-    /// Which restored copy of its graphs a store is, 0 (the default) if it is none. In another copy
-    /// changes are not continued: commits that readers have seen may be missing.
+    /// The number of the restored copy of a backup ([`crate::backup::restored`]); 0 (the default):
+    /// the store is not a restored copy. If the number differs from that of the last opening, the
+    /// list of changes starts anew, since commits that followers have seen may be missing.
     pub restored: u64,
 }
 
@@ -100,11 +101,11 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Opens the graph that `space` holds; a new space is an empty graph.
+    /// Opens the graph stored in `space`; a new space is an empty graph.
     ///
     /// # Errors
-    /// When the store fails or is damaged, or is further ahead of the clock than
-    /// [`GraphOptions::clock_ahead_max`].
+    /// When the store fails or is damaged, or its newest commit version is further ahead of the
+    /// clock than [`GraphOptions::clock_ahead_max`].
     pub fn open(
         name: &str,
         space: Arc<dyn Space>,
@@ -181,7 +182,7 @@ impl Graph {
         &self.name
     }
 
-    /// The schema as it is now.
+    /// The current schema.
     #[must_use]
     pub fn schema(&self) -> Arc<Schema> {
         self.catalogue.current()
@@ -193,7 +194,7 @@ impl Graph {
         &self.catalogue
     }
 
-    /// The tasks. They run once they were given bodies by [`Tasks::start`].
+    /// The tasks. They do not run before [`Tasks::start`].
     #[must_use]
     pub fn tasks(&self) -> &Arc<Tasks> {
         self.catalogue.tasks()
@@ -205,19 +206,19 @@ impl Graph {
         Variables::new(Arc::clone(&self.space), varve_encoding::tables::META)
     }
 
-    /// The notes of the program that the graph serves.
+    /// The notes that the program keeps with the graph; clients do not see them.
     #[must_use]
     pub fn notes(&self) -> Notes {
         Notes::new(Arc::clone(&self.space))
     }
 
-    /// The stored rows, for maintenance and verification.
+    /// The space that stores the graph, for maintenance and verification.
     #[must_use]
     pub fn space(&self) -> &Arc<dyn Space> {
         &self.space
     }
 
-    /// Whether no other server writes it now, as far as this one knows ([`Leadership::Held`]).
+    /// Whether this server leads the graph, as far as it knows ([`Leadership::Held`]).
     #[must_use]
     pub fn is_led(&self) -> bool {
         self.space().lease().leadership == Leadership::Held
@@ -235,15 +236,14 @@ impl Graph {
         self.durability
     }
 
-    /// The instant that counts as now: the clock's, but never before a commit version that was
-    /// given out, or read as past.
+    /// The instant that counts as now: that of the clock, but not before the newest version that
+    /// was assigned to a commit or fixed by a read.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.clock.now().max(self.committer.numbered().instant())
     }
 
-    /// How far what counts as now is ahead of the clock: now stands still until the clock has
-    /// caught up.
+    /// How far [`Graph::now`] is ahead of the clock. While it is ahead, it stands still.
     #[must_use]
     pub fn ahead_of_clock(&self) -> Duration {
         ahead(self.committer.numbered().instant(), self.clock.now())
@@ -256,7 +256,7 @@ impl Graph {
     }
 
     /// A new id for a vertex of id strategy AUTOMATIC, or a number for a hidden sort value: greater
-    /// than all that were given.
+    /// than all that were assigned before.
     #[must_use]
     pub fn next_vertex_id(&self) -> i64 {
         self.snowflake.next(self.now())
@@ -265,8 +265,8 @@ impl Graph {
     /// Prepares `request` and hands it to the committer; the returned ticket reports when it is
     /// stored.
     ///
-    /// `None` when another commit is in the way and `contention` says not to wait; nothing has
-    /// happened then.
+    /// Returns `None` if another commit holds a latch that `request` needs and `contention` says
+    /// not to wait; nothing has happened then.
     ///
     /// # Errors
     /// When the request is not acceptable (nothing happened), or the store fails.
@@ -295,13 +295,14 @@ impl Graph {
         }
     }
 
-    /// Runs `work` in a transaction and waits until what it changed is stored. `touched` is what it
-    /// is sure to touch, known beforehand. `work` may run again: when it touches what another
-    /// commit is changing, or what was changed since it began.
+    /// Runs `work` in a transaction and waits until its changes are stored. `touched` lists what it
+    /// is known to touch. `work` runs again if it touches something that another commit is
+    /// changing, or has changed since `work` began.
     ///
-    /// A graph that is written by transactions must take no requests ([`Graph::write`]) that delete
-    /// vertices: they latch the edges that a vertex takes along and not the vertices at their other
-    /// ends, by which a transaction that has listed an edge holds it.
+    /// A graph that is written by transactions must not get requests ([`Graph::write`]) that delete
+    /// vertices. Such a request latches the deleted vertices and all their edges, but not the other
+    /// ends of the edges. A transaction that has listed the edges of a vertex relies on the latch
+    /// of that vertex.
     ///
     /// # Errors
     /// What `work` returns (nothing is changed then), or when the store fails.
@@ -313,14 +314,14 @@ impl Graph {
         write::transact(self, touched, work)
     }
 
-    /// The committed state of this moment, read at `scope`. A transaction time in `scope` is made
-    /// past first, so that the same question gets the same answer for ever.
+    /// A view of the committed state at `scope`. A transaction time in `scope` is fixed first:
+    /// later commits get greater versions, so a read as of it always gives the same answer.
     ///
     /// # Errors
-    /// When `scope` asks for a transaction time that is still to come.
+    /// When the transaction time of `scope` is in the future, or the store fails.
     pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
         let scope = self.settle(scope)?;
-        // What is published by now the reads that follow show.
+        // Before the snapshot: all that is published by now is visible to the view's reads.
         let last = (!self.has_states()).then(|| self.published());
         let snapshot = self.snapshot();
         let deriver = self.deriver();
@@ -335,7 +336,7 @@ impl Graph {
     }
 
     /// Calls `found` with the content of a vertex's row ([`row::vertex_parts`]); returns whether
-    /// the vertex exists. For the present this is one look-up, without a snapshot.
+    /// the vertex exists. A read of the present usually takes one get and no snapshot.
     ///
     /// # Errors
     /// As [`Graph::view`], or when the store fails or is damaged.
@@ -397,7 +398,7 @@ impl Graph {
         read_element(&*snapshot, table, partition, clustering, point, found)
     }
 
-    /// The vertex of that id.
+    /// The vertex with that id.
     ///
     /// # Errors
     /// As [`Graph::with_vertex`].
@@ -413,7 +414,7 @@ impl Graph {
         Ok(vertex.transpose()?)
     }
 
-    /// The edge of that id.
+    /// The edge with that id.
     ///
     /// # Errors
     /// As [`Graph::with_vertex`].
@@ -438,8 +439,8 @@ impl Graph {
         self.view(scope)?.history(id, page)
     }
 
-    /// What a view reads. Where there is no state of one moment, the past is read after the commits
-    /// that the present showed.
+    /// The reader of a view. Without snapshots of the engine, a read of the past waits for the
+    /// commits that reads of the present have met.
     fn snapshot(&self) -> Arc<dyn Reader> {
         if self.has_states {
             return state_of(&self.space);
@@ -449,15 +450,15 @@ impl Graph {
         Arc::new(Ordered::new(newest, &self.name, progress))
     }
 
-    /// Whether a snapshot is one state of the whole graph. Where it is not, rows are elsewhere, and
-    /// asking for one takes long.
+    /// Whether the engine has snapshots of the whole graph. An engine without them reads over a
+    /// network, so each read takes long.
     pub(crate) fn has_states(&self) -> bool {
         self.has_states
     }
 
-    /// Makes the transaction time of `scope` past, and a version the end of its commit;
-    /// [`CommitVersion::MAX`] becomes the present one. A snapshot has whole commits only, so there
-    /// the present needs no time.
+    /// Fixes the transaction time of `scope` and rounds it up to the last version of its commit.
+    /// [`CommitVersion::MAX`] becomes the present version; no version is needed for it where a
+    /// snapshot shows whole commits only.
     fn settle(&self, mut scope: TemporalScope) -> Result<TemporalScope, GraphError> {
         if scope.transaction == Some(CommitVersion::MAX) {
             let present = CommitVersion::last_at(self.now());
@@ -478,7 +479,7 @@ impl Graph {
         Ok(scope)
     }
 
-    /// Whether commits leave what they touched.
+    /// Whether commits list what they touch, for [`Graph::visit_changes`].
     pub(crate) fn keeps_changes(&self) -> bool {
         self.changes.is_on()
     }
@@ -487,15 +488,14 @@ impl Graph {
         &self.changes
     }
 
-    /// What makes the entries of the graph's derived indexes.
+    /// The deriver of the graph's derived indexes.
     #[must_use]
     pub fn deriver(&self) -> Option<Arc<dyn Deriver>> {
         self.deriver.read().clone()
     }
 
-    /// Puts another deriver in the place of the one that the graph was opened with, and waits until
-    /// every write that does not know it has ended. What is stored keeps its entries:
-    /// [`crate::index::rebuild_derived`] adds those that are missing.
+    /// Replaces the deriver, and waits until every write that may use the old one has ended. The
+    /// entries of stored elements stay; [`crate::index::rebuild_derived`] adds the missing ones.
     pub fn set_deriver(&self, deriver: Option<Arc<dyn Deriver>>) {
         *self.deriver.write() = deriver;
         self.await_older_writes();
@@ -504,13 +504,13 @@ impl Graph {
     /// Waits until every write that may have begun with an older schema is stored or given up.
     pub(crate) fn await_older_writes(&self) {
         let wanted = vec![LatchKey::SCHEMA_EXCLUSIVE];
-        // Who goes on without them goes on with writes of before; so it waits as long as they take.
+        // No deadline: the caller must not continue while such writes run.
         drop(deadline::without_end(|| self.latches.acquire(wanted)));
     }
 
     pub(crate) fn reader(&self) -> &dyn Reader {
-        // A space reads the newest committed state; what a commit reads is held still by its
-        // latches.
+        // A space reads the newest committed state; the latches of a commit keep the rows that it
+        // reads from changing.
         let space: &dyn Space = &*self.space;
         space
     }
@@ -520,8 +520,8 @@ impl Graph {
         self.submit_new(commit)
     }
 
-    /// [`Graph::submit`] of a commit that writes no vertex that has a row: of one without a row
-    /// nothing is known.
+    /// [`Graph::submit`] for a commit that writes no vertex with a stored row. Vertices without one
+    /// are not in [`KnownVertices`], so there is nothing to forget.
     pub(crate) fn submit_new(&self, mut commit: Commit) -> Result<(), GraphError> {
         fail_point::COMMIT_PREPARED.pass();
         commit.now = commit.now.max(self.snowflake.reached());

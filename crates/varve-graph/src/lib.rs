@@ -1,8 +1,8 @@
 //! The property graph on the storage seam: schema, transactions, uniqueness, indexes, history,
 //! retention, tasks.
 //!
-//! Knows no HTTP, no JSON and no storage engine's name. [`Graph`] is one graph; [`write`] says how
-//! it is changed, [`read`] how it is read at a point of both times.
+//! This crate knows no HTTP, no JSON and no storage engine's name. [`Graph`] is one graph;
+//! [`write`] changes it, [`read`] reads it at a point of both times.
 
 pub mod backup;
 pub mod changes;

@@ -1,5 +1,4 @@
-//! Notes: values by name that the program which a graph serves keeps with it. Clients do not see
-//! them.
+//! Notes: named values that the program keeps with a graph. Clients do not see them.
 
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ impl Notes {
         Self(space)
     }
 
-    /// The note of that name.
+    /// The note with that name.
     ///
     /// # Errors
     /// When the store fails.
@@ -27,7 +26,7 @@ impl Notes {
         Ok(self.0.get(META, PARTITION, name.as_bytes())?)
     }
 
-    /// Keeps a note; it is on stable storage when this returns.
+    /// Stores a note; it is on stable storage when this returns.
     ///
     /// # Errors
     /// When it cannot be stored.
@@ -48,7 +47,7 @@ pub(crate) fn remove_by(batch: &mut Batch, name: &str) {
     batch.delete(META, PARTITION, name.as_bytes());
 }
 
-/// The note of that name in a graph that is being opened.
+/// Reads the note with that name in a graph that is being opened.
 ///
 /// # Errors
 /// When the store fails.

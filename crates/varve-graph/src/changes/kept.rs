@@ -1,9 +1,11 @@
-//! Which changes a graph keeps, and their deletion by age or after the option is switched off.
+//! Which changes a graph keeps, and the deletion of the others by age or after the option is
+//! switched off.
 //!
-//! A note says since when changes are kept, after which version they are all there, and whether
-//! rows that are not kept may still be stored. It is written before rows are deleted, so no reader
-//! trusts rows that are being deleted, and again after that. So a deletion that broke off, or that
-//! of all changes after the option was switched off, goes on after a restart.
+//! A note stores the version at which the list began, the version after which it is complete, and
+//! whether older rows may remain. It is written before rows are deleted, so that no reader relies
+//! on rows that are being deleted, and again afterwards. So a deletion that was interrupted
+//! continues after a restart, as does the deletion of all changes after the option was switched
+//! off.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,28 +23,28 @@ use crate::write::commit_internal;
 
 /// The name of the note.
 const NOTE: &str = "changes";
-/// Rows that are deleted, or looked at, in one step.
+/// Rows that are read, or deleted, in one step.
 const STEP_ROWS: usize = 2_000;
 
-/// Whether changes are kept, and in which copy of its store a graph is opened.
+/// Whether changes are kept, and the number of the restored copy that the store is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keeping {
-    /// `None`: as before; none of those that are kept are deleted.
+    /// `None`: changes are listed if they were before, and none are deleted.
     pub(crate) retention: Option<Retention>,
-    /// Which restored copy of its store the graph is in; 0: in none.
+    /// See [`crate::GraphOptions::restored`].
     pub(crate) restored: u64,
 }
 
-/// The note.
+/// The content of the note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Note {
-    /// The version at which keeping began; [`CommitVersion::MAX`]: none are kept.
+    /// The version at which the list began; [`CommitVersion::MAX`]: no changes are kept.
     since: CommitVersion,
-    /// Changes after this version are there.
+    /// The list is complete after this version.
     oldest: CommitVersion,
-    /// Which restored copy of the store the graph was in.
+    /// The number of the restored copy when the list began.
     restored: u64,
-    /// Whether rows of changes that are not kept may be there.
+    /// Whether rows up to `oldest` may remain.
     has_rest: bool,
 }
 
@@ -52,7 +54,7 @@ impl Note {
     fn read(bytes: &[u8]) -> Option<Self> {
         let (since, rest) = bytes.split_first_chunk::<8>()?;
         let (oldest, rest) = rest.split_first_chunk::<8>()?;
-        // Earlier builds wrote no more, and may have left rows.
+        // An old note ends here; rows may remain in such a store.
         let restored = rest.first_chunk::<8>();
         Some(Self {
             since: CommitVersion(u64::from_be_bytes(*since)),
@@ -76,7 +78,7 @@ impl Note {
     }
 }
 
-/// Since when a graph keeps changes, and which are there.
+/// The range of changes that a graph keeps.
 #[derive(Debug)]
 pub(crate) struct KeptChanges {
     retention: Retention,
@@ -87,8 +89,9 @@ pub(crate) struct KeptChanges {
 }
 
 impl KeptChanges {
-    /// For a graph that is opened at `now`, whose newest version is `newest`. After a time without
-    /// changes, or a restore from a backup, keeping starts anew: commits may be missing.
+    /// Reads and updates the note of a graph that is opened at `now` with the newest version
+    /// `newest`. If changes were not kept, or the store was restored from a backup, the list starts
+    /// anew, since commits may be missing from the old one.
     pub(crate) fn open(
         notes: &Notes,
         keeping: Keeping,
@@ -105,7 +108,7 @@ impl KeptChanges {
         let note = match was_on.filter(is_same) {
             Some(note) if retention != Retention::None => note,
             _ => {
-                // Before the first version that a commit may get from now on.
+                // The last version before any that a commit can get from now on.
                 let before = CommitVersion(CommitVersion::first_at(now).0.saturating_sub(1));
                 let since = match retention {
                     Retention::None => CommitVersion::MAX,
@@ -137,7 +140,7 @@ impl KeptChanges {
         self.retention != Retention::None
     }
 
-    /// Since when changes are kept, and after which version they are all there.
+    /// The version at which the list began, and the version after which it is complete.
     pub(crate) fn range(&self) -> Option<(CommitVersion, CommitVersion)> {
         self.is_on().then(|| (self.since, self.oldest()))
     }
@@ -150,7 +153,7 @@ impl KeptChanges {
         self.has_rest.load(Ordering::Acquire)
     }
 
-    /// Stores after which version changes are there, and whether older rows may remain.
+    /// Stores the version after which the list is complete, and whether older rows may remain.
     fn put(&self, notes: &Notes, oldest: CommitVersion, has_rest: bool) -> Result<(), GraphError> {
         let note = Note {
             since: self.since,
@@ -167,7 +170,7 @@ impl KeptChanges {
         Ok(())
     }
 
-    /// The version up to which changes are too old at `now`.
+    /// The version up to which changes are past retention at `now`.
     fn horizon(&self, now: Instant) -> CommitVersion {
         match self.retention {
             Retention::For(micros) => {
@@ -178,8 +181,8 @@ impl KeptChanges {
     }
 }
 
-/// Deletes the rows of changes that are too old, and those that an interrupted deletion left.
-/// Returns how many.
+/// Deletes the rows of changes that are past retention, and those that an interrupted deletion
+/// left. Returns the number of deleted rows.
 ///
 /// # Errors
 /// When the store fails.
@@ -201,7 +204,7 @@ pub(crate) fn forget(graph: &Arc<Graph>) -> Result<usize, GraphError> {
 
 type RowKey = (Vec<u8>, Vec<u8>);
 
-/// Deletes all rows up to a version, in the whole table.
+/// Scans the whole table, and deletes all rows up to `horizon`.
 fn forget_anywhere(graph: &Arc<Graph>, horizon: CommitVersion) -> Result<usize, GraphError> {
     let (mut after, mut forgotten): (Option<RowKey>, _) = (None, 0);
     loop {
@@ -238,7 +241,7 @@ fn forget_anywhere(graph: &Arc<Graph>, horizon: CommitVersion) -> Result<usize, 
     }
 }
 
-/// Deletes the rows after one version up to another.
+/// Deletes the rows from one version up to another.
 fn forget_between(
     graph: &Arc<Graph>,
     from: CommitVersion,
@@ -270,7 +273,7 @@ fn forget_between(
         let is_full = keys.len() == STEP_ROWS;
         forgotten += keys.len();
         match keys.pop() {
-            // A full step may have left some: behind the rows that it has deleted.
+            // After a full step, further rows may follow the deleted ones.
             Some(last) if is_full => {
                 after = last;
                 after.push(0);
@@ -307,7 +310,7 @@ mod tests {
     use crate::registry::Registry;
     use crate::schema::NewPropertyKey;
 
-    /// A store whose graph `g` is opened again and again.
+    /// A store whose graph `g` is opened several times.
     struct Store {
         engine: Arc<MemoryEngine>,
         clock: Arc<ManualClock>,
@@ -334,7 +337,7 @@ mod tests {
             (graphs, graph)
         }
 
-        /// Makes commits, one a minute: each change of the schema is listed by one.
+        /// Makes commits, one a minute: each schema change causes one.
         fn commit(&mut self, graph: &Graph, count: usize) {
             for _ in 0..count {
                 self.clock.step(60_000_000);
@@ -416,7 +419,7 @@ mod tests {
         let left = listed(&graph, oldest).expect("these are kept");
         assert_eq!(forget(&graph).expect("deleted"), 100 - left);
         assert_eq!((rows(&graph), listed(&graph, oldest)), (left, Some(left)));
-        // From now on by age alone.
+        // Later deletions are by age alone.
         store.commit(&graph, 10);
         assert_eq!(forget(&graph).expect("deleted"), 10);
         assert_eq!(rows(&graph), left);

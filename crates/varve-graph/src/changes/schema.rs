@@ -1,9 +1,9 @@
-//! Changes of the schema in the list of changes.
+//! Schema changes in the list of changes.
 //!
-//! A change of the schema is not a commit. The batch that stores it writes a note with what it
-//! changes; before the change becomes visible, a commit lists that and removes the note. So a
-//! follower sees a label before its elements. After a crash in between, the graph lists the change
-//! when it is opened.
+//! A schema change is not a commit. The batch that stores it also writes a note that names the
+//! changed schema elements. Before the change becomes visible, a commit lists them and removes the
+//! note, so a follower sees a label before its elements. After a crash in between, the graph lists
+//! the change when it is opened.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::write::commit_unlatched;
 
 /// The name of the note.
 const NOTE: &str = "changes.schema";
-/// Bytes of an element in the note: its kind and its id.
+/// Bytes of a schema element in the note: its kind and its id.
 const BYTES: usize = 5;
 
-/// An element of the schema.
+/// A changed schema element.
 type Changed = (SchemaKind, u32);
 
-/// Adds a note with changed elements to a batch.
+/// Adds the note with changed schema elements to a batch.
 pub(crate) fn note_schema(batch: &mut Batch, changed: &[Changed]) {
     let mut note = Vec::with_capacity(changed.len() * BYTES);
     for (kind, id) in changed {
@@ -43,8 +43,8 @@ fn read_note(note: &[u8]) -> Vec<Changed> {
     each.collect()
 }
 
-/// Where the graph keeps changes: lists those that a crash left, and all further ones as the
-/// catalogue makes them.
+/// If the graph keeps changes: lists the schema changes that a crash left unlisted, and makes the
+/// catalogue list all later ones.
 ///
 /// # Errors
 /// When the store fails.
@@ -63,7 +63,7 @@ pub(crate) fn list_schema(graph: &Arc<Graph>) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Lists changes of the schema, and removes the note of them.
+/// Lists schema changes in a commit, which also removes the note.
 fn list(graph: &Arc<Graph>, changed: &[Changed]) -> Result<(), GraphError> {
     let ticket = commit_unlatched(graph, |emitter| {
         for (kind, id) in changed {
@@ -72,7 +72,7 @@ fn list(graph: &Arc<Graph>, changed: &[Changed]) -> Result<(), GraphError> {
         notes::remove_by(&mut emitter.batch, NOTE);
         Ok(())
     })?;
-    // Waits past the request's deadline: whether it is listed must be known.
+    // Without a deadline: the caller must know whether the change is listed.
     deadline::without_end(|| ticket.wait())?;
     Ok(())
 }

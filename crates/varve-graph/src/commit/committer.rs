@@ -1,12 +1,14 @@
 //! The committer: numbers commits, writes them in groups and publishes them, one group at a time.
 //!
-//! Without a sync to wait for, a commit that finds nobody writing is written in place, by the
-//! thread that prepared it: its rows and latches are still in that core's cache, and nobody has to
-//! be woken. What arrives meanwhile waits, and is written by the same thread next if it is little
-//! ([`LED_BYTES_MAX`]), else by the committer's own: who prepared a small commit may serve others.
-//! That thread also writes when syncs are to be waited for, and syncs at intervals; and when the
-//! engine says that a write may have to wait, unless who prepared it may. It is started when it is
-//! first needed, and ends when it had nothing to do for [`IDLE_MAX`].
+//! If no sync is needed and no thread is writing, the thread that prepared a commit writes it in
+//! place: its rows and latches are still in that core's cache, and no other thread has to be woken.
+//! Commits that arrive meanwhile wait. The same thread writes them next if they are small in all
+//! ([`LED_BYTES_MAX`]), because it may have other clients to serve; else the committer's own thread
+//! does.
+//!
+//! The committer's own thread also writes if each commit needs a sync, or if a write may block and
+//! the thread that prepared the commit must not. It syncs at intervals. It is started when it is
+//! first needed, and ends after it was idle for [`IDLE_MAX`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,10 +35,10 @@ pub enum DurabilityMode {
     /// When it is on stable storage; one sync for all commits that wait.
     #[default]
     Sync,
-    /// At once; what was acknowledged in the last interval may be lost with the power, not with the
-    /// process.
+    /// At once; a power failure may lose what was acknowledged in the last interval, the end of the
+    /// process does not.
     Interval(Duration),
-    /// At once; how much may be lost with the power is the operating system's choice.
+    /// At once; how much a power failure may lose depends on the operating system.
     None,
 }
 
@@ -50,32 +52,33 @@ impl std::fmt::Display for DurabilityMode {
     }
 }
 
-/// What the committer is started with.
+/// The options of a committer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommitterOptions {
     pub(crate) durability: DurabilityMode,
-    /// Bytes of batches put into one engine write.
+    /// The most bytes of batches in one engine write; a single larger batch is written alone.
     pub(crate) group_bytes_max: usize,
-    /// Bytes of batches that may wait; more is refused as busy.
+    /// The most bytes of batches that may wait; further commits are refused as busy.
     pub(crate) queue_bytes_max: usize,
-    /// How long the committer's own thread waits for work before it ends: [`IDLE_MAX`], but for
+    /// How long the committer's own thread waits for work before it ends: [`IDLE_MAX`], except in
     /// tests.
     pub(crate) idle_max: Duration,
 }
 
-/// See [`CommitterOptions::idle_max`]: writes that come one by one find the thread there.
+/// See [`CommitterOptions::idle_max`]: long enough that a client that writes one commit after
+/// another does not start a thread for each.
 pub(crate) const IDLE_MAX: Duration = Duration::from_secs(5);
-/// Groups that one thread writes in place before it goes back to its own work.
+/// The most groups that a thread writes in place before it returns to its own work.
 const LED_GROUPS_MAX: usize = 8;
-/// How far the stored version runs ahead where it is kept ahead, in microseconds.
+/// How far the stored version is ahead of the last commit (see `Shared::ahead`), in microseconds.
 const LEAD_MICROS: i64 = 1_000_000;
-/// Bytes of others' commits that it writes in all these, at most. Single inserts have some hundred
-/// each, and writing so much takes less than a millisecond.
+/// The most bytes of other threads' commits in these groups. A single insert has some hundred
+/// bytes, and a write of this size takes less than a millisecond.
 const LED_BYTES_MAX: usize = 64 << 10;
-/// The same for a thread that serves nobody else: some large batches, of which each would otherwise
-/// go to another core's cache.
+/// The same for a thread that serves no other client: room for some large batches, which would
+/// otherwise move to another core's cache.
 const LED_BYTES_MAX_WAITING: usize = 1 << 20;
-/// How long a thread has written when it takes on no more of others: its own client waits for its
+/// After this time a thread writes no further groups of others: its own client waits for its
 /// answer.
 const LED_TIME_MAX: Duration = Duration::from_millis(50);
 
@@ -83,13 +86,13 @@ const LED_TIME_MAX: Duration = Duration::from_millis(50);
 struct CommitterState {
     queue: Vec<Commit>,
     queued_bytes: usize,
-    /// The last version given to a commit, or promised to a reader as past.
+    /// The newest version that was assigned to a commit or fixed by a read.
     last: CommitVersion,
-    /// Somebody writes a group, and looks at the queue afterwards.
+    /// A thread is writing a group; it checks the queue afterwards.
     writing: bool,
-    /// When the oldest write was made that no sync has covered.
+    /// When the oldest write that no sync has covered was made.
     unsynced_since: Option<MonotonicInstant>,
-    /// The committer's own thread waits for the time to sync.
+    /// The committer's own thread is waiting for the next sync of an interval.
     timed: bool,
     stop: bool,
     /// The committer's own thread, or the last one.
@@ -103,20 +106,19 @@ struct Shared {
     arrived: Condvar,
     written: Condvar,
     published: AtomicU64,
-    /// The newest version that was given out, or read as past, as `state` has it: for those who
-    /// do not wait for that.
+    /// A copy of `CommitterState::last`, readable without the lock.
     numbered: AtomicU64,
     space: Arc<dyn Space>,
     clock: Arc<dyn Clock>,
     options: CommitterOptions,
-    /// What is stored as the last version, where that is kept ahead: no version that was given out
-    /// exceeds it once it is stored. Another row in another partition with each group would cost a
-    /// cluster more than most commits do.
+    /// Without snapshots (on a cluster): the version stored in [`COUNTER`], which is ahead of the
+    /// last commit, so that no stored commit has a greater one. On a cluster, one more row in
+    /// another partition with each group would cost more than most commits do.
     ahead: Option<AtomicU64>,
 }
 
-/// The committer of one graph. Dropping it stores what waits, then ends the thread; where nobody
-/// knows how long a write takes, it goes on by itself after [`CLOSE_WAIT_MAX`].
+/// The committer of one graph. Dropping it stores the waiting commits, then ends the thread. On a
+/// cluster the drop waits at most [`CLOSE_WAIT_MAX`], and the thread finishes by itself.
 pub(crate) struct Committer {
     shared: Arc<Shared>,
 }
@@ -124,7 +126,7 @@ pub(crate) struct Committer {
 const COUNTER_PARTITION: &[u8] = &[0];
 const LAST_VERSION: &[u8] = b"commit_version";
 
-/// The version of the last commit that a reader shows, or a later one that no later commit has.
+/// Reads the version of the last commit, or a later version that no later commit gets.
 pub(crate) fn stored_version(reader: &(impl Reader + ?Sized)) -> Result<CommitVersion, GraphError> {
     let stored = reader.get(COUNTER, COUNTER_PARTITION, LAST_VERSION)?;
     let Some(bytes) = stored else {
@@ -138,7 +140,7 @@ pub(crate) fn stored_version(reader: &(impl Reader + ?Sized)) -> Result<CommitVe
 }
 
 impl Committer {
-    /// Starts the committer of `space`, numbering on from the last stored version.
+    /// Creates the committer of `space`; its versions follow the last stored one.
     pub(crate) fn start(
         space: Arc<dyn Space>,
         clock: Arc<dyn Clock>,
@@ -163,12 +165,12 @@ impl Committer {
         Ok(Self { shared })
     }
 
-    /// Hands over a prepared commit.
+    /// Submits a prepared commit.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when too much waits, or an earlier write is decided by whoever opens the
-    /// graph next;
-    /// [`ErrorKind::Storage`] after a failed write. The commit's latches are released then.
+    /// [`ErrorKind::Busy`] when too many bytes wait, or the outcome of an earlier write is unknown
+    /// until the graph is opened again; [`ErrorKind::Storage`] after a failed write. The commit's
+    /// latches are released then.
     pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
         let mut state = self.shared.state.lock();
         if let Some(failed) = &state.failed {
@@ -197,7 +199,7 @@ impl Committer {
         Ok(())
     }
 
-    /// How far it has come, for those who read beside it.
+    /// The committer's progress, for concurrent readers.
     pub(crate) fn progress(&self) -> Progress {
         Progress::of(&self.shared)
     }
@@ -207,17 +209,17 @@ impl Committer {
         CommitVersion(self.shared.published.load(Ordering::Acquire))
     }
 
-    /// The newest version that a later commit cannot have: it was given out, stored or not, or read
-    /// as past.
+    /// The newest version that was assigned to a commit, stored or not, or fixed by a read. Later
+    /// commits get greater ones.
     pub(crate) fn numbered(&self) -> CommitVersion {
         CommitVersion(self.shared.numbered.load(Ordering::Acquire))
     }
 
-    /// Makes `version` past: every later commit gets a greater one, and commits up to it that are
-    /// being written are waited for. A read as of `version` gives the same answer from now on.
+    /// Fixes `version`: every later commit gets a greater one. Waits for the commits up to it that
+    /// are being written. From then on, a read as of `version` always gives the same answer.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when the time that this thread has is over first.
+    /// [`ErrorKind::Busy`] when this thread's deadline passes first.
     pub(crate) fn settle(&self, version: CommitVersion) -> Result<(), GraphError> {
         if version <= self.published() {
             return Ok(());
@@ -240,7 +242,7 @@ impl Drop for Committer {
         let shared = &self.shared;
         let mut state = shared.state.lock();
         state.stop = true;
-        // Without a thread it may have something to end, too.
+        // Starts a thread if none runs: it may have to sync, or to store the last version.
         shared.wake(state);
         state = shared.state.lock();
         if shared.ahead.is_some() {
@@ -254,21 +256,22 @@ impl Drop for Committer {
         let thread = state.thread.take();
         drop(state);
         if let Some(thread) = thread {
-            // The thread answers for its own panics.
+            // The thread handles its own panics.
             let _ = thread.join();
         }
     }
 }
 
 impl Shared {
-    /// Whether a thread that has prepared a commit writes it, which may wait for the disk or not.
+    /// Whether the thread that prepared a commit may write it; `may_wait`: whether that thread may
+    /// block.
     fn writes_in_place(&self, may_wait: bool) -> bool {
         self.options.durability != DurabilityMode::Sync
             && (may_wait || !self.space.write_may_wait())
     }
 
-    /// Writes what waits, on a thread that prepared a commit: its own, `others` bytes that waited
-    /// before, and a little more.
+    /// Writes the waiting commits on a thread that prepared one: its own, the `others` bytes that
+    /// waited before, and a few of those that arrive meanwhile.
     fn lead(
         self: &Arc<Self>,
         state: MutexGuard<'_, CommitterState>,
@@ -285,7 +288,7 @@ impl Shared {
                 self.write_group(group);
                 state = self.state.lock();
                 others += state.queued_bytes;
-                // Another thread may have found nobody writing in between.
+                // Another thread may have begun to write in between.
                 if state.writing
                     || state.queue.is_empty()
                     || others > led_bytes_max(may_wait)
@@ -302,7 +305,7 @@ impl Shared {
         }
     }
 
-    /// Leaves what is still to do to the committer's own thread.
+    /// Leaves the remaining work to the committer's own thread.
     fn rest(self: &Arc<Self>, state: MutexGuard<'_, CommitterState>) {
         let first_unsynced =
             matches!(self.options.durability, DurabilityMode::Interval(_)) && !state.timed;
@@ -353,7 +356,7 @@ impl Shared {
         group
     }
 
-    /// Gives out the versions up to `last`.
+    /// Marks the versions up to `last` as assigned or fixed.
     fn number(&self, state: &mut CommitterState, last: CommitVersion) {
         state.last = last;
         self.numbered.store(last.0, Ordering::Release);
@@ -404,7 +407,8 @@ impl Shared {
         }
     }
 
-    /// What to store as the last version with a group that ends with `last`.
+    /// The version to store with a group that ends with `last`; `None` if the stored one is still
+    /// ahead.
     fn version_to_store(&self, last: CommitVersion) -> Option<CommitVersion> {
         let Some(ahead) = &self.ahead else {
             return Some(last);
@@ -434,8 +438,8 @@ impl Shared {
         self.state.lock().failed = Some(CommitFailure { kind, message });
     }
 
-    /// What to tell the callers of a failed write. Unless nothing of it was stored, no later write
-    /// is taken.
+    /// The failure that the callers of a failed write get. Unless nothing of the write was stored,
+    /// all later commits are refused.
     fn fail(&self, error: &KvError) -> CommitFailure {
         let message: Arc<str> = error.to_string().into();
         match error {

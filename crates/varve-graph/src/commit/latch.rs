@@ -1,17 +1,17 @@
-//! Latches: short, in-process protection of elements and unique values between reading and
-//! publication.
+//! Latches: short, in-process locks on elements and unique values, held from the read of a commit
+//! to its publication.
 //!
-//! A fixed table of slots; a key maps to a slot by hash, so two keys may share one (they then wait
-//! for each other without need, which is harmless). A commit takes all its slots in ascending
-//! order, so commits never wait in a circle. Latches belong to the commit, not to a thread: the
-//! committer releases what another thread took.
+//! The table has a fixed number of slots, and a key's hash selects its slot. Two keys with the same
+//! slot wait for each other without need, which is harmless. A commit takes all its slots in
+//! ascending order, so there are no deadlocks. Latches belong to the commit, not to a thread: the
+//! committer releases latches that another thread took.
 //!
-//! A batch takes some hundred to some thousand latches, so taking one that is free is one atomic
-//! operation, and there are so many slots that two batches on their way seldom share one. Vertices
-//! and unique values have slots of two bytes, shared or exclusive; edges are only ever latched
-//! exclusively, so theirs are single bits. Slots are made in segments when they are first needed,
-//! so that a graph that is hardly written has few. Who must wait does so at one place for the whole
-//! table: that is rare.
+//! A batch takes some hundred to some thousand latches. So taking a free one is one atomic
+//! operation, and with this number of slots two concurrent batches seldom share one. Vertices and
+//! unique values have slots of two bytes, held shared or exclusively; edges are only latched
+//! exclusively, so their slots are single bits. Slots are allocated in segments on first use, so a
+//! graph with few writes has few. Waiting is rare, so all waiting threads share one condition
+//! variable.
 
 use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
@@ -22,30 +22,31 @@ use rustc_hash::FxHashMap;
 use crate::deadline;
 use crate::error::GraphError;
 
-/// Slots for vertices and unique values; the first is the schema's alone.
+/// The number of slots for vertices and unique values; the first is reserved for the schema.
 const SLOTS: u32 = 1 << 19;
-/// Slots for edges.
+/// The number of slots for edges.
 const EDGE_SLOTS: u32 = 1 << 22;
 const BITS: u32 = u64::BITS;
-/// Slots, or words of edges' slots, that are made together.
+/// Slots, or 64-bit words of edge slots, in one segment.
 const SEGMENT: usize = 1 << 12;
 
-/// In a slot: it is held exclusively.
+/// Flag of a slot: held exclusively.
 const EXCLUSIVE: u16 = 1 << 15;
-/// In a slot: somebody waits to hold it exclusively, so new shared holders let him pass.
+/// Flag of a slot: a thread waits to hold it exclusively, so no new shared holder gets it.
 const AWAITED: u16 = 1 << 14;
-/// The most commits that hold a slot shared; the rest is the two flags.
+/// The most commits that can hold a slot shared; the bits above are the flags.
 const SHARED_MAX: u16 = AWAITED - 1;
 
-/// What a latch protects, and how: the slot, edges' after the others, and in the lowest bit whether
-/// exclusively.
+/// A request for a latch: the slot (those of edges follow the others), and in the lowest bit
+/// whether it is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LatchKey(u32);
 
 impl LatchKey {
-    /// Every write holds it from before it looks at the schema until it is stored.
+    /// Every write holds this latch, shared, from before it reads the schema until it is stored.
     pub(crate) const SCHEMA: Self = Self(0);
-    /// For who waits until all writes with an older schema have ended.
+    /// The schema's latch, exclusive: acquiring it waits until all writes with an older schema have
+    /// ended.
     pub(crate) const SCHEMA_EXCLUSIVE: Self = Self(1);
 
     /// For a key that will be changed.
@@ -53,13 +54,13 @@ impl LatchKey {
         Self(slot_of(key) << 1 | 1)
     }
 
-    /// For an edge that will be changed; `key` is its source's partition key and its clustering key
-    /// there.
+    /// For an edge that will be changed; `key` is its partition key and clustering key at its
+    /// source.
     pub(crate) fn edge(key: &[u8]) -> Self {
         Self((SLOTS + (hash(key) & (EDGE_SLOTS - 1))) << 1 | 1)
     }
 
-    /// For a key that must stay as it is.
+    /// For a key that must not change.
     pub(crate) fn shared(key: &[u8]) -> Self {
         Self(slot_of(key) << 1)
     }
@@ -87,13 +88,13 @@ fn slot_of(key: &[u8]) -> u32 {
 pub(crate) struct Latches {
     slots: Segmented<AtomicU16>,
     edges: Segmented<AtomicU64>,
-    /// Threads that wait, or are about to look again before they do.
+    /// The number of threads that wait, or are about to.
     waiting: AtomicUsize,
     parked: Mutex<()>,
     freed: Condvar,
 }
 
-/// So many numbers, all zero at first.
+/// A fixed number of integers, zero at first, allocated in segments on first use.
 #[derive(Debug)]
 struct Segmented<T>(Box<[OnceLock<Box<[T]>>]>);
 
@@ -110,7 +111,7 @@ impl<T: Default> Segmented<T> {
     }
 }
 
-/// Latches held by one commit; released when dropped.
+/// The latches held by one commit; dropping it releases them.
 #[derive(Debug)]
 pub(crate) struct LatchSet {
     table: Arc<Latches>,
@@ -128,11 +129,11 @@ impl Latches {
         })
     }
 
-    /// Takes every latch of `keys`, waiting for those that are taken.
+    /// Takes every latch of `keys`, and waits for those that others hold.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy) when the time that this thread has is over
-    /// first; none is held then.
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy) when this thread's deadline passes first; none
+    /// is held then.
     pub(crate) fn acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> Result<LatchSet, GraphError> {
         let mut held = normalized(keys);
         let missed = held
@@ -151,7 +152,7 @@ impl Latches {
         self.set(Vec::new())
     }
 
-    /// Takes every latch of `keys` if none is taken; otherwise none.
+    /// Takes every latch of `keys` if all are free; otherwise none.
     pub(crate) fn try_acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> Option<LatchSet> {
         let mut held = normalized(keys);
         let taken = held.iter().position(|key| !self.try_lock(*key));
@@ -173,7 +174,7 @@ impl Latches {
         }
         let slot = self.slots.at(slot);
         let taken = if key.is_exclusive() {
-            // Whoever else waited asks for it anew.
+            // This clears `AWAITED`; other waiting threads set it again.
             slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
                 (state & !AWAITED == 0).then_some(EXCLUSIVE)
             })
@@ -187,7 +188,7 @@ impl Latches {
 
     /// Makes the shared latch of the only holder exclusive.
     fn try_raise(&self, key: LatchKey) -> bool {
-        // Whoever waits asks for it anew.
+        // This clears `AWAITED`; waiting threads set it again.
         let raised = |state| (state & !AWAITED == 1).then_some(EXCLUSIVE);
         let slot = self.slots.at(key.slot());
         slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, raised)
@@ -211,11 +212,10 @@ impl Latches {
         (self.edges.at(slot / BITS), 1 << (slot % BITS))
     }
 
-    /// Waits until `key` could be taken, and takes it. `false` if the time of this thread was over
+    /// Waits until `key` is free, and takes it. Returns `false` if this thread's deadline passes
     /// first.
     fn wait_for(&self, key: LatchKey) -> bool {
-        // Counted before the last look, so whoever frees the slot after that look sees that
-        // somebody waits.
+        // Counted before the last attempt, so a thread that frees the slot after it sees the count.
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut parked = self.parked.lock();
         let asks = key.is_exclusive() && key.slot() < SLOTS;
@@ -234,7 +234,8 @@ impl Latches {
             }
         };
         if asks && !taken {
-            // Whom it kept out looks again, and who else waits exclusively asks for it anew.
+            // Threads that the flag kept out try again, and others that wait for the exclusive
+            // latch set it again.
             self.slots
                 .at(key.slot())
                 .fetch_and(!AWAITED, Ordering::AcqRel);
@@ -245,21 +246,22 @@ impl Latches {
         taken
     }
 
-    /// Wakes those who wait, after slots were freed.
+    /// Wakes the waiting threads after slots were freed.
     fn wake(&self) {
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            // Who looked before the slots were freed is parked once this lock is had.
+            // Once this lock is taken, every thread whose attempt preceded the release waits on
+            // `freed`.
             drop(self.parked.lock());
             self.freed.notify_all();
         }
     }
 }
 
-/// Ascending by slot, one key a slot, exclusive if one of them is.
+/// Sorts the keys by slot and keeps one for each, exclusive if one of them is.
 fn normalized(mut keys: Vec<LatchKey>) -> Vec<LatchKey> {
     keys.sort_unstable();
-    // Of two on one slot the exclusive one comes later.
+    // Of two keys with one slot, the exclusive one is the later.
     keys.dedup_by(|later, earlier| {
         let same = later.slot() == earlier.slot();
         if same {
@@ -271,8 +273,8 @@ fn normalized(mut keys: Vec<LatchKey>) -> Vec<LatchKey> {
 }
 
 impl LatchSet {
-    /// Takes one more latch exclusively without waiting. `false` when another commit holds it, or
-    /// this one holds its slot shared.
+    /// Takes one more exclusive latch without waiting. Returns `false` if another commit holds its
+    /// slot, or this one holds it shared.
     pub(crate) fn try_add(&mut self, key: LatchKey) -> bool {
         if let Some(held) = self.held.iter().find(|held| held.slot() == key.slot()) {
             return held.is_exclusive();
@@ -284,8 +286,8 @@ impl LatchSet {
         taken
     }
 
-    /// Takes one more latch without waiting, also exclusively where this commit alone holds it
-    /// shared. `false` when others are in the way.
+    /// Takes one more latch without waiting; makes a shared one exclusive if this commit is its
+    /// only holder. Returns `false` if other commits prevent it.
     pub(crate) fn try_hold(&mut self, key: LatchKey) -> bool {
         let same = |held: &LatchKey| held.slot() == key.slot();
         let Some(at) = self.held.iter().position(same) else {
@@ -305,13 +307,13 @@ impl LatchSet {
         alone
     }
 
-    /// What is held.
+    /// The latches held.
     pub(crate) fn held(&self) -> &[LatchKey] {
         &self.held
     }
 
-    /// Takes more latches without waiting. `false` when another commit holds one of them, or this
-    /// one holds a slot shared that is asked for exclusively; those before it are held then.
+    /// Takes more latches without waiting. Returns `false` if another commit holds one of them, or
+    /// this one holds the slot of an exclusive one shared; the latches before it are held then.
     pub(crate) fn try_add_all(&mut self, keys: Vec<LatchKey>) -> bool {
         let held = self
             .held
@@ -428,7 +430,8 @@ mod tests {
             {
                 std::thread::yield_now();
             }
-            // It comes while the waiter is there, or after; in either case nobody frees the latch.
+            // This request arrives while the other thread waits, or after; in both cases no latch
+            // is freed.
             drop(take(&table, vec![LatchKey::shared(b"a")]));
             assert!(waiter.join().expect("it ends"));
         });

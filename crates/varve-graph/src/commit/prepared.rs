@@ -1,5 +1,5 @@
-//! A prepared commit: a batch whose rows still miss their commit version, and all that is done once
-//! they have it.
+//! A prepared commit: a batch whose rows lack their commit version, and what is done after it is
+//! assigned.
 
 use varve_encoding::change;
 use varve_encoding::key::EVENT_SUFFIX;
@@ -12,28 +12,29 @@ use super::several;
 use super::ticket::{CommitFailure, Completer};
 use crate::error::ErrorKind;
 
-/// Places in a batch that take the commit's version once it is known.
+/// The positions in a batch at which the commit's version is filled in after it is assigned.
 ///
-/// A commit that gives an element several events has several versions, one after another: an event
-/// takes that of its `number`.
+/// A commit with several events of one element has several consecutive versions. The `number` of an
+/// event is the offset of its version from the first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stamps {
-    /// Positions of rows: the version goes to [`VERSION_AT`] within.
+    /// Positions of rows; the version is at [`VERSION_AT`] within the row.
     rows: Vec<usize>,
-    /// Positions right after event clustering keys: the inverted version goes before.
+    /// Positions right after clustering keys of events; the inverted version ends there.
     keys: Vec<usize>,
-    /// The events that take a later version than the first: number, and position.
+    /// Events with a later version than the first: number and position.
     later_rows: Vec<(u8, usize)>,
     later_keys: Vec<(u8, usize)>,
-    /// The position right after the keys of the record of a commit with several versions.
+    /// The position right after the keys of [`several`]'s record.
     record: Option<usize>,
-    /// Positions right after the keys of rows of the table `change`, which miss the partition and
+    /// Positions right after the keys of rows of the table `change`, which lack the partition and
     /// the last version.
     changes: Vec<usize>,
 }
 
 impl Stamps {
-    /// The row at `position` (as [`Batch::put`] returned it) misses the version of that number.
+    /// Adds the row at `position` (as [`Batch::put`] returned it), which lacks the version of that
+    /// number.
     pub(crate) fn row(&mut self, position: usize, number: u8) {
         match number {
             0 => self.rows.push(position),
@@ -41,8 +42,7 @@ impl Stamps {
         }
     }
 
-    /// The event at `position` misses the version of that number in the row and in the clustering
-    /// key.
+    /// Adds the event at `position`, whose row and clustering key lack the version of that number.
     pub(crate) fn event(&mut self, position: usize, number: u8) {
         self.row(position, number);
         match number {
@@ -51,24 +51,24 @@ impl Stamps {
         }
     }
 
-    /// The clustering key that ends at `position` misses its inverted version.
+    /// Adds the clustering key that ends at `position`, which lacks its inverted version.
     pub(crate) fn key(&mut self, position: usize) {
         self.keys.push(position);
     }
 
-    /// The keys that end at `position` are those of [`several`]'s record, and miss the day and the
+    /// Adds the keys of [`several`]'s record, which end at `position` and lack the day and the
     /// inverted version.
     pub(crate) fn record(&mut self, position: usize) {
         self.record = Some(position);
     }
 
-    /// The row of the table `change` whose keys end at `position` misses its partition and its
+    /// Adds the row of the table `change` whose keys end at `position` and lack their partition and
     /// version.
     pub(crate) fn change(&mut self, position: usize) {
         self.changes.push(position);
     }
 
-    /// How many versions the commit has.
+    /// The number of versions that the commit has.
     pub(crate) fn versions(&self) -> usize {
         let numbers = self.later_rows.iter().map(|(number, _)| *number);
         usize::from(numbers.max().unwrap_or(0)) + 1
@@ -109,28 +109,31 @@ impl Stamps {
 
 /// A prepared commit.
 pub(crate) struct Commit {
-    /// What counted as now when it was prepared: its version is not before, even if the clock has
-    /// gone back since.
+    /// [`Graph::now`](crate::Graph::now) when the commit was prepared. The version is not earlier,
+    /// even if the clock was turned back since.
     pub(crate) now: Instant,
-    /// Its version must be before this instant.
+    /// The first version must be before this instant.
     pub(crate) end: Option<End>,
     pub(crate) batch: Batch,
     pub(crate) stamps: Stamps,
     pub(crate) latches: LatchSet,
     pub(crate) completer: Completer,
-    /// Whether the thread that submits it may wait for the disk: it serves nobody else.
+    /// Whether the thread that submits the commit may block for the disk: it serves no other
+    /// client.
     pub(crate) may_wait: bool,
     /// Called after publication, before the latches are released.
     pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
 }
 
 impl Commit {
-    /// Its last version, if `first` is its first: as of that all of it is visible.
+    /// The last version of the commit whose first is `first`: a read as of it sees the whole
+    /// commit.
     pub(super) fn last_version(&self, first: CommitVersion) -> CommitVersion {
         first.plus(self.stamps.versions() - 1)
     }
 
-    /// Releases its latches and notifies its caller that it is stored up to `version`, or why not.
+    /// Releases the latches and completes the ticket with `version`, the last one, or with the
+    /// failure.
     pub(super) fn complete(self, version: CommitVersion, failure: Option<CommitFailure>) {
         if let (None, Some(published)) = (&failure, self.published) {
             published(version);
@@ -141,7 +144,7 @@ impl Commit {
     }
 }
 
-/// The first end of a period that starts with a commit.
+/// The earliest end of the periods that start with a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) at: Instant,
@@ -149,7 +152,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// The earlier one.
+    /// Returns the earlier of two ends.
     pub(crate) fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         one.into_iter().chain(other).min_by_key(|end| end.at)
     }
@@ -162,12 +165,12 @@ pub(crate) enum EndOf {
     ValidTo,
     /// The label's time to live.
     TimeToLive,
-    /// The first of the states that a sequenced update changes.
+    /// The end of the first state that a sequenced update changes.
     State,
 }
 
 impl EndOf {
-    /// What to tell when it has passed: nothing would be left of the period.
+    /// The failure when this end has passed: the period would be empty.
     pub(super) fn passed(self) -> CommitFailure {
         let (kind, message) = match self {
             Self::ValidTo => (

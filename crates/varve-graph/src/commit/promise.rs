@@ -1,10 +1,11 @@
-//! What readers have read as past, kept over restarts.
+//! The versions that reads have fixed, remembered over restarts.
 //!
-//! A read as of a transaction time makes that time past: later commits get greater versions. The
-//! committer keeps that in memory. A restart with a clock that was turned back would forget it, so
-//! a bound is stored that no such time exceeds. It lies a little ahead, which makes one small write
-//! for all reads of that while, and none for reads up to the newest commit, whose version is stored
-//! anyway. An orderly stop takes the rest of the lead back.
+//! A read as of a transaction time fixes that time: later commits get greater versions. The
+//! committer keeps the newest fixed version in memory. After a restart with a clock that was turned
+//! back, it would be unknown, so an upper bound of all fixed versions is stored. The bound is a
+//! second ahead, so one small write serves all reads of that second. A read up to the newest commit
+//! needs no bound, since the version of that commit is stored anyway. An orderly stop lowers the
+//! bound to the newest fixed version.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::CLOSE_WAIT_MAX;
 use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
 
-/// How far the stored bound lies ahead of what was asked for, in microseconds.
+/// How far the stored bound is ahead of the version that needs it, in microseconds.
 const LEAD_MICROS: i64 = 1_000_000;
 
 const PARTITION: &[u8] = &[0];
@@ -31,28 +32,28 @@ pub(crate) struct Promise(Arc<StoredBound>);
 
 struct StoredBound {
     space: Arc<dyn Space>,
-    /// Whether storing it may take as long as the store is away.
+    /// Whether a write may wait for an absent cluster: the engine has no snapshots.
     may_wait: bool,
-    /// No time that was read as past exceeds it. What is stored is not less, but where a store that
-    /// cannot be written is done without.
+    /// The upper bound of the fixed versions. The stored bound is not less, unless a local store
+    /// could not be written.
     bound: AtomicU64,
-    /// The greatest time that was read as past, by this process or as the stored bound says.
+    /// The newest version that this process has fixed, or the bound stored by an earlier one.
     newest: AtomicU64,
     storing: Mutex<Storing>,
     stored: Condvar,
 }
 
-/// How it is stored where that may take as long as the store is away.
+/// The state of storing the bound on a cluster.
 #[derive(Default)]
 struct Storing {
     under_way: bool,
-    /// Attempts that have failed, and why the last one did.
+    /// The number of failed attempts, and the reason of the last one.
     failures: u64,
     failure: String,
 }
 
 impl Promise {
-    /// Reads the bound; also gives the version that every commit's must exceed.
+    /// Reads the stored bound. Returns it too: every later commit must get a greater version.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -75,16 +76,16 @@ impl Promise {
         Ok((promise, CommitVersion(stored)))
     }
 
-    /// Makes sure that a restart will know `version` as past.
+    /// Ensures that `version` is still fixed after a restart.
     ///
-    /// A store of this process alone that cannot be written does not keep anybody from reading: the
-    /// promise then holds until the process ends, and storing it is tried again after a while. One
-    /// that does not say whether it can is waited for; and as others may write there later, who
-    /// would not know of it, what it does not take is not promised.
+    /// If the store belongs to this process alone and cannot be written, reads go on: `version` is
+    /// fixed until the process ends, and the bound is stored with a later read. On a cluster this
+    /// waits until the bound is stored, and fails if it cannot be stored, since another server may
+    /// lead the graph next and would not know the bound.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when the time that this thread has is over first, or such a store does
-    /// not take it.
+    /// [`ErrorKind::Busy`] when this thread's deadline passes first, or a cluster does not store
+    /// the bound.
     pub(crate) fn cover(&self, version: CommitVersion) -> Result<(), GraphError> {
         let kept = &self.0;
         kept.newest.fetch_max(version.0, Ordering::Relaxed);
@@ -104,7 +105,7 @@ impl Promise {
                 let ahead = version.instant().plus_micros(LEAD_MICROS);
                 let bound = CommitVersion::last_at(ahead).max(version);
                 if !kept.may_wait {
-                    // It holds as long as the process does.
+                    // If this fails, `version` is fixed until the process ends.
                     let _ = kept.store(bound);
                     kept.bound.store(bound.0, Ordering::Release);
                     break;
@@ -122,8 +123,8 @@ impl Promise {
         Ok(())
     }
 
-    /// Has the bound stored by a thread of its own, as nobody knows how long a cluster takes.
-    /// `false` if there is none to be had.
+    /// Stores the bound on a new thread, since a write to a cluster may take any time. Returns
+    /// `false` if no thread can be started.
     fn begin(&self, bound: CommitVersion) -> bool {
         let kept = Arc::clone(&self.0);
         let work = move || kept.finish(bound);
@@ -134,7 +135,7 @@ impl Promise {
 
 impl StoredBound {
     fn finish(&self, bound: CommitVersion) {
-        // The engine answers for its panics; nobody is to wait for ever for one.
+        // The engine reports its panics; here they only must not leave readers waiting for ever.
         let stored = catch_unwind(AssertUnwindSafe(|| self.store(bound)));
         let mut storing = self.storing.lock();
         storing.under_way = false;
@@ -165,11 +166,11 @@ impl Drop for Promise {
         let newest = kept.newest.load(Ordering::Relaxed);
         let mut storing = kept.storing.lock();
         let has_lead = (1..kept.bound.load(Ordering::Acquire)).contains(&newest);
-        // While a write is under way the lead stays: a restart then numbers on from it.
+        // While a write is running the bound stays: the versions of a restart follow it.
         if storing.under_way || !has_lead {
             return;
         }
-        // If it cannot be taken back, versions jump by the lead.
+        // If the bound cannot be lowered, versions jump by the lead.
         if !kept.may_wait {
             let _ = kept.store(CommitVersion(newest));
             return;

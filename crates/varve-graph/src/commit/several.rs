@@ -1,10 +1,10 @@
 //! Commits with several versions.
 //!
-//! An event's key is its element and its commit version, so a commit that gives an element several
-//! events takes several versions, one after another and within one microsecond. They become visible
-//! together. A read as of one of them but the last would see a part of the commit; so such a commit
-//! leaves a record in `tx`, by which a version that a reader names is rounded up to the end of its
-//! commit. A read as of an instant needs no look: it ends with the microsecond.
+//! An event's key is its element and its commit version, so a commit with several events of one
+//! element takes several consecutive versions within one microsecond. They become visible together.
+//! A read as of any of them but the last would see a part of the commit. So such a commit writes a
+//! record to `tx`, by which a version in a request is rounded up to the last one of its commit. A
+//! read as of an instant needs no record, since it includes the whole microsecond.
 
 use varve_encoding::datum;
 use varve_encoding::key::EVENT_SUFFIX;
@@ -19,7 +19,7 @@ use crate::error::GraphError;
 pub(super) const DAY_BYTES: usize = 4;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
-/// What kind of record it is.
+/// The kind of the record.
 const KIND: &str = "versions";
 
 /// The partition of `tx` that a commit's records are in.
@@ -28,7 +28,7 @@ pub(super) fn day(version: CommitVersion) -> [u8; DAY_BYTES] {
     u32::try_from(day).unwrap_or(u32::MAX).to_be_bytes()
 }
 
-/// Leaves the record if the commit has several versions.
+/// Adds the record to the batch if the commit has several versions.
 pub(crate) fn record(batch: &mut Batch, stamps: &mut Stamps) {
     let versions = stamps.versions();
     if versions == 1 {
@@ -46,8 +46,8 @@ pub(crate) fn record(batch: &mut Batch, stamps: &mut Stamps) {
     stamps.record(at);
 }
 
-/// The last version of the commit that `version` belongs to, or `version` itself if it is that or
-/// nobody's. The commits up to it must be visible.
+/// Returns the last version of the commit that `version` belongs to, or `version` if it belongs to
+/// none. The commits up to `version` must be visible.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -90,7 +90,7 @@ pub(crate) fn end_of_commit(
     end
 }
 
-/// How many versions the commit of a record has; `None` for records of another kind.
+/// The number of versions of a record's commit; `None` for records of another kind.
 fn versions_of(record: &[u8]) -> Result<Option<u64>, GraphError> {
     let Datum::Map(members) = datum::decode(record)? else {
         return Ok(None);

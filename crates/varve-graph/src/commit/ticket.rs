@@ -1,4 +1,4 @@
-//! Tickets: how the caller of a commit learns that it is stored.
+//! Tickets, by which the caller of a commit waits until it is stored.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use varve_model::CommitVersion;
 use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
 
-/// Why a commit failed, cheap to hand to every commit of a group.
+/// Why a commit failed; cheap to clone for every commit of a group.
 #[derive(Debug, Clone)]
 pub(crate) struct CommitFailure {
     pub(crate) kind: ErrorKind,
@@ -32,8 +32,8 @@ struct Shared {
     done: Condvar,
 }
 
-/// A commit on its way. Await it, or block on [`Ticket::wait`]. Dropping it does not cancel the
-/// commit.
+/// The future outcome of a submitted commit. Await it, or block on [`Ticket::wait`]. Dropping the
+/// ticket does not cancel the commit.
 #[derive(Debug)]
 #[must_use = "an unwaited ticket says nothing about whether the commit is stored"]
 pub struct Ticket(Arc<Shared>);
@@ -59,8 +59,8 @@ impl Ticket {
     /// Blocks until the commit is stored as the configured durability says.
     ///
     /// # Errors
-    /// When it could not be stored; [`ErrorKind::OutcomeUnknown`] when the time that this thread
-    /// has is over first: the commit goes on then, and may be stored.
+    /// When the commit could not be stored; [`ErrorKind::OutcomeUnknown`] when this thread's
+    /// deadline passes first: the commit goes on then, and may be stored.
     pub fn wait(self) -> Result<CommitVersion, GraphError> {
         let mut state = self.0.state.lock();
         loop {

@@ -1,4 +1,4 @@
-//! Commits that are written at once.
+//! Groups: commits that are written as one batch.
 
 use smallvec::SmallVec;
 use varve_kv::Batch;
@@ -6,18 +6,18 @@ use varve_model::CommitVersion;
 
 use super::super::prepared::{Commit, EndOf};
 
-/// What is written at once.
+/// A group of commits.
 pub(super) struct Group {
     pub(super) commits: Vec<Commit>,
     /// The first version of each commit, ascending.
     pub(super) versions: SmallVec<[CommitVersion; 4]>,
     /// The last version of the last commit; `None` when there is none.
     pub(super) last: Option<CommitVersion>,
-    /// Commits whose end has passed: they are not stored.
+    /// Commits whose version would reach their [`End`](super::super::prepared::End): not stored.
     pub(super) late: Vec<(Commit, EndOf)>,
 }
 
-/// The batches of a group as one.
+/// Joins the batches of a group.
 pub(super) fn joined(commits: &mut [Commit]) -> Batch {
     let mut batch = Batch::new();
     if let Some((first, others)) = commits.split_first_mut() {
@@ -27,8 +27,8 @@ pub(super) fn joined(commits: &mut [Commit]) -> Batch {
     batch
 }
 
-/// Gives commits their versions, from `first` on; parts those whose end the version has reached
-/// that they would have.
+/// Assigns versions to commits, from `first` on. A commit whose version would reach its end gets
+/// none and goes to [`Group::late`].
 pub(super) fn numbered(group: Vec<Commit>, first: CommitVersion) -> Group {
     let mut numbers = Numbers {
         next: first,
@@ -58,7 +58,7 @@ pub(super) fn numbered(group: Vec<Commit>, first: CommitVersion) -> Group {
     }
 }
 
-/// The versions that a group was given.
+/// The versions assigned to a group so far.
 struct Numbers {
     next: CommitVersion,
     versions: SmallVec<[CommitVersion; 4]>,
@@ -66,7 +66,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Gives a commit its version, or says which end that would have reached.
+    /// Assigns a version to a commit, or returns what ends its period before that version.
     fn give(&mut self, commit: &Commit) -> Option<EndOf> {
         let version = self.next.with_room(commit.stamps.versions());
         if let Some(end) = commit.end.filter(|end| end.at <= version.instant()) {

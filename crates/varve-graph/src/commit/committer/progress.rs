@@ -1,4 +1,4 @@
-//! What a reader knows of the commits that are under way.
+//! The progress of commits, for concurrent readers.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,21 +9,21 @@ use super::Shared;
 use crate::deadline;
 use crate::error::ErrorKind;
 
-/// How waiting for commits ended.
+/// The result of waiting for commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// They are wholly stored, or given up.
+    /// They are stored as a whole, or given up.
     Stored,
-    /// One of them failed so that nobody knows how much of it is stored, until the server is
-    /// started again.
+    /// One of them failed, and it is unknown how much of it is stored until the server is
+    /// restarted.
     Failed,
-    /// The same, until the graph is opened anew, by whichever server.
+    /// The same, until a server opens the graph again.
     Undecided,
-    /// The time that this thread has was over first.
+    /// This thread's deadline has passed first.
     TooLong,
 }
 
-/// How far a committer has come.
+/// The progress of a committer.
 #[derive(Clone)]
 pub(crate) struct Progress(Arc<Shared>);
 
@@ -32,12 +32,12 @@ impl Progress {
         Self(Arc::clone(shared))
     }
 
-    /// The newest version of which anything can be stored now.
+    /// The newest version that can be stored, in whole or in part, by now.
     pub(crate) fn numbered(&self) -> CommitVersion {
         CommitVersion(self.0.numbered.load(Ordering::Acquire))
     }
 
-    /// Waits until each commit up to `version` is wholly stored, or given up.
+    /// Waits until each commit up to `version` is stored as a whole, or given up.
     pub(crate) fn wait(&self, version: CommitVersion) -> Waited {
         let stored = || self.0.published.load(Ordering::Acquire) >= version.0;
         if stored() {

@@ -1,4 +1,4 @@
-//! Who writes what: a thread that prepared a commit writes its own and little besides.
+//! Which thread writes which commits: one that prepared a commit writes it, and few others.
 
 use std::thread;
 
@@ -14,7 +14,7 @@ use super::*;
 /// The thread that wrote a batch, by name, and its bytes.
 type Write = (String, usize);
 
-/// A space whose first write waits until the gate is open, and that remembers who wrote.
+/// A space whose first write blocks until the gate is open, and that records the writing threads.
 struct Gated {
     space: Arc<dyn Space>,
     open: Mutex<bool>,
@@ -85,12 +85,12 @@ fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) 
     (commit, ticket)
 }
 
-/// How long it is done again: what is always slow is to fail, not to stay.
+/// How long a test is retried: one that is always slow must fail, not hang.
 const AGAIN_MAX: Duration = Duration::from_secs(20);
 
-/// The writes, when `count` commits of `bytes` each arrive while the thread `first`, which may wait
-/// or not, writes its own. Where they took so long to come that `first` rightly left them to
-/// others, it is done again.
+/// The writes, when `count` commits of `bytes` each arrive while the thread `first` writes its own;
+/// `may_wait` is that of `first`. Retries if the commits arrived so late that `first` rightly left
+/// them to others.
 fn writes(count: usize, bytes: usize, may_wait: bool) -> Vec<Write> {
     let begun = MonotonicInstant::now();
     loop {
@@ -169,7 +169,7 @@ fn a_thread_that_may_wait_writes_large_ones_too() {
     assert_eq!(written_by(&writes, "varve-commit"), 0, "{writes:?}");
 }
 
-/// That the label's time to live ends at this instant.
+/// The end of a label's time to live at this instant.
 fn ends(at: i64) -> Option<End> {
     Some(End {
         at: Instant(at),
@@ -181,7 +181,7 @@ fn ends(at: i64) -> Option<End> {
 fn an_end_is_compared_with_the_commits_own_version() {
     let latches = Latches::new();
     let first = CommitVersion::first_at(Instant(1000));
-    // More than have room in a microsecond: the later ones' versions are of the next.
+    // More than fit in a microsecond: the versions of the later ones are in the next.
     let later = first.plus(299).instant();
     assert_eq!(later, Instant(1001));
     let commits = |late: bool| {
@@ -232,8 +232,8 @@ fn a_group_of_which_nothing_is_left_uses_up_no_version() {
     assert_eq!(committer.published(), version);
 }
 
-/// Where another row with each group is dear, the last version is stored ahead, now and then;
-/// numbers are never used twice.
+/// On a cluster the stored version is ahead of the last commit and is written now and then; no
+/// version is assigned twice.
 #[test]
 fn a_version_that_is_kept_ahead_is_above_all_that_were_given() {
     let (engine, _) = varve_testkit::ReplicatedEngine::new(&[]);
@@ -267,7 +267,7 @@ fn a_version_that_is_kept_ahead_is_above_all_that_were_given() {
     let last = write(&crashed);
     assert!(bound < last && last < stored());
 
-    // Whoever starts after a crash knows the bound only.
+    // After a crash, a start knows only the stored bound.
     let next = start();
     let bound = stored();
     assert_eq!(next.published(), bound);
@@ -301,7 +301,7 @@ fn a_commit_with_several_versions_has_them_in_one_microsecond() {
     assert_eq!(group.last, Some(CommitVersion::first_at(Instant(1002))));
 }
 
-/// The thread ends after each pause, and no commit is left behind by one that ends.
+/// The thread ends after each pause, and no commit stays in the queue when it ends.
 #[test]
 fn a_thread_that_ends_when_idle_is_started_again() {
     for durability in [

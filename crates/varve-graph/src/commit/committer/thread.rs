@@ -1,5 +1,4 @@
-//! The committer's own thread: it is started when there is work for it, and ends when there was
-//! none for some seconds.
+//! The committer's own thread: it is started when it has work, and ends after some idle seconds.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,19 +9,20 @@ use varve_kv::{Batch, Durability};
 
 use super::{CommitterState, DurabilityMode, Shared, put_version};
 
-/// What the committer's own thread has to do.
+/// The next work of the committer's own thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// To sync.
+    /// A sync is due.
     Sync,
-    /// To write commits, or to end.
+    /// Commits wait, or the committer ends.
     Commits,
-    /// Nothing, for a long time.
+    /// Nothing for [`CommitterOptions::idle_max`](super::CommitterOptions::idle_max).
     None,
 }
 
 impl Shared {
-    /// Wakes the committer's own thread, or starts it. Without one, this thread does its work.
+    /// Wakes the committer's own thread, or starts it. If it cannot be started, the calling thread
+    /// does its work.
     pub(super) fn wake(self: &Arc<Self>, mut state: MutexGuard<'_, CommitterState>) {
         if state.running {
             drop(state);
@@ -37,7 +37,7 @@ impl Shared {
         match started {
             Ok(thread) => {
                 if let Some(ended) = state.thread.replace(thread) {
-                    // It waits for nothing any more, and answers for its own panics.
+                    // It has ended or is about to, and handles its own panics.
                     let _ = ended.join();
                 }
             }
@@ -48,8 +48,8 @@ impl Shared {
         }
     }
 
-    /// Runs; should that ever panic, every commit that waits or comes is refused and its latches
-    /// are released, so that nobody waits for ever.
+    /// Runs the loop. After a panic, all waiting and later commits are refused and their latches
+    /// are released, so that no thread waits for ever.
     fn run_to_the_end(&self) {
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
         if ended.is_err() {
@@ -75,7 +75,7 @@ impl Shared {
                 drop(state);
                 if let Err(error) = self.space.sync() {
                     self.fail(&error);
-                    // A sync that failed for want of space is tried again after another interval.
+                    // If the disk was full, the sync is retried after another interval.
                     let now = MonotonicInstant::now();
                     self.state.lock().unsynced_since.get_or_insert(now);
                 }
@@ -92,8 +92,8 @@ impl Shared {
         self.state.lock().running = false;
     }
 
-    /// Stores the last version as it is, where it is kept ahead: the next start then numbers on
-    /// from it.
+    /// Stores the last version itself where the stored one is ahead of it, so that the versions of
+    /// the next start follow it directly.
     fn take_back(&self) {
         let Some(ahead) = &self.ahead else { return };
         let state = self.state.lock();
@@ -105,11 +105,11 @@ impl Shared {
         }
         let mut batch = Batch::new();
         put_version(&mut batch, last);
-        // Without it versions jump by the lead.
+        // If this fails, versions jump by the lead.
         let _ = self.space.write(&batch, Durability::Buffered);
     }
 
-    /// Waits for the time to sync; or for commits that nobody else writes, or for the end.
+    /// Waits for the next sync, for commits that no other thread writes, or for the end.
     fn wait_for_work(&self, state: &mut MutexGuard<'_, CommitterState>) -> Work {
         let mut waited_enough = false;
         loop {
