@@ -1,9 +1,9 @@
-//! Backups: a copy of every graph as of one moment each, with a checksum of every file.
+//! Backups: a consistent copy of every graph, with a checksum of every file.
 //!
-//! A backup is a folder: `graphs/<graph>/` holds what the engine can open as a space, `MANIFEST`
-//! names every file with its length and its checksum. The manifest is written last and made
-//! durable, so a folder without one is a backup that was cut short. The engine keeps serving
-//! meanwhile. Graphs are independent, so each is copied as of a moment of its own.
+//! A backup is a folder: `graphs/<graph>/` is a space that the engine can open, `MANIFEST` lists
+//! every file with its length and its checksum. The manifest is written last and synced, so a
+//! folder without one is an incomplete backup. The engine serves requests meanwhile. The copies of
+//! different graphs may be of different points in time, since graphs are independent.
 //!
 //! The manifest is text, one item a line:
 //!
@@ -29,39 +29,39 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::{ErrorKind, GraphError};
 use crate::registry::Registry;
 
-/// The name of the manifest within a backup.
+/// The file name of the manifest within a backup.
 pub const MANIFEST: &str = "MANIFEST";
 /// The first line of a manifest of this version.
 const HEAD: &str = "varve-backup 1";
 /// The folder of the graphs within a backup.
 const GRAPHS: &str = "graphs";
-/// Bytes of a file that are read at once.
+/// Bytes that one read of a file takes.
 const READ_BYTES: usize = 1 << 20;
 
 /// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupFile {
-    /// Its path below the backup's folder.
+    /// The path below the backup's folder.
     pub path: PathBuf,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
-    /// Its XXH3.
+    /// The XXH3 checksum.
     pub checksum: u64,
 }
 
-/// What a backup holds.
+/// The content of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupManifest {
-    /// When it was begun, in microseconds since 1970.
+    /// When the backup began, in microseconds since 1970.
     pub created: i64,
     /// The graphs.
     pub graphs: Vec<String>,
-    /// The files of all of them.
+    /// The files of all graphs.
     pub files: Vec<BackupFile>,
 }
 
 impl BackupManifest {
-    /// The bytes of all files.
+    /// The total bytes of all files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
@@ -122,12 +122,12 @@ impl BackupManifest {
     }
 }
 
-/// Writes a backup of all graphs, the system graph among them, into the new folder `target`; those
+/// Writes a backup of all graphs, including the system graph, into the new folder `target`. Graphs
 /// that cannot be opened ([`Registry::unopened`]) are left out.
 ///
 /// # Errors
-/// [`ErrorKind::Existed`] when there is something at `target`; else when a graph cannot be copied
-/// or a file not written. What was written is left there, without a manifest.
+/// [`ErrorKind::Existed`] when `target` exists; else when a graph cannot be copied or a file cannot
+/// be written. The files written so far stay there, without a manifest.
 pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest, GraphError> {
     if target.exists() {
         let message = format!(
@@ -182,7 +182,8 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
 /// Reads the manifest of a backup.
 ///
 /// # Errors
-/// When there is none, or it does not read: the backup was cut short, or it is none.
+/// When the manifest does not exist or cannot be read: the backup is incomplete, or the folder is
+/// not a backup.
 pub fn read_manifest(source: &Path) -> Result<BackupManifest, GraphError> {
     let path = source.join(MANIFEST);
     let text = fs::read_to_string(&path).map_err(|error| {
@@ -203,7 +204,7 @@ pub fn read_manifest(source: &Path) -> Result<BackupManifest, GraphError> {
 /// Reads every file of a backup and compares it with the manifest.
 ///
 /// # Errors
-/// When a file is missing, too long, too short or damaged; the text names it.
+/// When a file is missing, too long, too short or damaged; the message names it.
 pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
     let manifest = read_manifest(source)?;
     for file in &manifest.files {
@@ -214,8 +215,8 @@ pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
 }
 
 /// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then
-/// open, and checks every byte on the way. Until all is there and on stable storage the folder has
-/// the mark [`RESTORE_INCOMPLETE`]; then it gets a number of its own ([`restored`]).
+/// open, and verifies the checksum of every file. The folder has the mark [`RESTORE_INCOMPLETE`]
+/// until all files are on stable storage and the copy has its own number ([`restored`]).
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file
@@ -240,8 +241,7 @@ pub fn restore_backup(source: &Path, graphs: &Path) -> Result<BackupManifest, Gr
     Ok(manifest)
 }
 
-/// Stores the number of this copy of a backup, which no other copy has: the present instant in
-/// microseconds.
+/// Stores the unique number of this copy of a backup: the present instant in microseconds.
 fn number_copy(graphs: &Path) -> Result<(), GraphError> {
     let path = graphs.join(RESTORED);
     let number = SystemClock.now().0;
@@ -252,8 +252,8 @@ fn number_copy(graphs: &Path) -> Result<(), GraphError> {
     written.map_err(|error| failed(&path, &error))
 }
 
-/// The number of the restored copy of a backup in a folder, 0 if it is none: see
-/// [`crate::GraphOptions::restored`].
+/// Reads the number of the restored copy of a backup in a folder; 0 if the folder is not a restored
+/// copy. See [`crate::GraphOptions::restored`].
 ///
 /// # Errors
 /// When the folder's mark cannot be read.
@@ -269,7 +269,7 @@ pub fn restored(graphs: &Path) -> Result<u64, GraphError> {
     }
 }
 
-/// Refuses to restore to a folder with anything in it.
+/// Refuses to restore into a folder that is not empty.
 fn check_empty(graphs: &Path) -> Result<(), GraphError> {
     let mut inside = fs::read_dir(graphs).map_err(|error| failed(graphs, &error))?;
     if inside.next().is_none() {
@@ -311,7 +311,7 @@ fn compare(source: &Path, file: &BackupFile, bytes: u64, checksum: u64) -> Resul
     Err(GraphError::new(ErrorKind::Storage, message))
 }
 
-/// Reads a file piece by piece; returns its length and checksum.
+/// Reads a file in pieces, each passed to `piece_read`; returns its length and checksum.
 fn read_through(
     path: &Path,
     piece_read: &mut dyn FnMut(&[u8]) -> Result<(), GraphError>,

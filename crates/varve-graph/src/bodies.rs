@@ -1,8 +1,8 @@
-//! What schema tasks do to elements: removing those of a label, and building or removing index
-//! entries. What jobs do is brought by the program that opens the graph.
+//! The work of schema tasks on elements: removing the elements of a label, and building or removing
+//! index entries. Jobs are implemented by the program that opens the graph.
 //!
-//! Every body works in chunks of ordinary commits, so readers and writers go on meanwhile, history
-//! is kept, and a task that was interrupted simply runs again.
+//! Every body works in chunks of ordinary commits. So readers and writers are not blocked, history
+//! is kept, and an interrupted task simply runs again.
 
 mod olap;
 
@@ -28,10 +28,10 @@ use crate::write::{Missing, Mutation, WriteRequest};
 /// Elements removed in one commit.
 const CHUNK: usize = 500;
 
-/// The work of tasks that are jobs (scripts, algorithms), brought by the program that opens the
-/// graph.
+/// The implementation of tasks that are jobs (scripts, algorithms), provided by the program that
+/// opens the graph.
 pub trait Jobs: Send + Sync {
-    /// Does a job's work and returns its result, as [`TaskBodies::run`].
+    /// Runs a job and returns its result, as [`TaskBodies::run`].
     ///
     /// # Errors
     /// As [`TaskBodies::run`].
@@ -42,15 +42,15 @@ pub trait Jobs: Send + Sync {
         progress: &TaskProgress,
     ) -> Result<String, GraphError>;
 
-    /// Says who knows whether a job's owner may run it. Jobs that a server begins to run before
-    /// wait for it.
+    /// Sets the check of jobs' owners. Where jobs have owners, those that are started before wait
+    /// for the check.
     fn check_owners_by(&self, check: Arc<OwnerCheck>) {
         let _ = check;
     }
 }
 
-/// Refuses a job if its owner, as tasks name it, may not run it now: by the graph's name, what the
-/// job does, and the owner.
+/// A check that refuses a job whose owner may not run it now. Its arguments are the name of the
+/// graph, the type of the task, and the owner as stored in the task.
 pub type OwnerCheck = dyn Fn(&str, TaskType, &str) -> Result<(), GraphError> + Send + Sync;
 
 /// The bodies of one graph's tasks.
@@ -72,7 +72,7 @@ impl TaskBodies for ElementBodies {
     fn run(&self, task: &TaskSpec, progress: &TaskProgress) -> Result<String, GraphError> {
         let closed = || GraphError::new(ErrorKind::IllegalState, "The graph is closed");
         let graph = self.graph.upgrade().ok_or_else(closed)?;
-        // Writes that began with the schema before this task's first step have ended after this.
+        // From here on, no write runs with a schema from before the task's first step.
         graph.await_older_writes();
         match (task.task_type, task.subject, &self.jobs) {
             (TaskType::RemoveSchema, Some(subject), _) => remove(&graph, subject, progress),
@@ -235,7 +235,7 @@ enum Doomed {
     Edges(EdgeLabelId),
 }
 
-/// Deletes the elements of a label by a walk over all of their kind.
+/// Deletes the elements of a label by a scan of all vertices or edges.
 fn scanned(graph: &Arc<Graph>, doomed: Doomed, progress: &TaskProgress) -> Result<(), GraphError> {
     let table = match doomed {
         Doomed::Vertices(_) => VERTEX,
@@ -250,10 +250,10 @@ fn scanned(graph: &Arc<Graph>, doomed: Doomed, progress: &TaskProgress) -> Resul
     })
 }
 
-/// The element that a row is about, if it is one of those that are looked for.
+/// Returns the element of a row if it is one that the scan looks for.
 type OfRow<'a> = dyn Fn(&Row<'_>) -> Result<Option<ElementId>, GraphError> + 'a;
 
-/// Walks over a table and hands on the elements that `of_row` finds, [`CHUNK`] of them at most at a
+/// Scans a table and passes the elements that `of_row` finds to `work`, at most [`CHUNK`] at a
 /// time.
 fn each_chunk(
     graph: &Graph,
@@ -262,7 +262,7 @@ fn each_chunk(
     of_row: &OfRow<'_>,
     work: &mut dyn FnMut(Vec<ElementId>) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {
-    /// Rows looked at between two looks at the progress.
+    /// Rows read between two checks of the progress.
     const STEP: usize = 10_000;
     let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
     loop {
@@ -296,7 +296,8 @@ fn each_chunk(
     }
 }
 
-/// The element of a row that may be doomed. What a vertex will be, its row does not tell.
+/// The element of a row, if it may have the label. A vertex whose row does not decide for ever may
+/// have it later.
 fn doomed_id(
     doomed: Doomed,
     partition: &[u8],
@@ -319,7 +320,7 @@ fn doomed_id(
     }
 }
 
-/// Those of the vertices that have the label now or will have it.
+/// The vertices among `ids` that have the label now or will have it.
 fn with_label(
     graph: &Graph,
     ids: Vec<ElementId>,

@@ -155,7 +155,7 @@ impl Graph {
 
     /// Calls `visit` with the changes of each commit after `since`, in order. Stops when `visit`
     /// breaks, or when `goes_on`, called before each read but the first, returns false. Returns the
-    /// last version that was visited completely; if it is not the newest, a further call can
+    /// version up to which all changes were visited; if it is not the newest, a further call can
     /// continue from there. Returns `None` if changes after `since` are no longer kept, or `since`
     /// is newer than the graph.
     ///

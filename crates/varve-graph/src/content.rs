@@ -1,8 +1,8 @@
-//! Reading elements' content: the bytes that [`crate::Graph::with_vertex`] and query visitors hand
-//! out.
+//! Reading the content of elements: the bytes that [`crate::Graph::with_vertex`] and query visitors
+//! pass on.
 //!
-//! For writers of answers that need no owned element. What the bytes look like stays the business
-//! of `varve-encoding`.
+//! For code that writes answers and needs no owned element. Only `varve-encoding` knows the byte
+//! format.
 
 pub use crate::query::owned_value;
 pub use varve_encoding::row::{PropertyReader, edge_parts, vertex_parts};

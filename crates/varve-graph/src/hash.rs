@@ -1,5 +1,5 @@
-//! Hashes of what clients name, for tables in memory: seeded anew in each process, so that nobody
-//! outside can choose ids whose hashes fall together. What is stored has hashes of its own.
+//! Hashes of ids and values that clients choose, for tables in memory. The seed is random in each
+//! process, so clients cannot choose ids with colliding hashes. Stored hashes use other functions.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ pub(crate) fn of(bytes: &[u8]) -> u64 {
     xxh3_64_with_seed(bytes, *SEED)
 }
 
-/// A hash of bytes that is wide enough to stand for them.
+/// A hash of bytes, wide enough to identify them.
 pub(crate) fn wide(bytes: &[u8]) -> u128 {
     xxh3_128_with_seed(bytes, *SEED)
 }

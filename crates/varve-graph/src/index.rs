@@ -1,9 +1,9 @@
 //! Indexes: which entries an element has, how text is split into words, and the building and
 //! removing of whole indexes.
 //!
-//! Entries are hints (see `docs/architecture.md`): they say where an element *may* match. So an
-//! entry is a pure function of the index label, the element's id and its properties, and whoever
-//! writes an element derives the entries of its old and new state and stores the difference.
+//! Entries are hints (see `docs/architecture.md`): an entry says that an element *may* match. An
+//! entry is a pure function of the index label, the element's id and its properties. So each write
+//! of an element derives the entries of its old and new state and stores the difference.
 
 mod derived;
 mod derived_rebuild;

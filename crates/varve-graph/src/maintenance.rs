@@ -1,5 +1,4 @@
-//! Work that no request waits for: tidying past boundaries, forgetting by retention, purging on
-//! demand.
+//! Background work: tidying boundaries that have passed, and retention; and purging on demand.
 
 mod purge;
 mod retention;

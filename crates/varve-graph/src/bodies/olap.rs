@@ -1,5 +1,5 @@
-//! Clearing a property of offline analysis: its values go from all vertices, now and in plans.
-//! History keeps them.
+//! Clearing a property of offline analysis: removes its values from the present and planned states
+//! of all vertices. History keeps them.
 
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ pub(super) fn clear(
     })
 }
 
-/// The vertex of a row that has the property. What it will be, its row does not tell.
+/// The vertex of a row, if it may have the property. A vertex whose row does not decide for ever
+/// may have it later.
 fn holder(
     key: PropertyKeyId,
     partition: &[u8],
@@ -54,7 +55,8 @@ fn holder(
     Ok(Some(ElementId::Vertex(id)))
 }
 
-/// Changes the vertices in one commit; those that are gone meanwhile are left out.
+/// Changes the vertices in one commit. Halves the batch after [`ErrorKind::NotFound`], to leave out
+/// vertices that were deleted meanwhile.
 fn clear_each(graph: &Arc<Graph>, key: PropertyKeyId, ids: &[ElementId]) -> Result<(), GraphError> {
     if ids.is_empty() {
         return Ok(());

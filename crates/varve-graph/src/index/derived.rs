@@ -1,10 +1,10 @@
-//! Derived indexes: entries that the program which opens a graph makes from its elements, beside
-//! those of index labels.
+//! Derived indexes: entries that the program which opens a graph computes from its elements, in
+//! addition to those of index labels.
 //!
-//! An entry is a pure function of an element's id and content, so whoever writes the element puts
-//! the difference between the entries of its old and of its new state, and moves what is gone to
-//! the past's index, exactly as for index labels. Entries are hints here too: a reader fetches the
-//! element and asks whether it has the entry at its point of time.
+//! An entry is a pure function of an element's id and content. So each write of an element stores
+//! the difference between the entries of its old and new state, and moves the entries that are gone
+//! to the table `event_index`, as for index labels. These entries are hints too: a reader fetches
+//! the element and checks that it has the entry at the point read.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub const DERIVED_FIRST_BYTES_MAX: usize = 255;
 /// Every graph has it; derivers use other numbers.
 pub const GIVEN_EDGE_IDS: u32 = u32::MAX;
 
-/// Says which entries elements have.
+/// Computes the derived entries of elements.
 pub trait Deriver: Send + Sync {
     /// Adds the entries of an element whose row has this content ([`crate::content`]).
     ///
@@ -37,13 +37,13 @@ pub trait Deriver: Send + Sync {
     ) -> Result<(), GraphError>;
 }
 
-/// Where the deriver of a graph comes from when the graph is opened.
+/// The source of a graph's deriver when the graph is opened.
 pub trait DeriverSource: Send + Sync {
-    /// The deriver of the graph of that name, by what the graph has stored; `None` when it has
-    /// none.
+    /// The deriver of the graph with that name, as its stored notes require; `None` if it has no
+    /// deriver.
     ///
     /// # Errors
-    /// When what it has stored is damaged.
+    /// When the stored notes are damaged.
     fn deriver(
         &self,
         graph: &str,
@@ -59,7 +59,8 @@ pub struct DerivedEntries {
     element: Vec<u8>,
 }
 
-/// Where an entry's partition key begins and ends, and where its clustering key ends.
+/// The positions of an entry's keys in `DerivedEntries::bytes`: the partition key is before
+/// `middle`, the clustering key after it.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: u32,
@@ -68,9 +69,9 @@ struct Span {
 }
 
 impl DerivedEntries {
-    /// Adds an entry of the index `index`: `first` is the part that its partition has, `further`
-    /// are ordered values ([`varve_encoding::index`]), by which the entries of a partition stand
-    /// before they stand by their elements.
+    /// Adds an entry of the index `index`. `first` is the value in its partition key. `further` are
+    /// ordered values ([`varve_encoding::index`]): entries of a partition are ordered by them
+    /// first, then by element.
     ///
     /// # Panics
     /// When `first` is longer than [`DERIVED_FIRST_BYTES_MAX`].
@@ -84,25 +85,25 @@ impl DerivedEntries {
         self.spans.push(Span { start, middle, end });
     }
 
-    /// How many there are.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// The bytes of all keys.
+    /// The total bytes of all keys.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Partition and clustering keys, in no order; some may come twice.
+    /// The partition and clustering keys, in no order; an entry may occur twice.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.spans.iter().map(|span| self.keys(*span))
     }
@@ -117,13 +118,13 @@ impl DerivedEntries {
             .expect("an element is bounded at megabytes, and so are its entries")
     }
 
-    /// Whether this entry is among them.
+    /// Whether an entry has these keys.
     #[must_use]
     pub fn contain(&self, partition: &[u8], clustering: &[u8]) -> bool {
         self.iter().any(|entry| entry == (partition, clustering))
     }
 
-    /// Puts them in ascending order, each once.
+    /// Sorts the entries and removes duplicates.
     fn sort(&mut self) {
         let mut spans = std::mem::take(&mut self.spans);
         spans.sort_unstable_by(|a, b| self.keys(*a).cmp(&self.keys(*b)));
@@ -131,8 +132,7 @@ impl DerivedEntries {
         self.spans = spans;
     }
 
-    /// The entries that `old` has and `new` has not are shown to `gone`, the others way round to
-    /// `come`.
+    /// Calls `gone` with each entry that only `old` has, and `come` with each that only `new` has.
     pub(crate) fn compare<'a>(
         old: &'a mut Self,
         new: &'a mut Self,
@@ -169,7 +169,7 @@ pub(crate) fn may_have_derived(deriver: Option<&dyn Deriver>, id: &ElementId) ->
     deriver.is_some() || given_edge_id(id).is_some()
 }
 
-/// The entries that `deriver` makes of an element's state, and the one of an edge's given id.
+/// The entries that `deriver` computes from an element's state, and that of an edge's given id.
 pub(crate) fn derived_entries(
     deriver: Option<&dyn Deriver>,
     id: &ElementId,
@@ -190,8 +190,8 @@ pub(crate) fn derived_entries(
     Ok(entries)
 }
 
-/// The given id of an edge. A sort value of a declared label that looks like one gets a useless
-/// entry.
+/// The given id of an edge. A sort value of a declared label that looks like a given id gets a
+/// useless entry.
 fn given_edge_id(id: &ElementId) -> Option<VertexId> {
     match id {
         ElementId::Edge(edge) => given_id(&edge.sort_values),
@@ -199,7 +199,7 @@ fn given_edge_id(id: &ElementId) -> Option<VertexId> {
     }
 }
 
-/// The first value of [`GIVEN_EDGE_IDS`] for an id. Long ids with a common prefix share one.
+/// The first value of an id's entry in [`GIVEN_EDGE_IDS`]. Long ids with a common prefix share it.
 pub(crate) fn given_first(id: &VertexId) -> Vec<u8> {
     let mut first = key::vertex_id(id);
     first.truncate(DERIVED_FIRST_BYTES_MAX);

@@ -1,5 +1,5 @@
-//! Adding the entries of derived indexes to what is stored, and taking away those that it has no
-//! more.
+//! Adding the missing entries of derived indexes to stored elements, and removing the obsolete
+//! ones.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::graph::Graph;
 use crate::maintenance::{States, is_put, states};
 use crate::write::{Emitter, commit_internal, current_rows};
 
-/// Adds every entry that the graph's deriver makes and that is missing: of present elements, and of
-/// events for reads of the past. `wanted` says of which elements, by their content. Writers keep
-/// entries up to date meanwhile, so this may be interrupted and repeated at any point.
+/// Adds every missing entry that the graph's deriver computes: of present elements, and of events
+/// for reads of the past. `wanted` selects the elements by their content. Writers keep entries up
+/// to date meanwhile, so this may be interrupted and repeated at any point.
 ///
-/// Entries that `former` makes of these elements, and that no state of theirs has any more, are
-/// deleted. What nobody names so is left: it costs a look each, and stays when its element is
-/// purged.
+/// Entries that `former` computes from these elements, and that no state of them has any more, are
+/// deleted. Other obsolete entries stay, also when their element is purged; each costs a read when
+/// a search meets it.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -53,8 +53,9 @@ pub fn rebuild_derived(
     Ok(())
 }
 
-/// Shows every state that is stored, present ones before those of the past, until `visit` breaks;
-/// of an edge on its source's side. One that changes meanwhile may come twice, and is not missed.
+/// Calls `visit` with every stored state until it breaks: present states first, then those of
+/// events; for an edge, those stored at its source. A state that moves to another table meanwhile
+/// may be visited twice, but is not missed.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -93,9 +94,9 @@ pub fn visit_states(
     Ok(())
 }
 
-/// Deletes the entries that `former` makes of any state of an element and that are none any more.
-/// What is none of those that count now or may later leaves the present's index; for the past's if
-/// another state had it.
+/// Deletes the obsolete entries that `former` computes from the states of an element. An entry that
+/// no present or planned state has is removed from `index`; if a past state has it, it is put into
+/// `event_index`, else removed from there too.
 fn forget(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -129,7 +130,8 @@ fn forget(
     for key in gone.difference(&present) {
         emitter.batch.delete(INDEX, &key.0, &key.1);
         if past.contains(key) {
-            // While the state that followed had it too, it was in the present's index only.
+            // It may be in `index` only: an entry moves to `event_index` only when no later state
+            // has it.
             emitter.batch.put(EVENT_INDEX, &key.0, &key.1, &[]);
         } else {
             emitter.batch.delete(EVENT_INDEX, &key.0, &key.1);
@@ -149,7 +151,7 @@ fn keys_of(
     Ok(keys.collect())
 }
 
-/// The state that a row holds, of an edge on its source's side.
+/// The state in a row; `None` for an edge's row at its target, and for rows without a state.
 fn state(
     table: TableId,
     partition: &[u8],
@@ -181,7 +183,7 @@ fn state(
     }))
 }
 
-/// Adds the entries of states that were found in `table`, which are of the elements `ids`.
+/// Adds the entries of the states `found` in `table`, whose elements are `ids`.
 fn add(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -192,7 +194,8 @@ fn add(
     let deriver = graph.deriver();
     let of = |id: &ElementId, content: &[u8]| derived_entries(deriver.as_deref(), id, content);
     if table != EVENT {
-        // What was found may have changed since, before this commit took its latches.
+        // The states found may have changed before this commit took its latches, so rows are read
+        // again.
         for (id, current) in ids.iter().zip(current_rows(graph.reader(), ids)?) {
             let Some(current) = current.filter(|it| it.header.kind == RowKind::Put) else {
                 continue;

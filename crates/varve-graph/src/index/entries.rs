@@ -10,26 +10,29 @@ use varve_model::{EdgeId, ElementId, IndexLabel, Properties, Value, VertexId, Ve
 
 use super::tokenizer;
 
-/// One row of the `index` (or, once its values are gone, the `event_index`) table.
+/// One row of the table `index`, or of `event_index` once no present or planned state has its
+/// values.
 ///
-/// The order is that of partition, then clustering, so sorted lists of old and new entries can be
-/// compared.
+/// Entries are ordered by partition, then clustering key, so sorted lists of old and new entries
+/// can be compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexEntry {
     /// Partition key.
     pub partition: Vec<u8>,
     /// Clustering key.
     pub clustering: Vec<u8>,
-    /// Whether it is a unique index's: it says who holds values now or later, and has no past.
+    /// Whether the entry is of a unique index: it names a present or later holder of the values,
+    /// and is never in `event_index`.
     pub unique: bool,
 }
 
 /// The entries that `label` has for the element `id` with `properties`, ascending and each once;
 /// none when the index does not cover the element.
 ///
-/// A secondary or shard index needs the first field, a unique index all of them; later missing
-/// fields of the former are stored as missing. Of a collection each distinct member is indexed, of
-/// a searched text each distinct word.
+/// An element without the first field has no entry, and in a unique index one without any of the
+/// fields has none. Other missing fields of a secondary or shard index are stored as missing. Each
+/// distinct member of a collection gets an entry, and in a search index each distinct word of a
+/// text.
 #[must_use]
 pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> Vec<IndexEntry> {
     let mut element = Vec::with_capacity(32);
@@ -71,7 +74,7 @@ pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> V
         IndexType::Unique => unique_entry(label, properties, element)
             .into_iter()
             .collect(),
-        // All values in the clustering key, so that a range on the first one is one scan too.
+        // All values are in the clustering key, so that a range of the first one is one scan too.
         IndexType::Shard => {
             let mut further = Vec::with_capacity(element.len() + 16);
             for field in &label.fields[1..] {
@@ -99,7 +102,7 @@ pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> V
     }
 }
 
-/// The entries of an element with several values for an indexed key: those for each of the values.
+/// The entries of an element with several values of an indexed key: those of each value.
 fn entries_of_many(
     label: &IndexLabel,
     id: &ElementId,
@@ -130,8 +133,9 @@ fn words_of(value: &Value) -> Vec<String> {
     }
 }
 
-/// A unique index has no buckets: equal values must meet in one partition. Several elements may
-/// have an entry there: one may hold the values now and another from some later instant on.
+/// The entry in a unique index. It has no buckets, so that equal values are in one partition.
+/// Several elements may have an entry there: one may hold the values now and another from some
+/// later instant on.
 fn unique_entry(
     label: &IndexLabel,
     properties: &Properties,
@@ -149,7 +153,7 @@ fn unique_entry(
     })
 }
 
-/// In which of `buckets` partitions the entries of an element lie.
+/// The number of the partition, of `buckets`, that has an element's entries.
 fn bucket_of(element: &[u8], buckets: u8) -> u8 {
     if buckets <= 1 {
         return 0;

@@ -1,4 +1,4 @@
-//! Who holds a value of a unique index.
+//! The holders of a value of a unique index.
 
 use varve_encoding::key;
 use varve_encoding::tables::INDEX;
@@ -7,8 +7,9 @@ use varve_model::ElementId;
 
 use crate::error::GraphError;
 
-/// The elements that have, had or will have the values of a unique index's partition: usually none
-/// or one. Its state at an instant says whether it has them then.
+/// The elements with an entry in a partition of a unique index: they have, had or will have its
+/// values. Usually there are none or one. Whether an element has the values at an instant depends
+/// on its state then.
 pub(crate) fn holders(reader: &dyn Reader, partition: &[u8]) -> Result<Vec<ElementId>, GraphError> {
     let mut holders = Vec::new();
     let range = ClusteringRange::all();

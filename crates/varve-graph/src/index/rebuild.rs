@@ -1,7 +1,8 @@
-//! Building the entries of an index label from what is stored, and removing them, as work of tasks.
+//! Building the entries of an index label from stored elements, and removing them, as work of
+//! tasks.
 //!
-//! Writers keep an index up to date from the moment its label exists, and a task begins only when
-//! writes that began before have ended; so building adds what is missing and may be interrupted and
+//! Writers keep an index up to date as soon as its label exists, and a task begins only when all
+//! earlier writes have ended. So building adds the missing entries, and may be interrupted and
 //! repeated at any point.
 
 use std::sync::Arc;
@@ -22,20 +23,19 @@ use crate::hash::IdMap;
 use crate::tasks::TaskProgress;
 use crate::write::{Current, Emitter, commit_internal, current_rows, decode_element};
 
-/// Elements, or entries, taken into one commit.
+/// Elements, or entries, in one commit.
 const CHUNK: usize = 500;
-/// Rows looked at between two looks at the progress.
+/// Rows read between two checks of the progress.
 pub(super) const STEP: usize = 20_000;
 
 /// Partition and clustering keys of entries.
 pub(super) type Keys = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Adds every entry of `label` that is missing: of present elements, and of events for reads of the
-/// past.
+/// Adds every missing entry of `label`: of present elements, and of events for reads of the past.
 ///
 /// # Errors
-/// When two elements hold the same values of a unique index now or at a later instant, the task was
-/// cancelled, or the store fails.
+/// When two elements hold the same values of a unique index now or at a later instant, when the
+/// task was cancelled, or when the store fails.
 pub(crate) fn rebuild(
     graph: &Arc<Graph>,
     label: &Arc<IndexLabel>,
@@ -54,7 +54,8 @@ pub(crate) fn rebuild(
             let (ids, claims) = (ids(&found), claims(label, &found));
             commit_internal(graph, &ids, &claims, |emitter| {
                 let mut claimed = IdMap::default();
-                // What was found may have changed since, before this commit took its latches.
+                // The states found may have changed before this commit took its latches, so rows
+                // are read again.
                 let rows = current_rows(graph.reader(), &ids)?;
                 ids.iter().zip(rows).try_for_each(|(id, current)| {
                     add_present(emitter, graph, label, (id, current), &claims, &mut claimed)
@@ -94,9 +95,9 @@ pub(crate) fn rebuild(
     Ok(())
 }
 
-/// Refuses values that two elements hold at one instant from now on: also planned ones, of which
-/// each is an event whose element had others when its entry was added. All entries are there by
-/// now, so writers let no new ones come.
+/// Refuses values that two elements hold at one instant, now or later. This includes planned
+/// states, which are not checked when their entries are added. All entries exist by now, so writers
+/// prevent new conflicts.
 fn check_unique(
     graph: &Arc<Graph>,
     label: &IndexLabel,
@@ -158,9 +159,9 @@ pub(super) fn ids(found: &[StoredState]) -> Vec<ElementId> {
     ids
 }
 
-/// The rows in which states of a unique index claim their values. A commit latches them, so that no
-/// writer claims one at the same time; a state that changed since it was found has claimed its
-/// values itself.
+/// The partitions in which states claim their values of a unique index. The commit latches them, so
+/// that no writer claims a value at the same time. If a state changed since it was found, its
+/// writer has claimed the new values.
 fn claims(label: &IndexLabel, found: &[StoredState]) -> Vec<Vec<u8>> {
     if label.index_type != IndexType::Unique {
         return Vec::new();
@@ -175,9 +176,8 @@ fn claims(label: &IndexLabel, found: &[StoredState]) -> Vec<Vec<u8>> {
     entries.map(|entry| entry.partition).collect()
 }
 
-/// The state of a row, if `label` has an entry of it. One without is passed over, also when it has
-/// changed by the time its chunk is committed: a writer that changes it puts the new entries
-/// itself.
+/// The state of a row, if `label` has an entry for it. Other rows are skipped, even if they change
+/// before their chunk is committed: the writer that changes one puts the new entries.
 fn wanted(
     label: &IndexLabel,
     vertices: bool,
@@ -263,7 +263,7 @@ fn holds_now(
         ElementId::Vertex(id) => graph.vertex(id, now)?.map(Element::Vertex),
         ElementId::Edge(id) => graph.edge(id, now)?.map(Element::Edge),
     };
-    // The id may have passed to an element of another label.
+    // The id may belong to an element of another label by now.
     let element = element.filter(|element| label.base == base_of(element));
     Ok(element.is_some_and(|element| {
         let entries = entries(label, id, element.properties());
@@ -271,8 +271,8 @@ fn holds_now(
     }))
 }
 
-/// An event's entries serve reads of the past; those of an event that may yet decide (`ahead`)
-/// serve the present too.
+/// Adds the entries of an event for reads of the past; if the event may decide now or later
+/// (`ahead`), for reads of the present too.
 fn add_past(
     emitter: &mut Emitter<'_>,
     label: &IndexLabel,
@@ -293,7 +293,7 @@ fn add_past(
     Ok(())
 }
 
-/// [`may_decide`] of each of these events, which are of the elements `ids`.
+/// [`may_decide`] for each of the events `found`, whose elements are `ids`.
 pub(super) fn may_decide_each(
     graph: &Graph,
     ids: &[ElementId],
@@ -311,8 +311,8 @@ pub(super) fn may_decide_each(
     Ok(ahead.collect())
 }
 
-/// Whether an event outside the current table may decide now or later: its period goes on, and the
-/// current row is not a newer one without an end.
+/// Whether an event in the event table may decide now or later: its period has not ended, and the
+/// element has a current row other than a newer put without an end.
 pub(super) fn may_decide(now: Instant, event: &Header, current: Option<&Current>) -> bool {
     event.period().to > now
         && current.is_some_and(|current| {
@@ -356,10 +356,10 @@ pub(crate) fn remove(
     Ok(())
 }
 
-/// What a row (partition, clustering key, value) gives, if anything.
+/// Returns what the walk collects from a row (partition, clustering key, value), if anything.
 pub(super) type Take<'a, T> = dyn Fn(&[u8], &[u8], &[u8]) -> Result<Option<T>, GraphError> + 'a;
 
-/// Walks a table, gathers what `take` finds, and hands it to `give` in chunks.
+/// Scans a table, collects what `take` returns, and passes it to `give` in chunks.
 pub(super) fn walk<T>(
     graph: &Graph,
     table: TableId,

@@ -1,12 +1,11 @@
 //! Words of a text, for search indexes and the `textcontains` predicate.
 //!
 //! Chinese is split by the jieba dictionary in its search mode (a long word also gives the words
-//! inside it); everything else at the word boundaries of Unicode. All words are lower case. The
-//! whole text is a word too, so that an exact phrase can be asked for. The same text always gives
-//! the same words, whatever the machine.
+//! inside it); other text at the word boundaries of Unicode. All words are lower case. The whole
+//! text is a word too, so that an exact phrase can be searched. The same text gives the same words
+//! on every machine.
 //!
-//! The dictionary is loaded once per process, when the first Chinese text is met: a graph without
-//! Chinese never pays for it.
+//! The dictionary is loaded once per process, at the first Chinese text.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,9 +13,10 @@ use std::sync::LazyLock;
 use jieba_rs::Jieba;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Longest word that is indexed, in bytes; longer ones are left out.
+/// The longest word that is indexed, in bytes; longer ones are left out.
 pub const WORD_BYTES_MAX: usize = 255;
-/// How many distinct words of one text are indexed, in the order of the text; the rest is left out.
+/// The most distinct words of one text that are indexed, in the order of the text; the rest is left
+/// out.
 pub const WORDS_PER_TEXT_MAX: usize = 4096;
 
 static CHINESE: LazyLock<Jieba> = LazyLock::new(Jieba::new);
@@ -44,8 +44,8 @@ pub fn words(text: &str) -> Vec<String> {
     words.into_iter().collect()
 }
 
-/// The words that a search text asks for, ascending. `(a|b)` asks for the exact words `a` and `b`;
-/// any other text for the words it is made of.
+/// The words of a search text, ascending. `(a|b)` gives the words `a` and `b` unchanged but for
+/// case; any other text gives its [`words`], without the whole text unless it is the only word.
 #[must_use]
 pub fn asked_words(asked: &str) -> Vec<String> {
     let listed = asked
@@ -61,14 +61,14 @@ pub fn asked_words(asked: &str) -> Vec<String> {
     }
     let mut words = words(asked);
     if words.len() > 1 {
-        // A text that equals the asked one as a whole also has its words.
+        // A stored text that equals the search text also has its other words.
         let whole = asked.to_lowercase();
         words.retain(|word| *word != whole);
     }
     words
 }
 
-/// Whether `text` contains at least one of the words that `asked` asks for.
+/// Whether `text` contains at least one of the words of the search text `asked`.
 #[must_use]
 pub fn contains_words(text: &str, asked: &str) -> bool {
     let words = words(text);
@@ -86,7 +86,7 @@ fn insert(word: &str, words: &mut BTreeSet<String>) {
     }
 }
 
-/// The text cut where Chinese begins and ends.
+/// Splits the text into runs of Chinese and of other characters.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -10,8 +10,8 @@ use crate::error::GraphError;
 use crate::read::{resolve, scan_events};
 use crate::write::{decode_element, sides};
 
-/// Two of `holders` that hold the values of `partition` at one instant from `now` on. The reader
-/// must be one state: rows may move between two looks otherwise.
+/// Finds two of `holders` that hold the values of `partition` at one instant from `now` on. The
+/// reader must be a snapshot, since rows may move between two reads otherwise.
 pub(crate) fn conflict(
     reader: &dyn Reader,
     label: &IndexLabel,
@@ -25,7 +25,7 @@ pub(crate) fn conflict(
         held.extend(periods.into_iter().map(|period| (period, holder)));
     }
     held.sort_by_key(|(period, _)| period.from);
-    // The one so far whose period ends last.
+    // The period so far that ends last, with its holder.
     let mut last: Option<(Period, &ElementId)> = None;
     for (period, holder) in held {
         if let Some((before, other)) = last {
@@ -77,7 +77,7 @@ fn held_by(
         let state = resolve(reader, place, clustering, row.as_deref(), from, newest)?;
         let Some(state) = state else { continue };
         let element = decode_element(id, &state.content)?;
-        // The id may have passed to an element of another label.
+        // The id may belong to an element of another label in this period.
         let has = base_of(&element) == label.base
             && entries(label, id, element.properties())
                 .iter()
@@ -89,7 +89,7 @@ fn held_by(
     Ok(periods)
 }
 
-/// What an index label must be on to cover `element`.
+/// The base of the index labels that cover `element`.
 pub(crate) fn base_of(element: &Element) -> IndexBase {
     match element {
         Element::Vertex(vertex) => IndexBase::Vertex(vertex.label),

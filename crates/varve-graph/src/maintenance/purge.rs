@@ -1,5 +1,5 @@
-//! Purge: the only destroyer. Removes an element with its whole history, and leaves a record that
-//! it was done.
+//! Purge: removes an element with its whole history, and writes a record of that. Nothing else
+//! destroys an element.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use crate::write::{Current, Emitter, Reach, Room, Side, commit_internal, inciden
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-/// Destroys `id` with all its versions; a vertex takes every edge it ever had with it. The ticket
-/// reports when it is stored. Purging what never existed leaves only the record.
+/// Destroys `id` with all its versions, and for a vertex every edge that it ever had. The ticket
+/// completes when this is stored. If the element never existed, only the record is written.
 ///
 /// # Errors
 /// [`crate::ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or
@@ -33,8 +33,8 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
         doomed.extend(edges.iter().cloned().map(ElementId::Edge));
         let mut found = Vec::new();
         let ticket = commit_internal(graph, &doomed, &[], |emitter| {
-            // Edges that came before the latches were taken have to be latched too: nothing is
-            // purged yet.
+            // Edges that were added before the latches were taken must be latched too: then the
+            // loop repeats, and nothing is purged yet.
             found = ever_incident(graph, id)?;
             if found != edges {
                 return Ok(());
@@ -54,7 +54,7 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
     }
 }
 
-/// Leaves the record that elements were purged with so many edges.
+/// Adds the record that elements were purged, with the number of their edges.
 pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId], edges: usize) {
     let named = |id: &ElementId| Datum::Text(id.to_string());
     let element = match ids {
@@ -78,20 +78,20 @@ pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId]
     ids.iter().for_each(|id| emitter.touch_purged(id));
 }
 
-/// All rows of an element that are stored, of an edge on its source's side.
+/// All stored rows of an element; for an edge, those at its source.
 pub(crate) struct States {
     /// The current row; a marker has no content.
     pub(crate) current: Option<Current>,
-    /// The past and planned ones, newest first.
+    /// The events in the event table, newest first.
     pub(crate) events: Vec<Current>,
 }
 
-/// Whether a row says that the element has a state.
+/// Whether a row has a state: it is neither a delete nor a marker.
 pub(crate) fn is_put(row: &&Current) -> bool {
     row.header.kind == RowKind::Put
 }
 
-/// All rows of `id` that are stored.
+/// Reads all stored rows of `id`.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -106,7 +106,7 @@ pub(crate) fn states(
     Ok(States { current, events })
 }
 
-/// The past and planned rows of one side, newest first.
+/// The events of one side in the event table, newest first.
 fn events(graph: &Graph, side: &Side) -> Result<Vec<Current>, GraphError> {
     let mut events = Vec::new();
     scan_events(
@@ -123,10 +123,10 @@ fn events(graph: &Graph, side: &Side) -> Result<Vec<Current>, GraphError> {
     Ok(events)
 }
 
-/// Removes every row and entry of `id`. The sides of an edge are listed each on its own: when
-/// retention was ever limited, one may have forgotten what the other has not, whatever its label
-/// says today. `current` is its current row; `known` are the events of a vertex that were read
-/// since it is held.
+/// Removes every row and entry of `id`. The events of both sides of an edge are read: if its
+/// label's retention was ever limited, one side may have lost events that the other still has.
+/// `current` is the current row; `known` are the events of a vertex, if they were read under its
+/// latch.
 pub(crate) fn destroy(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -156,9 +156,9 @@ pub(crate) fn destroy(
     remove_entries(graph, emitter, id, &states)
 }
 
-/// Removes the entries of all states, each once, from the present's index and from the past's. No
-/// row says for certain which of them has its entries: what was planned may have been due before
-/// its commit, or been forgotten since.
+/// Removes the entries of all states, each once, from `index` and from `event_index`. The rows do
+/// not show which of the two tables has an entry: a planned state may have been due before its
+/// commit, or retention may have deleted an event since.
 fn remove_entries(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -185,7 +185,7 @@ fn remove_entries(
     Ok(())
 }
 
-/// The edges that a purge of `id` takes along.
+/// The edges that a purge of `id` destroys with it.
 fn ever_incident(graph: &Graph, id: &ElementId) -> Result<Vec<EdgeId>, GraphError> {
     match id {
         ElementId::Vertex(vertex) => {

@@ -1,9 +1,10 @@
-//! Retention: forgets superseded events of labels that keep history for a limited time.
+//! Retention: deletes superseded events of labels that keep history for a limited time.
 //!
-//! A label keeps the last so many microseconds. An event before that *horizon* is forgotten once a
-//! newer one, itself committed before the horizon, speaks of an overlapping valid time and of all
-//! that lies after the horizon: so what is now, will be, or was since the horizon keeps its answer.
-//! Events that nothing overlaps stay, however old.
+//! The *horizon* of a label is now minus its retention, in microseconds. An event is deleted if a
+//! newer event, itself committed at or before the horizon, overlaps its valid period and covers the
+//! part of that period after the horizon. So a read keeps its answer if both its times are at or
+//! after the horizon, which includes the present and planned states. Events without such a newer
+//! event stay, however old.
 
 use std::sync::Arc;
 
@@ -19,13 +20,13 @@ use crate::graph::Graph;
 use crate::schema::Schema;
 use crate::write::commit_internal;
 
-/// Rows looked at, and removed, in one step.
+/// Rows read in one step.
 const CHUNK: usize = 2_000;
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetentionReport {
-    /// Event rows looked at; an edge's events count on both sides.
+    /// Event rows read; an edge's events count on both sides.
     pub seen: u64,
     /// Event rows removed.
     pub removed: u64,
@@ -35,8 +36,8 @@ type RowKey = (Vec<u8>, Vec<u8>);
 /// Partition, clustering, value.
 type Row = (Vec<u8>, Vec<u8>, Vec<u8>);
 
-/// Walks all events once and removes those past their label's retention. Does nothing when every
-/// label keeps all.
+/// Scans all events once and removes those past their label's retention. Does nothing if every
+/// label keeps all history.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -100,13 +101,15 @@ fn read_chunk(graph: &Graph, after: Option<&RowKey>) -> Result<Vec<Row>, GraphEr
     Ok(rows)
 }
 
-/// The events of one side of one element as they come by, newest first.
+/// The events of one side of one element that the scan has met, newest first.
 struct Walked {
-    /// When the sweep began: one instant for all, so that both sides of an edge are judged alike.
+    /// When the sweep began: one instant for all events, so that both sides of an edge have the
+    /// same horizon.
     begun: Instant,
     key: RowKey,
     newer: Vec<(CommitVersion, Period)>,
-    /// The label, as the newest row with content says.
+    /// The retention of the element's label; a vertex's label is that of the newest event so far
+    /// with content.
     retention: Retention,
 }
 
@@ -146,7 +149,7 @@ impl Walked {
             Retention::For(micros) => Some(micros),
             Retention::None => Some(0),
         };
-        // The walk starts with the current row, which may be older than some events.
+        // The list starts with the current row, which may be older than some events.
         let forgotten = keep.is_some_and(|keep| {
             let horizon = Instant(self.begun.0.saturating_sub(keep));
             let from = period.from.max(horizon);

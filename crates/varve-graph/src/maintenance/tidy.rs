@@ -1,7 +1,7 @@
-//! Tidying: brings elements whose current row decides no more to the row that does, and removes the
-//! boundary.
+//! Tidying: updates the rows of elements whose boundary has passed, so that the current row is the
+//! event that decides now, and removes the boundary.
 //!
-//! Reads never need it (invariant B6); it keeps the present small and quick.
+//! Reads do not need it (invariant B6); it keeps reads of the present fast.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::write::{commit_internal, current_rows};
 /// Elements tidied in one commit.
 const CHUNK: usize = 256;
 
-/// Tidies up to `limit` boundaries that have passed; returns how many there were.
+/// Tidies up to `limit` boundaries that have passed; returns the number tidied.
 ///
 /// # Errors
 /// When the store fails or is damaged.

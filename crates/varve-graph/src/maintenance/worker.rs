@@ -1,4 +1,5 @@
-//! The thread that does a server's upkeep: tidying, retention of history, forgetting old tasks.
+//! The upkeep thread of a server: tidying, retention of history and of changes, deletion of old
+//! tasks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,13 +17,13 @@ use crate::registry::Registry;
 /// How often upkeep runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaintenanceOptions {
-    /// Between two looks for boundaries that have passed. Default 1 s.
+    /// The time between two rounds of tidying. Default 1 s.
     pub tidy_every: Duration,
-    /// Between two walks over the events, and over the tasks, for retention. Default 1 h.
+    /// The time between two scans of the events, and of the tasks, for retention. Default 1 h.
     pub retention_every: Duration,
-    /// How long a task is kept after it has ended; `None` for ever. Default 7 days.
+    /// How long a task is kept after it has ended; `None`: for ever. Default 7 days.
     pub tasks_kept: Option<Duration>,
-    /// Boundaries tidied per graph at a time (count). Default 10,000.
+    /// Boundaries tidied per graph in one round (count). Default 10,000.
     pub tidy_limit: usize,
 }
 
@@ -43,10 +44,10 @@ struct Signal {
     changed: Condvar,
 }
 
-/// What upkeep reports.
+/// A report of upkeep.
 #[derive(Debug)]
 pub enum Finding<'f> {
-    /// A step of it failed for a graph; it is tried again with the next round.
+    /// A step failed for a graph; it is retried in the next round.
     Failed {
         /// The graph's name.
         graph: &'f str,
@@ -57,30 +58,30 @@ pub enum Finding<'f> {
     AheadOfClock {
         /// The graph's name.
         graph: &'f str,
-        /// How far, and what follows.
+        /// How far, and the consequence.
         detail: &'f str,
     },
-    /// The clock moved otherwise than time has passed.
+    /// The wall clock has moved by another time than the monotonic clock.
     ClockJumped {
-        /// How far, and what follows.
+        /// How far, and the consequence.
         detail: &'f str,
     },
 }
 
-/// Called with what upkeep finds.
+/// Called with each finding.
 type Report<'r> = &'r dyn Fn(Finding<'_>);
 
-/// Upkeep of all graphs of a registry. Dropping it stops the thread after the step it is in.
+/// Upkeep of all graphs of a registry. Dropping it stops the thread at the end of its round.
 pub struct Maintenance {
     signal: Arc<Signal>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Maintenance {
-    /// Starts the thread. `report` is called with what it finds.
+    /// Starts the thread. `report` is called with each finding.
     ///
     /// # Errors
-    /// When no thread can be had.
+    /// When no thread can be started.
     pub fn start(
         registry: Arc<Registry>,
         options: MaintenanceOptions,
@@ -113,8 +114,8 @@ fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report
     let mut watch = ClockWatch::new(clock.now(), MonotonicInstant::now());
     let mut ahead = BTreeSet::new();
     let mut swept = MonotonicInstant::now();
-    // Tasks are few and are looked at in the first round too: a server that is often restarted
-    // forgets them as well.
+    // Old tasks are deleted in the first round too, so that a server that is often restarted
+    // deletes them as well.
     let mut first = true;
     loop {
         {
@@ -148,7 +149,7 @@ fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report
 }
 
 /// Reports a graph whose newest commit is ahead of the clock, once until the clock has caught up.
-/// `reported`: the graphs that were.
+/// `reported`: the graphs that were reported.
 fn report_ahead(graph: &Graph, reported: &mut BTreeSet<String>, report: Report<'_>) {
     match ahead_message(graph.ahead_of_clock()) {
         Some(detail) => {
@@ -166,8 +167,8 @@ fn report_ahead(graph: &Graph, reported: &mut BTreeSet<String>, report: Report<'
     }
 }
 
-/// One round of upkeep of one graph, `sweeping` or the `first`; `kept`: how long ended tasks are
-/// kept, if they are looked at.
+/// Runs one round of upkeep of one graph. `sweeping`: with retention; `first`: the first round;
+/// `kept`: the retention of ended tasks, if they are to be deleted in this round.
 fn look_after(
     graph: &Arc<Graph>,
     tidy_limit: usize,
@@ -188,7 +189,7 @@ fn look_after(
     if sweeping && let Err(error) = sweep(graph) {
         failed(error);
     }
-    // In the first round too, for rows that an earlier process left.
+    // In the first round too, for rows that an earlier process has not deleted.
     if (sweeping || first)
         && let Err(error) = crate::changes::forget(graph)
     {
