@@ -1,9 +1,10 @@
-//! The rules for vertices and edges: from what a writer sends to elements that the schema allows.
+//! The rules for vertices and edges: conversion of a client's input to elements that the schema
+//! allows.
 //!
-//! Input ([`VertexInput`], [`EdgeInput`]) holds names and unconverted values; [`Rules`] turns it
-//! into elements or, for updates, into [`crate::write::Mutation`]s that look at the stored state
-//! under the write's latches. The sentences of errors are those of HugeGraph 1.5.0, since clients
-//! compare them. Everything here is pure: no store, no wire format.
+//! Input ([`VertexInput`], [`EdgeInput`]) has names and unconverted values. [`Rules`] converts it
+//! to elements or, for updates, to [`crate::write::Mutation`]s that read the stored state under the
+//! write's latches. Error messages are those of HugeGraph 1.5.0, since clients compare them.
+//! Everything here is pure: no store, no wire format.
 
 mod convert;
 mod direct;
@@ -29,12 +30,12 @@ pub use vertex::{NewVertex, primary_key_id, vertex_id};
 
 use crate::schema::{GraphMode, Schema};
 
-/// What the rules depend on.
+/// The rules, with everything that they depend on.
 pub struct Rules<'a> {
     /// The schema.
     pub schema: &'a Schema,
     /// The graph's mode.
     pub mode: GraphMode,
-    /// Gives ids to vertices of id strategy AUTOMATIC, and the numbers of hidden sort values.
+    /// Generates ids of vertices with id strategy AUTOMATIC, and numbers of hidden sort values.
     pub next_vertex_id: &'a dyn Fn() -> i64,
 }

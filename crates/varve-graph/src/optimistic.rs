@@ -1,14 +1,14 @@
-//! Optimistic transactions: changes over one view that are committed together.
+//! Optimistic transactions: changes on top of one view, committed together.
 //!
-//! A transaction reads one committed state and keeps its changes beside it, where its own reads see
-//! them at once. It holds no latch until it commits. Then, under the latches, every element that it
-//! changed must have the row that it had when the transaction first read it, and what it found
-//! absent must still be absent ([`GraphWriter::expect_absent`](varve_view::GraphWriter)); otherwise
-//! the commit is refused with [`ErrorKind::Conflict`] and nothing has happened: whoever runs it
-//! begins anew.
+//! A transaction reads one committed state and keeps its changes in memory, where its own reads see
+//! them at once. It holds no latch until it commits. The commit checks, under the latches, that
+//! every changed element still has the row that the transaction first read, and that the searches
+//! that must find nothing ([`GraphWriter::expect_absent`](varve_view::GraphWriter)) still find
+//! nothing. If a check fails, the commit is refused with [`ErrorKind::Conflict`], nothing has
+//! happened, and the caller must run the transaction again.
 //!
-//! This is snapshot isolation: two transactions that read what the other changes, and change
-//! different elements, both commit (write skew).
+//! This is snapshot isolation: two transactions that change different elements, each of which the
+//! other has read, both commit (write skew).
 
 mod adjacent;
 mod budget;
@@ -41,21 +41,21 @@ pub use budget::{HeldBytes, HeldShare};
 use index::ChangeIndex;
 use schema::GrowingSchema;
 
-/// What one transaction may change.
+/// Limits of one transaction.
 #[derive(Debug, Clone)]
 pub struct OptimisticLimits {
-    /// Elements, those that go with a vertex included.
+    /// Changed elements, including the edges that are removed with a vertex (count).
     pub elements_max: usize,
-    /// Bytes of the elements changed, as they were and as they are.
+    /// Bytes of the changed elements, before and after the changes.
     pub bytes_max: usize,
-    /// What all transactions together may hold; `None` = no limit.
+    /// The memory budget that all transactions share; `None` = no limit.
     pub all: Option<Arc<HeldBytes>>,
 }
 
 impl OptimisticLimits {
-    /// Elements of a transaction, by default.
+    /// The default of `elements_max`.
     pub const ELEMENTS_MAX: usize = 100_000;
-    /// Bytes of a transaction, by default.
+    /// The default of `bytes_max`: 64 MiB.
     pub const BYTES_MAX: usize = 64 << 20;
 }
 
@@ -69,21 +69,22 @@ impl Default for OptimisticLimits {
     }
 }
 
-/// When a transaction commits its changes so far and continues on the state after that commit.
+/// The options of commits in between: the transaction commits its changes so far and continues on
+/// the state after that commit.
 #[derive(Clone)]
 pub struct CommitEvery {
-    /// How many changed elements; it commits before another one is changed.
+    /// The number of changed elements after which it commits, before another one is changed.
     pub elements: usize,
     /// The valid time of the changes.
     pub period: WritePeriod,
-    /// Is called before each commit in between.
+    /// Called before each commit in between.
     pub check: Option<PartCheck>,
 }
 
 /// A check that may refuse a commit in between.
 pub type PartCheck = Arc<dyn Fn() -> Result<(), GraphError> + Send + Sync>;
 
-/// Changes of a graph that are not committed yet, over one view of it.
+/// Uncommitted changes of a graph, on top of one view of it.
 pub struct OptimisticTransaction {
     graph: Arc<Graph>,
     /// The committed state at the transaction's start, or after its last commit in between.
@@ -93,47 +94,49 @@ pub struct OptimisticTransaction {
     state: RwLock<TransactionState>,
 }
 
-/// What a transaction has done so far.
+/// The changes of a transaction so far.
 #[derive(Default)]
 struct TransactionState {
     vertices: IdMap<VertexId, Changed<Vertex>>,
     edges: IdMap<EdgeId, Changed<Edge>>,
-    /// The changed edges of vertices, by their vertex keys.
+    /// The changed edges at each vertex, by the vertex's key.
     adjacent: IdMap<Vec<u8>, EdgesByKey>,
-    /// What was changed, in the order of its first change.
+    /// The changed elements, in the order of their first changes.
     order: Vec<ElementId>,
     index: ChangeIndex,
-    /// The loaded edges with given ids, by these ids.
+    /// The loaded edges with a given id, by that id.
     given: IdMap<VertexId, Vec<EdgeId>>,
     changes: u64,
     /// [`TransactionState::changes`] at the last commit in between.
     committed: u64,
-    /// Whether there was one.
+    /// Whether there was a commit in between.
     has_committed: bool,
     every: Option<CommitEvery>,
     bytes: usize,
-    /// The share of `bytes` in what all transactions hold.
+    /// The share of the budget of all transactions that holds `bytes`.
     share: Option<HeldShare>,
     expected: Vec<Absent>,
 }
 
-/// An element that was changed.
+/// A loaded element and its changes.
 struct Changed<T> {
-    /// The version of its row, `None` = it had none. The outer `None`: its id is new, nothing was
-    /// looked at.
+    /// The version of the row when it was loaded; inner `None`: it had no row. Outer `None`: its id
+    /// was just generated, so no row was read.
     seen: Option<Option<CommitVersion>>,
-    /// What it was in the view.
+    /// Its state in the view.
     base: Option<T>,
-    /// What it is.
+    /// Its state with the changes.
     now: Option<T>,
     /// [`TransactionState::changes`] after its first and its last change.
     first: u64,
     last: u64,
-    /// Its place in [`TransactionState::order`].
+    /// Its position in [`TransactionState::order`].
     place: usize,
-    /// What was done to its properties: a commit with a period does it to every state in it.
+    /// The changes of its properties: a commit with a period applies them to every state in the
+    /// period.
     steps: Vec<Step>,
-    /// Whether it is written as a whole: it was added over another one, or was gone in between.
+    /// Whether the commit replaces it as a whole: it was added over a stored one, or was removed in
+    /// between.
     is_replaced: bool,
 }
 
@@ -141,7 +144,7 @@ struct Changed<T> {
 type Step = Arc<dyn Fn(Option<Element>) -> Result<Element, GraphError> + Send + Sync>;
 
 impl Graph {
-    /// Begins a transaction on the committed state of this moment.
+    /// Begins a transaction on the current committed state.
     ///
     /// # Errors
     /// When the store fails.
@@ -149,7 +152,8 @@ impl Graph {
         self: &Arc<Self>,
         limits: OptimisticLimits,
     ) -> Result<OptimisticTransaction, GraphError> {
-        // Without snapshots, what is read must not change under the transaction.
+        // Without snapshots, reads of the present would see later commits, so the transaction time
+        // is fixed.
         let scope = TemporalScope {
             valid: None,
             transaction: Some(CommitVersion::MAX),
@@ -157,7 +161,7 @@ impl Graph {
         Ok(self.begin_on(self.view(scope)?, limits))
     }
 
-    /// Begins a transaction on what a view of the present shows.
+    /// Begins a transaction on a view of the present.
     #[must_use]
     pub fn begin_on(
         self: &Arc<Self>,
@@ -179,19 +183,19 @@ impl Graph {
 }
 
 impl OptimisticTransaction {
-    /// Whether anything was changed.
+    /// Whether the transaction has changes that are not committed.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         !self.state.read().order.is_empty()
     }
 
-    /// Sets whether to commit in between. A transaction that does so also commits when half of
+    /// Sets whether to commit in between. Such a transaction also commits when half of
     /// [`OptimisticLimits::bytes_max`] is used. If it fails later, its commits stay.
     pub fn commit_every(&self, every: Option<CommitEvery>) {
         self.state.write().every = every;
     }
 
-    /// Whether a part of the changes is committed.
+    /// Whether a commit in between has stored changes.
     #[must_use]
     pub fn has_committed(&self) -> bool {
         self.state.read().has_committed
@@ -201,7 +205,7 @@ impl OptimisticTransaction {
         self.base.load()
     }
 
-    /// Goes on with a newer schema.
+    /// Continues with a newer schema.
     ///
     /// # Errors
     /// When the schema has changed too often in this transaction.
@@ -217,7 +221,7 @@ impl OptimisticTransaction {
         self.base().vertex(id)
     }
 
-    /// The state of an edge that was loaded, with the changes.
+    /// The state of a loaded edge, with the changes.
     fn loaded_edge(&self, id: &EdgeId) -> Option<Edge> {
         self.state.read().edges.get(id)?.now.clone()
     }
@@ -254,7 +258,7 @@ impl OptimisticTransaction {
         Ok(())
     }
 
-    /// Gives a vertex that was loaded, or is new, this state.
+    /// Sets the state of a loaded vertex.
     fn change_vertex(&self, id: &VertexId, now: Option<Vertex>) -> Result<(), GraphError> {
         let state = &mut *self.state.write();
         let bytes = now.as_ref().map_or(0, |vertex| size_of(&vertex.properties));
@@ -268,7 +272,7 @@ impl OptimisticTransaction {
         Ok(())
     }
 
-    /// Gives an edge that was loaded, or is new, this state.
+    /// Sets the state of a loaded edge.
     fn change_edge(&self, id: &EdgeId, now: Option<Edge>) -> Result<(), GraphError> {
         let state = &mut *self.state.write();
         let bytes = now.as_ref().map_or(0, |edge| size_of(&edge.properties));
@@ -314,7 +318,7 @@ impl TransactionState {
         }
     }
 
-    /// Keeps what was done to an element that is changed.
+    /// Records a change of a loaded element's properties.
     fn keep_step(&mut self, id: &ElementId, step: Step) {
         let steps = match id {
             ElementId::Vertex(id) => self.vertices.get_mut(id).map(|own| &mut own.steps),
@@ -325,7 +329,7 @@ impl TransactionState {
         }
     }
 
-    /// Says that an element is written as a whole.
+    /// Makes the commit replace an element as a whole.
     fn replace(&mut self, id: &ElementId) {
         let is_replaced = match id {
             ElementId::Vertex(id) => self.vertices.get_mut(id).map(|own| &mut own.is_replaced),
@@ -336,7 +340,7 @@ impl TransactionState {
         }
     }
 
-    /// Counts a change, unless it is one too many.
+    /// Counts a change, or refuses it if it exceeds a limit.
     fn admit(
         &mut self,
         id: ElementId,
@@ -396,7 +400,7 @@ where
         }
     }
 
-    /// `order`: how many elements were changed by now, with this one.
+    /// Sets the state. `order`: the number of changed elements, including this one.
     fn set(&mut self, now: Option<T>, changes: u64, order: usize) {
         self.is_replaced |= now.is_none();
         self.now = now;
@@ -408,16 +412,16 @@ where
     }
 }
 
-/// Bytes of an element beside its properties, in memory, with its places in indexes.
+/// Bytes of an element in memory without its properties, with its index entries.
 const ELEMENT_BYTES: usize = 384;
-/// Bytes of a property beside its value, with its place in the index.
+/// Bytes of a property without its value, with its index entry.
 const PROPERTY_BYTES: usize = 80;
-/// Bytes of a search that found nothing, which is repeated when the transaction commits.
+/// Bytes of a search that must find nothing, and is repeated when the transaction commits.
 const SEARCH_BYTES: usize = 1_024;
-/// Bytes of a member of a value beside its text, and of its place in a collection.
+/// Bytes of a member of a collection, without its text.
 const MEMBER_BYTES: usize = 64;
 
-/// About how many bytes an element with these properties takes.
+/// Estimates the bytes of an element with these properties.
 fn size_of(properties: &Properties) -> usize {
     let each = properties
         .iter()

@@ -1,4 +1,4 @@
-//! From values as they were sent to values of a property key's data type and cardinality.
+//! Conversion of values as sent to values of a property key's data type and cardinality.
 
 use std::collections::HashSet;
 
@@ -42,7 +42,7 @@ fn members(key: &PropertyKey, items: Vec<RawValue<'_>>) -> Result<Vec<Value>, Gr
     items.into_iter().map(|item| scalar(key, item)).collect()
 }
 
-/// `items` without those equal to an earlier one.
+/// Removes the items that are equal to an earlier one.
 #[must_use]
 pub(super) fn distinct(items: Vec<Value>) -> Vec<Value> {
     let mut kept = Members::default();
@@ -58,15 +58,15 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Members that are known to differ.
+    /// The different values among `items`, in their order.
     pub(super) fn of(items: &[Value]) -> Self {
         let mut members = Self::default();
         items.iter().for_each(|item| members.add(item.clone()));
         members
     }
 
-    /// Whether an equal value is in the list. Values are equal when their stored bytes are, so NaN
-    /// equals itself.
+    /// Whether an equal value is in the list. Values are equal if their stored bytes are, so NaN
+    /// equals NaN.
     pub(super) fn contains(&self, item: &Value) -> bool {
         if self.seen.is_empty() {
             let wanted = bytes_of(item);
@@ -76,7 +76,7 @@ impl Members {
         }
     }
 
-    /// Adds a value unless an equal one is there.
+    /// Adds a value, unless the list has an equal one.
     pub(super) fn add(&mut self, item: Value) {
         if self.contains(&item) {
             return;
@@ -90,7 +90,7 @@ impl Members {
         self.items.push(item);
     }
 
-    /// The values in the order of their arrival.
+    /// The values in the order in which they were added.
     pub(super) fn into_items(self) -> Vec<Value> {
         self.items
     }
@@ -157,7 +157,7 @@ fn floating(key: &PropertyKey, raw: &RawValue<'_>) -> Result<Value, GraphError> 
     })
 }
 
-/// The numbers that are written as texts.
+/// Parses the numbers that are sent as texts.
 pub(super) fn special_number(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
@@ -167,8 +167,8 @@ pub(super) fn special_number(text: &str) -> Option<f64> {
     }
 }
 
-/// The error for a value that a key of a whole-number type, or of any type that takes one form
-/// only, does not take.
+/// The error for a value that does not fit the key, for types other than FLOAT and DOUBLE. Numbers
+/// that do not fit a whole-number type have their own message.
 fn refused_number(key: &PropertyKey, raw: &RawValue<'_>) -> GraphError {
     let whole = matches!(
         key.data_type,
@@ -233,7 +233,7 @@ fn mismatch(key: &PropertyKey, raw: &RawValue<'_>) -> GraphError {
     ))
 }
 
-/// The Java class that HugeGraph holds a data type's values in, for messages.
+/// The Java class of a data type's values in HugeGraph, for messages.
 pub(super) fn expected_class(data_type: DataType) -> &'static str {
     match data_type {
         DataType::Object => "Object",
@@ -250,7 +250,7 @@ pub(super) fn expected_class(data_type: DataType) -> &'static str {
     }
 }
 
-/// A blob from base64, or from hexadecimal digits after `0x`.
+/// Decodes a blob from base64, or from hexadecimal digits after `0x`.
 fn blob_of_text(key: &PropertyKey, text: &str) -> Result<Value, GraphError> {
     use base64::Engine as _;
     let bytes = match text.strip_prefix("0x") {
@@ -278,7 +278,7 @@ fn hex_bytes(hex: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// A blob from a list of its bytes, −128 to 255.
+/// Converts a list of bytes, −128 to 255 each, to a blob.
 fn blob_of_list(key: &PropertyKey, items: Vec<RawValue<'_>>) -> Result<Value, GraphError> {
     let byte = |item: &RawValue<'_>| match item {
         RawValue::Integer(number) => i8::try_from(*number)

@@ -1,10 +1,10 @@
-//! The fast path of an ordinary insert: from what was sent straight to encoded rows, with no
-//! element between.
+//! The fast path of ordinary inserts: encodes rows directly from the input, without building
+//! elements.
 //!
-//! It takes what nearly every insert is, and only what [`Rules`](super::Rules) would take: known
-//! labels that are in use, ids that stand in the input or are made of primary keys, scalar
-//! properties. Whatever else there is, it declines, and [`Inserts`](super::Inserts) goes by the
-//! rules, which know every case and say what is wrong. So it refuses nothing, and has no messages.
+//! It accepts most inserts, and only those that [`Rules`](super::Rules) would accept: known and
+//! usable labels, ids in the input or from primary keys, scalar properties. For all other input it
+//! returns `None`; then [`Inserts`](super::Inserts) applies the rules, which cover every case and
+//! report errors. So the fast path has no error messages.
 
 use varve_encoding::{key, value};
 use varve_model::id::VERTEX_ID_BYTES_MAX;
@@ -22,11 +22,11 @@ use super::vertex::id_of_key;
 use crate::schema::{Schema, SchemaElement};
 use crate::write::{Content, EndCheck, Mutation};
 
-/// Elements with more properties than this go by the rules.
+/// Elements with more properties take the slow path.
 const PROPERTIES_MAX: usize = 32;
 
-/// Makes mutations of inserts, and remembers what the last one needed of the schema: the next is
-/// mostly of its kind.
+/// Converts inserts to mutations. Caches the schema elements of the last insert, since the next one
+/// is mostly of the same kind.
 pub(super) struct Direct<'s> {
     schema: &'s Schema,
     vertex_label: Option<&'s VertexLabel>,
@@ -36,7 +36,7 @@ pub(super) struct Direct<'s> {
     content: Vec<u8>,
 }
 
-/// An edge label and the labels of its ends as an edge named them.
+/// An edge label, and the labels of its ends as an edge named them.
 #[derive(Clone, Copy)]
 struct Link<'s> {
     label: &'s EdgeLabel,
@@ -56,9 +56,10 @@ impl<'s> Direct<'s> {
         }
     }
 
-    /// The mutation that [`Rules::vertex`](super::Rules::vertex) leads to, or `None`: ask there.
+    /// The mutation for a vertex, the same as by [`Rules::vertex`](super::Rules::vertex); `None`:
+    /// only the rules can decide.
     pub(super) fn vertex(&mut self, input: &VertexInput<'_>) -> Option<Mutation> {
-        // Where values of offline analysis may be stored, the vertex must keep them.
+        // If values of offline analyses may be stored, the vertex must keep them.
         if self.schema.has_olap_keys() {
             return None;
         }
@@ -86,7 +87,7 @@ impl<'s> Direct<'s> {
         })
     }
 
-    /// The id of a vertex that has all its properties.
+    /// The id of a vertex from its primary keys, after all its properties were put.
     fn key_id(&self, label: &VertexLabel, properties: &[RawProperty<'_>]) -> Option<VertexId> {
         let mut joined = JoinedKey::default();
         for id in &label.primary_keys {
@@ -100,7 +101,8 @@ impl<'s> Direct<'s> {
         (id.text_bytes() <= VERTEX_ID_BYTES_MAX).then_some(id)
     }
 
-    /// The mutation that [`Rules::edge`](super::Rules::edge) leads to, or `None`: ask there.
+    /// The mutation for an edge, the same as by [`Rules::edge`](super::Rules::edge); `None`: only
+    /// the rules can decide.
     pub(super) fn edge(&mut self, input: &EdgeInput<'_>, form: EdgeForm) -> Option<Mutation> {
         let Link { label, ends, .. } = self.link(input, form)?;
         let source = end_id(input.source.as_ref()?)?;
@@ -137,7 +139,7 @@ impl<'s> Direct<'s> {
         })
     }
 
-    /// The label and the labels of the ends that an edge names.
+    /// The label of an edge, and the labels of its ends if they are named.
     fn link(&mut self, input: &EdgeInput<'_>, form: EdgeForm) -> Option<Link<'s>> {
         let name = input.label.as_deref()?;
         let named = match (&input.source_label, &input.target_label) {
@@ -168,7 +170,7 @@ impl<'s> Direct<'s> {
                 check_link(self.schema, label.id, (source.id, target.id)).ok()?;
             }
         }
-        // With sort keys, or a hidden sort value.
+        // It has sort keys, or a hidden sort value.
         if label.frequency == Frequency::Multiple {
             return None;
         }
@@ -181,7 +183,8 @@ impl<'s> Direct<'s> {
         label.is_some_and(|label| label.id_strategy == IdStrategy::CustomizeUuid)
     }
 
-    /// Appends the properties to the content, if they are all that `label` needs and nothing else.
+    /// Appends the properties to the content. `None` if `label` requires further ones or does not
+    /// allow one.
     fn put_properties<L: super::properties::Label>(
         &mut self,
         label: &L,
@@ -214,7 +217,8 @@ impl<'s> Direct<'s> {
                 return None;
             }
         }
-        // Each of them differs and is allowed, so as many as there may be are all.
+        // The keys are distinct and allowed, so if their count is that of the label, none is
+        // missing.
         let complete = count == label.properties().len()
             || label.properties().iter().all(|key| {
                 label.nullable_keys().contains(key)
@@ -236,7 +240,7 @@ impl<'s> Direct<'s> {
         Some(())
     }
 
-    /// Finds the property key of a name and remembers it as that of the property at `at`.
+    /// Looks up a property key by name and caches it for position `at`.
     fn look_up(&mut self, name: &str, at: usize) -> Option<&'s PropertyKey> {
         let key = usable(self.schema.property_key_by_name(name)?)?;
         let storable = key.cardinality == Cardinality::Single
@@ -255,7 +259,7 @@ fn usable<T: SchemaElement>(element: &std::sync::Arc<T>) -> Option<&T> {
     element.is_usable().then_some(&**element)
 }
 
-/// A vertex id as it stands in a body.
+/// Converts a vertex id from a body.
 fn end_id(raw: &RawValue<'_>) -> Option<VertexId> {
     match raw {
         RawValue::Integer(number) => Some(VertexId::Number(*number)),
@@ -266,7 +270,7 @@ fn end_id(raw: &RawValue<'_>) -> Option<VertexId> {
     }
 }
 
-/// Appends one value of a data type, where [`convert`](super::convert) makes it without more ado.
+/// Appends one value of a data type, for the simple cases of [`convert`](super::convert).
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

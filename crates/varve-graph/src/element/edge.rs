@@ -1,4 +1,4 @@
-//! From an edge as it was sent to an edge.
+//! Conversion of an edge as sent to an edge.
 
 use std::sync::Arc;
 
@@ -16,28 +16,29 @@ use super::vertex::{Purpose, uuid_id, vertex_id};
 use crate::GraphError;
 use crate::schema::Schema;
 
-/// What the writer of an edge says of its end vertices.
+/// The rules for the end vertices of an edge as sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdgeForm {
-    /// The labels of both ends must be named; otherwise both or neither.
+    /// Whether the labels of both ends must be named; otherwise both or neither.
     pub labels_required: bool,
-    /// The end vertices are looked at when the edge is stored, and so are their labels. Otherwise
-    /// the labels that the writer named are believed.
+    /// Whether the end vertices and their labels are checked when the edge is stored. Otherwise the
+    /// named labels are assumed to be right.
     pub ends_checked: bool,
 }
 
 /// An edge to be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewEdge {
-    /// The edge. If its end labels were not named, they are those that its label links.
+    /// The edge. If its end labels were not named, they are those of its label's link, or 0 without
+    /// a link.
     pub edge: Edge,
-    /// Whether the writer named the end labels.
+    /// Whether the end labels were named.
     pub labels_given: bool,
 }
 
 impl Rules<'_> {
-    /// The edge to store for `input`, to overwrite as a whole what may be stored under its id. An
-    /// id in the input is ignored, as HugeGraph does.
+    /// Converts `input` to an edge that replaces a stored one with the same id as a whole. An id in
+    /// the input is ignored, as HugeGraph does; only its hidden sort value is used.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] when the schema does not allow it.
@@ -50,8 +51,7 @@ impl Rules<'_> {
         Ok(new)
     }
 
-    /// The edge of `input` as far as it goes: properties that must be there may be missing, but for
-    /// sort keys.
+    /// Converts `input` to an edge. Required properties may be missing, except sort keys.
     pub(super) fn edge_draft(
         &self,
         input: EdgeInput<'_>,
@@ -119,7 +119,7 @@ impl Rules<'_> {
         })
     }
 
-    /// The hidden sort value of an edge: that of the id it was sent with, or a new one.
+    /// The hidden sort value of an edge: that of the id as sent, or a new one.
     fn hidden_sort(&self, sent: Option<&str>) -> CompactString {
         let sent = sent.and_then(|id| EdgeId::parse(id).ok());
         match sent {
@@ -128,7 +128,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The named labels of both ends.
+    /// The labels of both ends, if they are named.
     fn end_labels(
         &self,
         named: (Option<&str>, Option<&str>),
@@ -152,8 +152,8 @@ impl Rules<'_> {
         Ok(Some((find(named.0, "source ")?, find(named.1, "target ")?)))
     }
 
-    /// The id of an end vertex: bodies give UUIDs as texts, and the label says that they are
-    /// UUIDs.
+    /// The id of an end vertex. Bodies have UUIDs as texts; the label decides whether a text is a
+    /// UUID.
     fn end_id(&self, id: VertexId, label: VertexLabelId) -> Result<VertexId, GraphError> {
         if self.takes_types() {
             return Ok(id);
@@ -161,7 +161,7 @@ impl Rules<'_> {
         let strategy = self.schema.vertex_label(label).map(|l| l.id_strategy);
         match (&id, strategy) {
             (VertexId::Text(text), Some(IdStrategy::CustomizeUuid)) => match uuid_id(text) {
-                // Vertices of one label have ids of several kinds.
+                // In an open graph, vertices of one label may have ids of several types.
                 Err(_) if self.schema.is_open() => Ok(id),
                 id => id,
             },
@@ -189,8 +189,8 @@ fn check_named(
     Err(GraphError::invalid(message))
 }
 
-/// Checks that edges of `label` may run between vertices of these labels. A PARENT label links what
-/// its SUB labels do; a label that the schema does not know links everything.
+/// Checks that edges of `label` may connect vertices of these labels. A PARENT label links what any
+/// of its SUB labels links; a label that the schema does not know links everything.
 ///
 /// # Errors
 /// [`crate::ErrorKind::InvalidArgument`] "Undefined link of edge label …".
@@ -203,7 +203,7 @@ pub fn check_link(
         .edge_label(label)
         .is_none_or(|known| match known.label_type {
             EdgeLabelType::Parent => schema.sub_labels(label).any(|sub| sub.link == Some(ends)),
-            // A label made on first use links everything.
+            // A label without a link, created on first use, links everything.
             EdgeLabelType::Normal | EdgeLabelType::Sub => {
                 known.link.is_none_or(|link| link == ends)
             }

@@ -1,7 +1,6 @@
-//! What a writer sends, before any rule was applied: names, ids and property values as they were
-//! written.
+//! Input from clients before any rule is applied: names, ids and property values as sent.
 //!
-//! Texts are borrowed from the request where possible; nothing here knows JSON.
+//! Texts are borrowed from the request where possible. Nothing here depends on JSON.
 
 use std::borrow::Cow;
 
@@ -9,7 +8,7 @@ use varve_model::Datum;
 
 use super::text;
 
-/// A property value as it was sent, before it is converted to its property key's data type.
+/// A property value as sent, before it is converted to its property key's data type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RawValue<'a> {
     /// No value.
@@ -18,7 +17,7 @@ pub enum RawValue<'a> {
     Boolean(bool),
     /// A whole number that fits 64 bits with a sign.
     Integer(i64),
-    /// A whole number above that.
+    /// A greater whole number.
     Unsigned(u64),
     /// A number with a fraction or an exponent.
     Double(f64),
@@ -26,13 +25,12 @@ pub enum RawValue<'a> {
     Text(Cow<'a, str>),
     /// A list.
     List(Vec<RawValue<'a>>),
-    /// Named members.
+    /// A map from names to values.
     Map(Vec<(Cow<'a, str>, RawValue<'a>)>),
 }
 
 impl RawValue<'_> {
-    /// The name that messages give to this kind of value: the simple name of the Java class that
-    /// holds such a value.
+    /// The simple name of the Java class of such a value, for messages.
     #[must_use]
     pub fn class_name(&self) -> &'static str {
         match self {
@@ -54,7 +52,7 @@ impl RawValue<'_> {
         matches!(self, Self::Null)
     }
 
-    /// The value without a schema, as properties of type OBJECT keep it.
+    /// The value without a schema, as a property of type OBJECT stores it.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -80,7 +78,7 @@ impl RawValue<'_> {
 }
 
 impl std::fmt::Display for RawValue<'_> {
-    /// The text in messages: lists as `[a, b]`, maps as `{a=b}`.
+    /// Writes the text for messages: lists as `[a, b]`, maps as `{a=b}`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Null => f.write_str("null"),
@@ -107,10 +105,10 @@ impl std::fmt::Display for RawValue<'_> {
     }
 }
 
-/// One property as it was sent. Of several with one name, the last counts.
+/// One property as sent. If a name occurs several times, the last one counts.
 pub type RawProperty<'a> = (Cow<'a, str>, RawValue<'a>);
 
-/// A vertex as it was sent.
+/// A vertex as sent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct VertexInput<'a> {
     /// Name of its label; [`DEFAULT_VERTEX_LABEL`] when absent.
@@ -121,23 +119,23 @@ pub struct VertexInput<'a> {
     pub properties: Option<Vec<RawProperty<'a>>>,
 }
 
-/// The label of vertices that are sent without one.
+/// The label of vertices that are sent without a label.
 pub const DEFAULT_VERTEX_LABEL: &str = "vertex";
 
-/// An edge as it was sent.
+/// An edge as sent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EdgeInput<'a> {
-    /// The id that the writer expects it to have.
+    /// The id that the client expects the edge to have.
     pub id: Option<Cow<'a, str>>,
     /// Name of its label.
     pub label: Option<Cow<'a, str>>,
-    /// Id of the vertex it leaves.
+    /// Id of the source vertex.
     pub source: Option<RawValue<'a>>,
-    /// Name of that vertex's label.
+    /// Name of the label of that vertex.
     pub source_label: Option<Cow<'a, str>>,
-    /// Id of the vertex it enters.
+    /// Id of the target vertex.
     pub target: Option<RawValue<'a>>,
-    /// Name of that vertex's label.
+    /// Name of the label of that vertex.
     pub target_label: Option<Cow<'a, str>>,
     /// Its properties; `None` when absent or null.
     pub properties: Option<Vec<RawProperty<'a>>>,

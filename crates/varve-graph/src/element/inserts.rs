@@ -1,4 +1,4 @@
-//! Inserts: from elements as they were sent to mutations, one after another.
+//! Inserts: conversion of elements as sent to mutations, one after another.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::GraphError;
 use crate::schema::Schema;
 use crate::write::{EndCheck, Mutation};
 
-/// Makes mutations of elements that are to be stored: ordinary ones on the fast path, the rest by
-/// the rules, which say what is wrong.
+/// Converts elements to mutations that store them: ordinary ones on the fast path, others by the
+/// rules, which report errors.
 pub struct Inserts<'s> {
     rules: &'s Rules<'s>,
     schema: &'s Arc<Schema>,
@@ -17,7 +17,7 @@ pub struct Inserts<'s> {
 }
 
 impl<'s> Inserts<'s> {
-    /// For elements by `rules`, which are those of `schema`.
+    /// Converts by `rules`, whose schema is `schema`.
     #[must_use]
     pub const fn new(rules: &'s Rules<'s>, schema: &'s Arc<Schema>) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl<'s> Inserts<'s> {
         Ok(Mutation::PutEdge { edge, ends })
     }
 
-    /// Whether values come without their types, as the fast path reads them.
+    /// Whether values are sent without their types, as the fast path requires.
     fn takes_plain_values(&self) -> bool {
         !self.rules.takes_types()
     }

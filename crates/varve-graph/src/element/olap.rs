@@ -1,5 +1,5 @@
-//! Properties of offline analysis (write types OLAP_*): any vertex has them, whatever its label
-//! declares. An analysis writes them one by one; writes of the vertex itself keep them.
+//! Properties of offline analysis (write types OLAP_*). Any vertex may have them, whatever its
+//! label declares. An analysis writes them one by one; other writes of the vertex keep them.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::schema::Schema;
 use crate::write::{EndCheck, Gaps, Modifier, Mutation};
 
 impl Rules<'_> {
-    /// The mutation that creates the vertex of `input`, or overwrites it as a whole but for the
-    /// values of offline analyses. An input with an id, no label and one property of an offline
-    /// analysis sets that property of a vertex that exists.
+    /// The mutation that creates the vertex of `input`, or replaces it except for its values of
+    /// offline analyses. An input with an id, without a label, and with one property of an offline
+    /// analysis sets that property of an existing vertex.
     ///
     /// # Errors
     /// As [`Rules::vertex`].
@@ -44,7 +44,7 @@ impl Rules<'_> {
         }))
     }
 
-    /// The mutation for a value of an offline analysis, or the input if it is something else.
+    /// The mutation that sets a value of an offline analysis; or the input, if it is another one.
     fn olap_value<'i>(
         &self,
         input: VertexInput<'i>,
@@ -69,7 +69,7 @@ impl Rules<'_> {
         })))
     }
 
-    /// The property key of an input that holds a value of an offline analysis.
+    /// The property key, if the input is a value of an offline analysis.
     fn olap_key(&self, input: &VertexInput<'_>) -> Option<&Arc<PropertyKey>> {
         let id = input.id.as_ref().filter(|id| !id.is_null());
         let [(name, _)] = input.properties.as_deref()? else {
@@ -81,7 +81,7 @@ impl Rules<'_> {
     }
 }
 
-/// Takes over from a vertex's stored properties those of offline analyses.
+/// Copies the values of offline analyses from a vertex's stored properties.
 pub(super) fn keep(schema: &Schema, stored: &Properties, vertex: &mut Vertex) {
     let kept = stored.iter().filter(|(key, _)| schema.is_olap_key(*key));
     for (key, value) in kept {
@@ -89,8 +89,8 @@ pub(super) fn keep(schema: &Schema, stored: &Properties, vertex: &mut Vertex) {
     }
 }
 
-/// The mutation that removes a property of an offline analysis from a vertex, wherever in valid
-/// time from now on it has it.
+/// The mutation that removes a property of an offline analysis from a vertex, in all states of the
+/// write's period.
 pub(crate) fn remove_olap_value(id: ElementId, key: PropertyKeyId) -> Mutation {
     let of = id.clone();
     modification(id, Gaps::Keep, move |state| {

@@ -1,5 +1,4 @@
-//! What vertices and edges have in common: which properties their label allows, requires and fills
-//! in.
+//! Rules common to vertices and edges: which properties a label allows and requires.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,23 +13,24 @@ use super::{Rules, typed};
 use crate::schema::{GraphMode, Schema, default_value};
 use crate::{ErrorKind, GraphError};
 
-/// Up to this many properties, names that were sent twice are found by comparing each pair.
+/// Up to this many properties, repeated names are found by comparing each pair.
 const PAIRWISE_PROPERTIES_MAX: usize = 32;
 
-/// What the rules ask of a label, vertex label and edge label alike.
+/// The common interface of vertex labels and edge labels.
 pub(super) trait Label {
     /// `vertex` or `edge`.
     const KIND: &'static str;
     fn allows(&self, key: PropertyKeyId) -> bool;
     fn properties(&self) -> &[PropertyKeyId];
     fn nullable_keys(&self) -> &[PropertyKeyId];
-    /// Primary keys of a vertex label, sort keys of an edge label: part of the id.
+    /// The primary keys of a vertex label, or the sort keys of an edge label: they are part of the
+    /// id.
     fn id_keys(&self) -> &[PropertyKeyId];
     /// The error for a change of one of [`Label::id_keys`].
     fn fixed(name: &str) -> GraphError;
     /// The error for a property that the label does not have.
     fn unexpected(&self, name: &str) -> GraphError;
-    /// The error for properties that must be there and are not; all names are bracketed lists.
+    /// The error for missing required properties; both arguments are bracketed lists of names.
     fn missed(&self, required: &str, missed: &str) -> GraphError;
 }
 
@@ -96,7 +96,8 @@ impl Label for EdgeLabel {
     }
 }
 
-/// Takes the properties out of an input: they must be there, none of them null.
+/// Checks that the properties of an input are present and none is null; of repeated names, returns
+/// the last.
 pub(super) fn present<'a>(
     properties: Option<Vec<RawProperty<'a>>>,
     kind: &str,
@@ -116,7 +117,7 @@ pub(super) fn present<'a>(
     }
 }
 
-/// Keeps the last of properties with one name, at the place of the first.
+/// Keeps the last of properties with the same name, at the position of the first.
 fn last_of_each(properties: Vec<RawProperty<'_>>) -> Vec<RawProperty<'_>> {
     let pairwise = properties.len() <= PAIRWISE_PROPERTIES_MAX;
     let repeated = |at: usize| {
@@ -141,10 +142,10 @@ fn last_of_each(properties: Vec<RawProperty<'_>>) -> Vec<RawProperty<'_>> {
     kept
 }
 
-/// A property whose name is known to the schema.
+/// A property whose name is in the schema.
 pub(super) type Resolved<'s, 'a> = (&'s Arc<PropertyKey>, RawValue<'a>);
 
-/// Finds the property keys of all names.
+/// Looks up the property keys of all names.
 pub(super) fn resolve<'s, 'a>(
     schema: &'s Schema,
     properties: Vec<RawProperty<'a>>,
@@ -156,7 +157,7 @@ pub(super) fn resolve<'s, 'a>(
 }
 
 impl Rules<'_> {
-    /// Converts properties of an element of `label`.
+    /// Converts the properties of an element of `label`.
     pub(super) fn accept<L: Label>(
         &self,
         label: &L,
@@ -176,18 +177,18 @@ impl Rules<'_> {
         Ok(accepted)
     }
 
-    /// Whether values come with their types: those of a dump of an open graph.
+    /// Whether values are sent with their types: a dump of an open graph is being restored.
     pub(super) fn takes_types(&self) -> bool {
         self.mode == GraphMode::Restoring && self.schema.is_open()
     }
 
-    /// Whether a vertex of a dump may have the property whatever its label: a value of an offline
-    /// analysis.
+    /// Whether a restored vertex may have the property regardless of its label: a value of an
+    /// offline analysis.
     fn restores(&self, key: &PropertyKey) -> bool {
         self.mode == GraphMode::Restoring && key.write_type.is_olap()
     }
 
-    /// Refuses to store values that only an aggregating store or an offline analysis may write.
+    /// Refuses aggregate properties, and values that only an offline analysis may write.
     pub(super) fn check_storable(&self, properties: &Properties) -> Result<(), GraphError> {
         let keys = properties
             .iter()
@@ -197,7 +198,7 @@ impl Rules<'_> {
     }
 }
 
-/// [`Rules::check_storable`] of one property.
+/// [`Rules::check_storable`] for one property.
 pub(super) fn check_storable_key(key: &PropertyKey) -> Result<(), GraphError> {
     if key.aggregate_type != AggregateType::None {
         return Err(GraphError::invalid(
@@ -213,7 +214,7 @@ pub(super) fn check_storable_key(key: &PropertyKey) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Checks that every property is there that must be: those that are neither nullable nor have a
+/// Checks that all required properties are present: those that are not nullable and have no
 /// default.
 pub(super) fn check_complete<L: Label>(
     schema: &Schema,
@@ -253,7 +254,7 @@ pub(super) fn check_complete<L: Label>(
     ))
 }
 
-/// Refuses a key value that texts of ids can't begin with.
+/// Refuses joined key values with a first character that the text of an id cannot begin with.
 pub(super) fn check_leading(joined: &str) -> Result<(), GraphError> {
     match joined.chars().next() {
         Some(first) if first <= '\u{3}' => Err(GraphError::invalid(format!(

@@ -1,4 +1,4 @@
-//! How a batch update combines a stored property with a new value.
+//! How a batch update combines a stored value with a new one.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use super::text::{class_name, of_value};
 use crate::GraphError;
 use crate::schema::Schema;
 
-/// What strategies combine, for messages.
+/// The types that strategies combine, for messages.
 const NUMBER: &str = "Number";
 const DATE_OR_NUMBER: &str = "Date or Number";
 const COLLECTION: &str = "Set or List";
@@ -19,19 +19,19 @@ const COLLECTION: &str = "Set or List";
 /// How a stored value and a new one become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdateStrategy {
-    /// Their sum; numbers.
+    /// The sum; for numbers.
     Sum,
-    /// The greater; numbers or dates.
+    /// The greater value; for numbers or dates.
     Bigger,
-    /// The smaller; numbers or dates.
+    /// The smaller value; for numbers or dates.
     Smaller,
-    /// The members of either, each once; collections.
+    /// The members of either, each once; for collections.
     Union,
-    /// The members of both; collections.
+    /// The members of both; for collections.
     Intersection,
-    /// The new members after the stored ones; collections.
+    /// The stored members, then the new ones; for collections.
     Append,
-    /// The stored members but for the new ones; collections.
+    /// The stored members without the new ones; for collections.
     Eliminate,
     /// The new value.
     Override,
@@ -65,7 +65,7 @@ impl UpdateStrategy {
         }
     }
 
-    /// The strategy of that upper-case name.
+    /// The strategy with that upper-case name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|each| each.name() == name)
@@ -88,7 +88,7 @@ impl UpdateStrategy {
         }
     }
 
-    /// Refuses the strategy for values of another type than it combines.
+    /// Refuses the strategy for a property key of a type that it does not combine.
     fn check(self, key: &PropertyKey) -> Result<(), GraphError> {
         let single = key.cardinality == Cardinality::Single;
         let (wanted, fits) = match self {
@@ -197,8 +197,7 @@ impl UpdateStrategy {
 pub struct Strategies(Vec<(PropertyKeyId, UpdateStrategy)>);
 
 impl Strategies {
-    /// Looks up the names; names of no property key can't match anything and are left out, as
-    /// HugeGraph does.
+    /// Resolves names of property keys. Unknown names are ignored, as HugeGraph does.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] when a strategy does not fit the type of its property
@@ -213,7 +212,7 @@ impl Strategies {
         });
         let mut strategies = Vec::new();
         for (key, strategy) in known {
-            // The values of an open graph's keys are of any type.
+            // In an open graph, the values of a key may have any type.
             if !schema.is_open() {
                 strategy.check(key)?;
             }
@@ -227,10 +226,9 @@ impl Strategies {
         found.map(|(_, strategy)| *strategy)
     }
 
-    /// What `old` becomes when it is updated with `new`: a property that both have is combined by
-    /// its strategy or, if none is named, replaced; all others are kept. (HugeGraph drops stored
-    /// properties that neither `new` nor the strategies name.) Properties in `fixed` make the id,
-    /// so they are equal and stay.
+    /// Merges `new` into `old`. A property in both is combined by its strategy, or replaced if it
+    /// has none; all others are kept. (HugeGraph drops stored properties that neither `new` nor the
+    /// strategies name.) Properties in `fixed` are part of the id, so they are equal and stay.
     ///
     /// # Errors
     /// As [`UpdateStrategy::combine`].

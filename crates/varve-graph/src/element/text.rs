@@ -1,5 +1,4 @@
-//! Text forms of values in messages, where HugeGraph's Java shows through and clients compare the
-//! text.
+//! Text forms of values in messages, as Java prints them in HugeGraph: clients compare the text.
 
 use std::fmt::Write;
 
@@ -25,7 +24,7 @@ pub fn of_float(number: f32) -> String {
     out
 }
 
-/// Lays out a number in Rust's shortest scientific form (`-1.25e3`) as Java does: plain between
+/// Rewrites a number from Rust's shortest scientific form (`-1.25e3`) to Java's form: plain between
 /// 0.001 and ten million, scientific with `E` and at least one digit after the point otherwise.
 fn put_scientific(shortest: &str, out: &mut String) {
     let Some((mantissa, exponent)) = shortest.split_once('e') else {
@@ -110,7 +109,7 @@ pub(super) fn of_value_short(value: &Value) -> String {
     short
 }
 
-/// `[a, b]`
+/// Lists items as `[a, b]`.
 pub(super) fn bracketed<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     let mut out = String::from("[");
     for (at, item) in items.into_iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Values sent with their types: dumps of open graphs hold them so, and an open graph in mode
-//! RESTORING takes them.
+//! Values with their types: the form of values in dumps of open graphs, which an open graph in mode
+//! RESTORING accepts.
 //!
-//! A text and a truth value stand for themselves. Every other value is an object of one member,
-//! named as its type.
+//! Texts and truth values have their plain form. Every other value is an object with one member,
+//! whose name is the type.
 
 use base64::Engine as _;
 use varve_model::many::{Many, Numbered};
@@ -15,11 +15,11 @@ use super::vertex;
 use crate::GraphError;
 use crate::schema::Schema;
 
-/// The value that `raw` says, for a key that takes it.
+/// Converts `raw` to a value of `key`.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] for another form, and for a value that the key does not
-/// take.
+/// [`crate::ErrorKind::InvalidArgument`] for another form, and for a value of another type than the
+/// key's.
 pub(super) fn convert(
     schema: &Schema,
     key: &PropertyKey,
@@ -44,7 +44,7 @@ pub(super) fn convert(
     })
 }
 
-/// The vertex id that `raw` says.
+/// Converts `raw` to a vertex id.
 ///
 /// # Errors
 /// As [`vertex::vertex_id`].

@@ -22,28 +22,28 @@ use crate::GraphError;
 use crate::schema::Schema;
 use crate::write::{EndCheck, Gaps, Modifier, Mutation};
 
-/// What to do with the properties of a change.
+/// How a change treats the properties that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdateAction {
-    /// Set them; values of collections are added to what is there.
+    /// Sets them; new members are added to stored collections.
     Append,
-    /// Remove them, whatever values were sent.
+    /// Removes them, whatever values were sent.
     Eliminate,
 }
 
-/// A property of a change, looked at as far as that is possible without the element. What is wrong
-/// with it is reported only once it is known that the element exists.
+/// A property of a change, checked as far as possible without the element. Errors are reported only
+/// after the element was found.
 struct Change {
     name: String,
     key: Option<Arc<PropertyKey>>,
     value: Result<Value, String>,
 }
 
-/// The change of one element: [`UpdateAction`] applied to the given properties.
+/// The mutation that applies an [`UpdateAction`] with the given properties to one element.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] when properties are missing or null; what the element's
-/// label does not allow is reported by the mutation.
+/// [`crate::ErrorKind::InvalidArgument`] when properties are missing or null. The mutation reports
+/// properties that the element's label does not allow.
 pub fn change(
     schema: &Arc<Schema>,
     id: ElementId,
@@ -201,8 +201,8 @@ fn eliminate<L: Label>(
     Ok(())
 }
 
-/// The elements of a batch update in the order of their first appearance, those with one id
-/// combined.
+/// The elements of a batch update, in the order of their first appearance; those with the same id
+/// are combined.
 struct Drafts<T> {
     drafts: Vec<T>,
     places: HashMap<ElementId, usize>,
@@ -216,7 +216,7 @@ impl<T> Drafts<T> {
         }
     }
 
-    /// Adds a draft, or combines it with the one that is there.
+    /// Adds a draft, or combines it with the earlier one with that id.
     fn add(
         &mut self,
         id: ElementId,
@@ -336,8 +336,8 @@ impl Rules<'_> {
     }
 }
 
-/// A vertex under another label than before is a new one: nothing of the old is kept but the values
-/// of offline analyses.
+/// A vertex with another label than the stored one replaces it; only the values of offline analyses
+/// are kept.
 fn merge_vertex(
     schema: &Schema,
     strategies: &Strategies,

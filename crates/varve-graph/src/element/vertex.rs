@@ -1,4 +1,4 @@
-//! From a vertex as it was sent to a vertex.
+//! Conversion of a vertex as sent to a vertex.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use crate::GraphError;
 pub struct NewVertex {
     /// The vertex.
     pub vertex: Vertex,
-    /// Its id was just generated, so nothing can be stored under it.
+    /// Whether its id was just generated, so no row can have it.
     pub fresh: bool,
 }
 
 impl Rules<'_> {
-    /// The vertex to store for `input`, to overwrite as a whole what may be stored under its id.
+    /// Converts `input` to a vertex that replaces a stored one with the same id as a whole.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] when the schema does not allow it.
@@ -43,7 +43,7 @@ impl Rules<'_> {
             .require_vertex_label(name.unwrap_or(DEFAULT_VERTEX_LABEL))
     }
 
-    /// The vertex of `input` as far as it goes: properties that must be there may be missing.
+    /// Converts `input` to a vertex, and whether its id is new. Required properties may be missing.
     pub(super) fn vertex_draft(
         &self,
         input: VertexInput<'_>,
@@ -79,12 +79,13 @@ impl Rules<'_> {
         Ok((vertex, fresh))
     }
 
-    /// Whether vertices of the label have whatever ids their writers give: in an open graph.
+    /// Whether the ids of the label's vertices may have any type: in an open graph, except for
+    /// labels with primary keys.
     fn takes_any_id(&self, label: &VertexLabel) -> bool {
         self.schema.is_open() && label.id_strategy != IdStrategy::PrimaryKey
     }
 
-    /// Whether an id is there exactly if the label's id strategy wants one.
+    /// Checks that the input has an id of the form that the label's id strategy requires, or none.
     fn check_id_form(
         &self,
         label: &VertexLabel,
@@ -153,16 +154,16 @@ impl Rules<'_> {
     }
 }
 
-/// What a vertex or edge is prepared for.
+/// What a converted vertex or edge is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To be stored as it is.
+    /// It is stored as it is.
     Create,
-    /// To be combined with what is stored.
+    /// It is combined with the stored element.
     Update,
 }
 
-/// A vertex id as it stands in a body: a whole number or a text that is not empty.
+/// Converts a vertex id from a body: a whole number or a text that is not empty.
 ///
 /// # Errors
 /// [`crate::ErrorKind::InvalidArgument`] for anything else, and for texts over
@@ -184,7 +185,7 @@ pub fn vertex_id(raw: &RawValue<'_>) -> Result<VertexId, GraphError> {
     Ok(id)
 }
 
-/// The UUID id of a text, dashed or not.
+/// Parses an id that is a UUID, with or without dashes.
 pub(super) fn uuid_id(text: &str) -> Result<VertexId, GraphError> {
     match Uuid::parse(text) {
         Some(uuid) => Ok(VertexId::Uuid(uuid.0)),
@@ -202,7 +203,7 @@ fn check_length(id: &VertexId) -> Result<(), GraphError> {
     )))
 }
 
-/// The id of a vertex whose label makes ids of primary keys.
+/// The id of a vertex whose label has primary keys.
 ///
 /// # Errors
 /// [`crate::ErrorKind::InvalidArgument`] when a primary key is missing or all are empty.

@@ -1,4 +1,4 @@
-//! The edges that a transaction has changed, at the vertices that they join.
+//! The edges that a transaction has changed, by their end vertices.
 
 use std::collections::{BTreeMap, btree_map};
 
@@ -11,25 +11,27 @@ use super::TransactionState;
 use super::overlay::picked;
 use crate::read::View;
 
-/// The changed edges of one vertex, by their keys at it: in the order in which a view shows edges.
+/// The changed edges of one vertex, by their clustering keys there: in the order in which a view
+/// visits edges.
 pub(super) type EdgesByKey = BTreeMap<Vec<u8>, EdgeId>;
 
-/// A visit of the neighbours of many vertices, which puts the changed edges in their places.
+/// A walk over the neighbours of many vertices, which merges the changed edges into those of the
+/// view.
 pub(super) struct Walk<'w> {
     state: &'w TransactionState,
     from: &'w [&'w [u8]],
     ask: &'w Expand<'w>,
-    /// The keys that are asked for.
+    /// The ranges of keys that are requested.
     ranges: &'w [ClusteringRange],
-    /// The vertex that the visit has come to.
+    /// The position in `from` of the vertex that the walk has reached.
     at: usize,
-    /// Its changed edges that were not shown yet.
+    /// The changed edges of that vertex that were not visited yet.
     own: Option<Own<'w>>,
-    /// Whether the visitor wants no more of its edges.
+    /// Whether the visitor has stopped the walk at that vertex.
     pub(super) ended: bool,
 }
 
-/// The changed edges of one vertex whose keys are asked for, ascending.
+/// The changed edges of one vertex in the requested ranges, ascending.
 struct Own<'w> {
     edges: &'w EdgesByKey,
     ranges: std::slice::Iter<'w, ClusteringRange>,
@@ -85,7 +87,7 @@ impl<'w> Walk<'w> {
         walk
     }
 
-    /// Whether an edge that the view shows at a vertex was changed.
+    /// Whether an edge that the view has at a vertex was loaded or changed.
     pub(super) fn is_changed(
         &self,
         view: &View,
@@ -99,8 +101,8 @@ impl<'w> Walk<'w> {
         Ok(self.state.edges.contains_key(&id))
     }
 
-    /// Shows the changed edges that come before an edge of the vertex `at`; before all of its edges
-    /// where there is no key.
+    /// Visits the changed edges of the vertices before `at`, then those of `at` with keys before
+    /// `key`; without a key none of `at`.
     pub(super) fn own_until(
         &mut self,
         at: usize,
@@ -119,7 +121,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Begins with the changed edges of the vertex that the visit has come to.
+    /// Loads the changed edges of the vertex that the walk has reached.
     fn load(&mut self) {
         let from = self.from.get(self.at);
         let edges = from.and_then(|from| self.state.adjacent.get(*from));
@@ -127,7 +129,7 @@ impl<'w> Walk<'w> {
         self.ended = false;
     }
 
-    /// Shows the changed edges that come before a key.
+    /// Visits the changed edges of that vertex with keys before `before`; without it, all.
     fn show(
         &mut self,
         before: Option<&[u8]>,
@@ -167,7 +169,7 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// Shows no more edges of the vertex that the visit has come to.
+    /// Stops visiting the edges of that vertex.
     pub(super) fn end(&mut self) {
         self.own = None;
         self.ended = true;

@@ -5,31 +5,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{ErrorKind, GraphError};
 
-/// Bytes that many holders share: the changes of open transactions, what a server keeps between the
-/// requests of clients, or what queries hold while they run.
+/// A budget of bytes that many holders share: for the changes of open transactions, for data that a
+/// server keeps between requests, or for running queries.
 #[derive(Debug)]
 pub struct HeldBytes {
     held: AtomicUsize,
     max: usize,
-    /// Who holds them, and the option that names the limit.
+    /// The holders and the option that sets the limit, for error messages.
     whose: &'static str,
 }
 
 impl HeldBytes {
-    /// A budget of `max` bytes. `whose` says who shares it and how the limit is called, for errors.
+    /// A budget of `max` bytes. `whose` names the holders and the option, for error messages.
     #[must_use]
     pub const fn new(max: usize, whose: &'static str) -> Self {
         let held = AtomicUsize::new(0);
         Self { held, max, whose }
     }
 
-    /// Bytes that are held now.
+    /// The bytes held now.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// A share of the budget, of no bytes yet.
+    /// A new share of the budget, of 0 bytes.
     #[must_use]
     pub fn share(self: Arc<Self>) -> HeldShare {
         let bytes = 0;
@@ -40,7 +40,7 @@ impl HeldBytes {
     }
 }
 
-/// What one holder has of the budget, until it is dropped.
+/// The bytes of the budget that one holder has; dropping it returns them.
 #[derive(Debug)]
 pub struct HeldShare {
     budget: Arc<HeldBytes>,
@@ -48,16 +48,16 @@ pub struct HeldShare {
 }
 
 impl HeldShare {
-    /// Bytes that it holds.
+    /// The bytes of this share.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Holds so many bytes from now on. If that fails, as many as before.
+    /// Changes the share to `bytes`. If that fails, the share stays the same.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when the budget has no room for more.
+    /// [`ErrorKind::Busy`] when the budget is exhausted.
     pub fn resize(&mut self, bytes: usize) -> Result<(), GraphError> {
         let HeldBytes { held, max, whose } = &*self.budget;
         if bytes <= self.bytes {

@@ -1,4 +1,4 @@
-//! From the changes of a transaction to one commit.
+//! The commit of a transaction's changes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::write::{
     Contention, EndCheck, Expectations, Gaps, Missing, Mutation, WritePeriod, WriteRequest,
 };
 
-/// The changes as mutations, and what each expects of the row it meets.
+/// The changes as mutations, and the row version that each expects ([`Changed::seen`]).
 #[derive(Default)]
 struct Mutations {
     all: Vec<Mutation>,
@@ -31,12 +31,12 @@ impl Mutations {
 }
 
 impl OptimisticTransaction {
-    /// Commits the changes, valid in `period`, and waits until they are stored. The commit version,
-    /// or `None` where nothing was changed.
+    /// Commits the changes, valid in `period`, and waits until they are stored. Returns the commit
+    /// version, or `None` if there are no changes.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] when another commit has changed what this one depends on; as
-    /// [`Graph::write`].
+    /// [`ErrorKind::Conflict`] when another commit has changed something that this one depends on;
+    /// else as [`Graph::write`].
     pub fn commit(self, period: WritePeriod) -> Result<Option<CommitVersion>, GraphError> {
         store(
             &self.graph,
@@ -46,9 +46,9 @@ impl OptimisticTransaction {
         )
     }
 
-    /// Commits in between, where that is due: not if `next`, the element that is changed next, is
-    /// changed already, as the changes of one step to an element stay in one commit. `count`: how
-    /// many elements are changed together with it.
+    /// Commits in between if that is due, and returns whether it did. `next` is the element that is
+    /// changed next. If it is changed already, no commit is due, so that all changes of one step to
+    /// an element are in one commit. `count`: the number of elements that are changed together.
     pub(super) fn commit_if_due(
         &self,
         next: Option<&ElementId>,
@@ -74,7 +74,7 @@ impl OptimisticTransaction {
 }
 
 impl TransactionState {
-    /// The commit in between, if one is due.
+    /// The options of the commit in between, if one is due.
     fn due(
         &self,
         next: Option<&ElementId>,
@@ -93,7 +93,7 @@ impl TransactionState {
         (is_full && !is_changed && !self.order.is_empty()).then(|| every.clone())
     }
 
-    /// Takes the changes so far; an empty state stays.
+    /// Takes the changes so far and leaves an empty state.
     fn take(&mut self, limits: &OptimisticLimits) -> Self {
         let next = Self {
             changes: self.changes,
@@ -107,7 +107,7 @@ impl TransactionState {
     }
 }
 
-/// Commits changes over a view and waits until they are stored.
+/// Commits changes made on top of a view, and waits until they are stored.
 fn store(
     graph: &Arc<Graph>,
     base: &View,
@@ -137,9 +137,9 @@ fn store(
     }
 }
 
-/// Vertices that are there, edges that are there, edges that are gone, vertices that are gone: each
-/// may depend on those before. `in_period`: a change of properties is made to every state that the
-/// element has in the commit's period.
+/// Converts changes to mutations. The order is changed vertices, changed edges, removed edges,
+/// removed vertices, since each group may depend on those before. `in_period`: changes of
+/// properties apply to every state of the element in the commit's period.
 fn mutations(state: &TransactionState, in_period: bool) -> Mutations {
     let mut mutations = Mutations::default();
     let vertices = || {
@@ -197,8 +197,8 @@ fn mutations(state: &TransactionState, in_period: bool) -> Mutations {
     mutations
 }
 
-/// These changes of properties, one after the other, of each state that the element has in the
-/// commit's period.
+/// The mutation that applies changes of properties, one after another, to each state of the element
+/// in the commit's period.
 fn sequenced(id: ElementId, steps: &[Step]) -> Mutation {
     let (own, steps) = (id.clone(), steps.to_vec());
     let modify = move |state: Option<Element>| {
@@ -222,12 +222,12 @@ const fn delete(id: ElementId) -> Mutation {
 }
 
 impl<T> Changed<T> {
-    /// Whether it was there, is there, and only its properties were changed.
+    /// Whether the element existed, exists, and only its properties were changed.
     const fn is_update(&self) -> bool {
         self.last > 0 && self.base.is_some() && self.now.is_some() && !self.is_replaced
     }
 
-    /// Whether it was not there and is not there.
+    /// Whether the element did not exist and does not exist.
     const fn is_idle(&self) -> bool {
         self.base.is_none() && self.now.is_none()
     }

@@ -1,7 +1,7 @@
 //! The index of a transaction's own changes: by kind, by label, and by the values of properties.
 //!
-//! It leads to candidates. A scan looks at each again, so an entry may stay when an element has
-//! changed once more, and two terms with one hash do no harm.
+//! It offers candidates, and a scan checks each. So entries of former values may stay when an
+//! element changes again, and hash collisions do no harm.
 
 use std::collections::BTreeSet;
 
@@ -10,31 +10,31 @@ use varve_view::{Elements, ScanAsk};
 
 use crate::hash;
 
-/// What the first byte of a term says.
+/// The parts of a term's first byte: the kind of element, and what the term is about.
 const VERTEX: u8 = 0;
 const EDGE: u8 = 1;
 const KIND: u8 = 0;
 const LABEL: u8 = 2;
 const VALUE: u8 = 4;
-/// Elements whose value of a key has no term of its own.
+/// Elements with a value that [`term`] gives no bytes for.
 const OTHER: u8 = 6;
 
-/// The places of changed elements ([`super::TransactionState::order`]), each behind the hash of
-/// what leads to it.
+/// The positions of changed elements in [`super::TransactionState::order`], by the hashes of their
+/// terms.
 #[derive(Default)]
 pub(super) struct ChangeIndex {
     entries: BTreeSet<(u64, usize)>,
 }
 
 impl ChangeIndex {
-    /// Adds what a vertex is now.
+    /// Adds the current terms of a vertex.
     pub(super) fn add_vertex(&mut self, place: usize, vertex: &Vertex) {
         self.add(KIND | VERTEX, 0, &[], place);
         self.add(LABEL | VERTEX, vertex.label.0, &[], place);
         self.add_values(VERTEX, place, &vertex.properties);
     }
 
-    /// Adds what an edge is now.
+    /// Adds the current terms of an edge.
     pub(super) fn add_edge(&mut self, place: usize, edge: &Edge) {
         self.add(KIND | EDGE, 0, &[], place);
         self.add(LABEL | EDGE, edge.id.label.0, &[], place);
@@ -45,7 +45,7 @@ impl ChangeIndex {
     fn add_values(&mut self, kind: u8, place: usize, properties: &Properties) {
         for (key, value) in properties.iter() {
             match value {
-                // A vertex has what any of its values has.
+                // The element is a candidate for each of the values.
                 Value::Many(many) => {
                     for one in many.values() {
                         self.add_value(kind, key, &one.value, place);
@@ -67,7 +67,7 @@ impl ChangeIndex {
         self.entries.insert((hash_of(what, id, value), place));
     }
 
-    /// The first `most` places, from one on, that may hold what is asked for, ascending.
+    /// The first `most` positions of candidates from `from` on, ascending.
     pub(super) fn candidates(&self, ask: &ScanAsk<'_>, from: usize, most: usize) -> Vec<usize> {
         let hashes = hashes(ask);
         let mut places = Vec::new();
@@ -84,7 +84,7 @@ impl ChangeIndex {
     }
 }
 
-/// The hashes behind which all elements asked for are.
+/// Hashes whose entries include all elements that match the request.
 fn hashes(ask: &ScanAsk<'_>) -> Vec<u64> {
     let (kind, labels): (u8, Vec<u32>) = match ask.elements {
         Elements::Vertices(labels) => (VERTEX, labels.iter().map(|label| label.0).collect()),
@@ -124,8 +124,8 @@ fn hash_of(what: u8, id: u32, value: &[u8]) -> u64 {
     hash::of(&bytes)
 }
 
-/// Bytes that are the same for values that are equal to conditions, whatever their width; `None`
-/// for values that have none.
+/// Bytes that are the same for all values that conditions treat as equal, such as numbers of
+/// different width; `None` for types without such bytes.
 fn term(value: &Value) -> Option<Vec<u8>> {
     Some(match value {
         Value::Text(text) => text.as_bytes().to_vec(),
@@ -184,7 +184,7 @@ mod tests {
         }
         let list = Value::List(vec![Value::Int(5)]);
         index.add_vertex(1_000, &vertex(1_000, list.clone()));
-        // Of any width, and what has no term of its own.
+        // Finds equal numbers of any width, and elements whose value has no term.
         let wide = Predicate::Eq(Value::Double(5.0));
         assert_eq!(candidates(&index, &[], wide), [5, 1_000]);
         let several = Predicate::Within(vec![Value::Long(9), Value::Byte(3)]);

@@ -1,6 +1,6 @@
-//! Changes of graphs with an open schema: labels and keys are made when they are first used.
+//! Changes of open graphs: labels and property keys are created on first use.
 //!
-//! They are made before the data is committed, and stay if it is not.
+//! They are created before the data is committed, and stay if the commit fails.
 
 use std::sync::Arc;
 
@@ -24,14 +24,15 @@ use crate::schema::{FirstUse, LabelUse, Schema, has_all};
 use crate::write::Absent;
 
 impl OptimisticTransaction {
-    /// Whether labels and keys are made on first use.
+    /// Whether labels and keys are created on first use.
     pub(super) fn is_open(&self) -> bool {
         self.schema.current().is_open()
     }
 
-    /// Makes what is missing of the schema.
+    /// Creates missing schema elements.
     fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
-        // What is made stays if the change is refused.
+        // Schema elements stay even if the change is refused later, so a client with a policy may
+        // not create them.
         if self.base().access().is_some() && !has_all(self.schema.current(), used) {
             return Err(GraphError::new(
                 ErrorKind::Denied,
@@ -80,7 +81,7 @@ impl OptimisticTransaction {
         })?;
         let mut properties = Properties::new();
         for property in addition.properties {
-            // Several values of one key that come with the vertex are all its values.
+            // If the new vertex has several values of one key, all are kept.
             let cardinality = property.cardinality.unwrap_or(Cardinality::List);
             put(&schema, &mut properties, property, cardinality)?;
         }
@@ -93,7 +94,8 @@ impl OptimisticTransaction {
         Ok(id)
     }
 
-    /// Refuses an id that an edge has, and makes the commit fail if another edge gets it before.
+    /// Refuses the id of an existing edge, and makes the commit fail if another edge gets the id
+    /// before it.
     pub(super) fn claim_edge_id(&self, id: &Value, meter: &Meter) -> Result<(), ViewError> {
         let id = open_id(id)?;
         if let VertexId::Text(text) = &id
@@ -156,7 +158,7 @@ impl OptimisticTransaction {
         for property in addition.properties {
             put(&schema, &mut properties, property, Cardinality::Single)?;
         }
-        // What distinguishes parallel edges: the id that was given, or a number that grows.
+        // Distinguishes parallel edges: the given id, or a generated number.
         let own = match addition.id {
             Some(id) => given_sort_value(&open_id(id)?),
             None => drawn_sort_value(self.graph.next_vertex_id()),
@@ -230,7 +232,7 @@ impl OptimisticTransaction {
         })?;
         let key = schema.require_property_key(key)?.id;
         let Ok(meta) = schema.require_property_key(meta) else {
-            // Nothing has a property that nobody knows.
+            // No element has a property with an unknown key.
             return Ok(());
         };
         let element = ElementId::Vertex(vertex.clone());
@@ -308,7 +310,7 @@ impl OptimisticTransaction {
     }
 }
 
-/// The edges of a view with a given id.
+/// The existing edges of a view with the given id.
 fn with_given_id(
     view: &dyn GraphView,
     id: &VertexId,
@@ -335,7 +337,7 @@ fn put(
     Ok(())
 }
 
-/// The key of a property, and the properties of its own.
+/// The key of a property, and its meta-properties.
 fn resolved(
     schema: &Schema,
     property: &PropertyWrite<'_>,
@@ -355,14 +357,14 @@ fn keys<'p>(properties: &[PropertyWrite<'p>]) -> Vec<(&'p str, DataType)> {
         .collect()
 }
 
-/// The keys of properties of properties.
+/// The keys of meta-properties, each with the type of its value.
 fn meta_keys<'p>(properties: &[PropertyWrite<'p>]) -> Vec<(&'p str, DataType)> {
     let each = properties.iter().flat_map(|property| property.meta);
     each.map(|(name, value)| (*name, value.data_type()))
         .collect()
 }
 
-/// The id that a value names.
+/// Converts a value to an id.
 fn open_id(value: &Value) -> Result<VertexId, GraphError> {
     match value {
         Value::Uuid(uuid) => Ok(VertexId::Uuid(*uuid)),

@@ -1,7 +1,7 @@
-//! What a transaction shows: its view, with its changes over it.
+//! The reads of a transaction: its view, with its changes on top.
 //!
-//! A scan shows the changes that were there when it began: what is added while it runs does not
-//! come, so that a query that adds an element for each that it finds ends.
+//! A scan shows no element that is added while it runs, so that a query that adds an element for
+//! each one it finds ends.
 
 use std::cell::RefCell;
 
@@ -20,10 +20,10 @@ use super::adjacent::Walk;
 use super::{OptimisticTransaction, TransactionState};
 use crate::read::edge_ranges;
 
-/// Where a scan goes on: in the view, or among the changes.
+/// The first byte of a scan's position: it continues in the view, or among the changes.
 const IN_VIEW: u8 = 0;
 const IN_CHANGES: u8 = 1;
-/// Changes that are looked at between two looks at the clock.
+/// Candidates read between two checks of the meter.
 const CHECK_EVERY: usize = 1_024;
 
 impl GraphView for OptimisticTransaction {
@@ -122,7 +122,7 @@ impl GraphView for OptimisticTransaction {
     ) -> Result<Option<ScanPosition>, ViewError> {
         let state = self.state.read();
         if state.order.is_empty() && from.is_none_or(|place| place.bytes()[0] == IN_VIEW) {
-            // The changes that come later are none of this scan's.
+            // Later changes do not belong to this scan.
             let from = from.map(Inner::of).transpose()?;
             let inner = from.as_ref().map(|inner| &inner.place);
             drop(state);
@@ -233,7 +233,7 @@ impl GraphView for OptimisticTransaction {
         Ok(())
     }
 
-    /// What the transaction has changed is no part of the past yet.
+    /// Reads the view only: the transaction's changes are not part of the past yet.
     fn versions(
         &self,
         id: &ElementId,
@@ -257,7 +257,7 @@ impl GraphView for OptimisticTransaction {
     }
 }
 
-/// The same elements, whatever their properties are.
+/// The same request without its conditions.
 const fn unconditional<'a>(ask: &ScanAsk<'a>) -> ScanAsk<'a> {
     ScanAsk {
         conditions: &[],
@@ -265,7 +265,7 @@ const fn unconditional<'a>(ask: &ScanAsk<'a>) -> ScanAsk<'a> {
     }
 }
 
-/// Those of the properties that were asked for.
+/// The wanted properties; `wanted` is sorted.
 pub(super) fn picked(properties: &Properties, wanted: &[PropertyKeyId]) -> Properties {
     let each = properties.iter();
     each.filter(|(key, _)| wanted.binary_search(key).is_ok())
@@ -273,7 +273,7 @@ pub(super) fn picked(properties: &Properties, wanted: &[PropertyKeyId]) -> Prope
         .collect()
 }
 
-/// A place in the view, and how many changes there were when the scan began.
+/// A position in the view, and the number of changes when the scan began.
 struct Inner {
     changes: u64,
     place: ScanPosition,
@@ -294,7 +294,7 @@ impl Inner {
     }
 }
 
-/// A place among the changes, by their order.
+/// A position among the changed elements, by their order.
 fn own_place(changes: u64, next: u64) -> ScanPosition {
     let mut bytes = vec![IN_CHANGES];
     bytes.extend_from_slice(&changes.to_be_bytes());
@@ -309,7 +309,7 @@ fn split(place: &ScanPosition) -> Result<(u64, &[u8]), ViewError> {
     Ok((u64::from_be_bytes(*changes), rest))
 }
 
-/// A scan where there are changes.
+/// A scan of a transaction with changes.
 struct Scan<'s> {
     transaction: &'s OptimisticTransaction,
     state: &'s TransactionState,
@@ -318,8 +318,9 @@ struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Shows what the view has, as it is now. Conditions that no index of the view serves are
-    /// checked here, since they do find what the transaction has changed.
+    /// Visits the elements of the view, with their changes. Conditions that no index of the view
+    /// serves are checked here: the scan must not fail only because of them, since the
+    /// transaction's changes can be searched by them.
     fn view(
         &self,
         from: Option<&ScanPosition>,
@@ -371,10 +372,10 @@ impl Scan<'_> {
                 }),
             };
             match shown {
-                // Not changed.
+                // The element was not changed.
                 Ok(None) if is_filtered => self.filtered(found, visit),
                 Ok(None) => visit(found),
-                // Gone, or it comes with the changes.
+                // It was removed, or [`Scan::own`] visits it.
                 Ok(Some(None)) => Flow::Continue(()),
                 Ok(Some(Some(flow))) => flow,
                 Err(error) => {
@@ -387,7 +388,7 @@ impl Scan<'_> {
         failed.into_inner().map_or(Ok(next), Err)
     }
 
-    /// Shows an element of the view, if its properties satisfy the conditions.
+    /// Visits an element of the view, if its properties satisfy the conditions.
     fn filtered(
         &self,
         found: &ScannedElement<'_>,
@@ -416,7 +417,7 @@ impl Scan<'_> {
         })
     }
 
-    /// Shows the changed elements that the view does not lead to.
+    /// Visits the changed elements that the scan of the view does not visit.
     fn own(
         &self,
         place: &ScanPosition,
@@ -458,7 +459,7 @@ impl Scan<'_> {
         Ok(last.map(|last| own_place(changes, *last as u64 + 1)))
     }
 
-    /// A changed vertex that the view does not lead to, and that is asked for.
+    /// A changed vertex that matches the scan, if the scan of the view does not visit it.
     fn own_vertex(&self, id: &VertexId, changes: u64) -> Option<&Vertex> {
         let changed = self.state.vertices.get(id)?;
         let now = changed.now.as_ref().filter(|now| self.asks_vertex(now))?;
@@ -469,7 +470,7 @@ impl Scan<'_> {
         (!was && changed.first <= changes).then_some(now)
     }
 
-    /// As [`Scan::own_vertex`], an edge.
+    /// [`Scan::own_vertex`], for an edge.
     fn own_edge(&self, id: &EdgeId, changes: u64) -> Option<&Edge> {
         let changed = self.state.edges.get(id)?;
         let now = changed.now.as_ref().filter(|now| self.asks_edge(now))?;
@@ -505,7 +506,7 @@ impl Scan<'_> {
                 .satisfies(self.ask.conditions, &edge.properties)
     }
 
-    /// Shows a vertex, if it is asked for.
+    /// Visits a vertex, if it matches the scan.
     fn vertex(&self, vertex: &Vertex, visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow) -> Flow {
         if !self.asks_vertex(vertex) {
             return Flow::Continue(());
@@ -518,7 +519,7 @@ impl Scan<'_> {
         })
     }
 
-    /// Shows an edge, if it is asked for.
+    /// Visits an edge, if it matches the scan.
     fn edge(&self, edge: &Edge, visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow) -> Flow {
         if !self.asks_edge(edge) {
             return Flow::Continue(());

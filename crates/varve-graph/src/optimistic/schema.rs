@@ -1,4 +1,5 @@
-//! The schema of a transaction, which may get new labels and keys while it is read.
+//! The schema of a transaction, which may get new labels and keys while references to it are in
+//! use.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,17 +10,19 @@ use super::OptimisticTransaction;
 use crate::error::{ErrorKind, GraphError};
 use crate::schema::Schema;
 
-/// Schemas, each newer than the one before. Old ones stay: what was read of them is still in use.
+/// A linked list of schemas, each newer than the one before. Old ones stay, since references to
+/// them may be in use.
 pub(super) struct GrowingSchema {
     schema: Arc<Schema>,
     newer: OnceLock<Box<GrowingSchema>>,
 }
 
-/// Schemas that a transaction may see, each a copy of the one before with what is new.
+/// The most schemas of a transaction (count); each is a copy of the one before with the new
+/// elements.
 const SCHEMAS_MAX: usize = 1_000;
 
 impl Drop for GrowingSchema {
-    /// One after the other: a call for each would exhaust the stack.
+    /// Drops the list in a loop: a recursive drop would exhaust the stack.
     fn drop(&mut self) {
         let mut next = self.newer.take();
         while let Some(mut schema) = next {
@@ -36,15 +39,15 @@ impl GrowingSchema {
         }
     }
 
-    /// The newest.
+    /// The newest schema.
     pub(super) fn current(&self) -> &Arc<Schema> {
         &self.last().schema
     }
 
-    /// Goes on with a newer one, unless it is the same.
+    /// Appends a newer schema, unless it is the current one.
     ///
     /// # Errors
-    /// Over [`SCHEMAS_MAX`].
+    /// [`ErrorKind::LimitExceeded`] over [`SCHEMAS_MAX`].
     pub(super) fn renew(&self, schema: &Arc<Schema>) -> Result<(), GraphError> {
         let (mut last, mut count) = (self, 1);
         while let Some(newer) = last.newer.get() {
@@ -62,7 +65,7 @@ impl GrowingSchema {
                 ),
             ));
         }
-        // One thread makes the changes of a transaction.
+        // Only one thread changes a transaction, so this cannot fail.
         let _ = last.newer.set(Box::new(Self::new(Arc::clone(schema))));
         Ok(())
     }

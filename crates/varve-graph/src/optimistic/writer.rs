@@ -1,4 +1,4 @@
-//! Changes, by the rules of the graph's schema.
+//! The changes of a transaction, by the rules of the graph's schema.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::element::{
 use crate::error::{ErrorKind, GraphError};
 use crate::write::{Absent, Mutation};
 
-/// What is changed has a budget of its own (`gremlin.transaction_bytes_max`): it is no part of what
-/// the query holds, which the meter measures.
+/// Changes have their own budget (`gremlin.transaction_bytes_max`). So they are made within
+/// [`Meter::apart`], which excludes them from the memory that the meter counts for the query.
 impl GraphWriter for OptimisticTransaction {
     fn add_vertex(
         &self,
@@ -92,7 +92,7 @@ impl GraphWriter for OptimisticTransaction {
             ElementId::Edge(id) => meter.apart(|| self.remove_edge(id)),
             ElementId::Vertex(id) => {
                 let mut edges = self.edges_of(id, meter)?;
-                // All of them go in one commit.
+                // The vertex and its edges are removed in one commit.
                 if meter.apart(|| self.commit_if_due(Some(element), edges.len() + 1))? {
                     edges = self.edges_of(id, meter)?;
                 }
@@ -115,8 +115,8 @@ impl GraphWriter for OptimisticTransaction {
             ElementId::Vertex(id) => state.vertices.get(id).map(|changed| changed.last),
             ElementId::Edge(id) => state.edges.get(id).map(|changed| changed.last),
         };
-        // Which elements were changed before a commit in between is no longer known, and others may
-        // have changed any.
+        // After a commit in between, the elements changed before it are no longer known, and other
+        // commits may have changed any element.
         last.unwrap_or(0).max(state.committed)
     }
 
@@ -232,7 +232,7 @@ impl OptimisticTransaction {
         })
     }
 
-    /// Properties as the rules take them: several values of one key become one collection.
+    /// Converts properties to input for the rules: several values of one key become one collection.
     fn raw_properties<'p>(
         &self,
         properties: &[PropertyWrite<'p>],
@@ -372,7 +372,7 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
         Value::List(items) | Value::Set(items) => RawValue::List(items.iter().map(raw).collect()),
         Value::Short(number) => RawValue::Integer(i64::from(*number)),
         Value::DateTime(at) => RawValue::Integer(at.micros.div_euclid(1_000)),
-        // What no declared key has is refused as the text that it is.
+        // No declared key has these types, so their text forms are refused.
         Value::BigInt(number) => RawValue::Text(Cow::Owned(number.to_string())),
         Value::BigDecimal(number) => RawValue::Text(Cow::Owned(number.to_string())),
         Value::Char(one) => RawValue::Text(Cow::Owned(one.to_string())),
@@ -393,7 +393,7 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
     }
 }
 
-/// Numbers that JSON has no form for are sent as texts.
+/// Numbers without a JSON form are sent as texts.
 fn floating(number: f64) -> RawValue<'static> {
     let special = match number {
         _ if number.is_nan() => "NaN",
