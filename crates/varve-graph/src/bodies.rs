@@ -53,7 +53,6 @@ pub trait Jobs: Send + Sync {
 /// graph, the type of the task, and the owner as stored in the task.
 pub type OwnerCheck = dyn Fn(&str, TaskType, &str) -> Result<(), GraphError> + Send + Sync;
 
-/// The bodies of one graph's tasks.
 pub(crate) struct ElementBodies {
     graph: Weak<Graph>,
     jobs: Option<Arc<dyn Jobs>>,

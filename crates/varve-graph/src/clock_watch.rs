@@ -70,7 +70,7 @@ impl ClockWatch {
         Self { wall, passed }
     }
 
-    /// Returns a warning if the two clocks have moved by different times since the last call.
+    /// Returns a warning if the two clocks have advanced by different amounts since the last call.
     pub(crate) fn look(&mut self, wall: Instant, passed: MonotonicInstant) -> Option<String> {
         let went = wall.0.saturating_sub(self.wall.0);
         let took = passed.saturating_duration_since(self.passed).as_micros();

@@ -21,9 +21,9 @@ pub enum ErrorKind {
     NotFound,
     /// A named limit was exceeded.
     LimitExceeded,
-    /// A state of the graph that forbids the operation (a task still running, say).
+    /// The state of the graph forbids the operation, for example while a task runs.
     IllegalState,
-    /// A page token that is not one of ours.
+    /// An invalid page token.
     BadPage,
     /// The client has no right to do this to the element; nothing happened.
     Denied,

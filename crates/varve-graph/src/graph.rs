@@ -262,7 +262,7 @@ impl Graph {
         self.snowflake.next(self.now())
     }
 
-    /// Prepares `request` and hands it to the committer; the returned ticket reports when it is
+    /// Prepares `request` and hands it to the committer; the returned ticket completes when it is
     /// stored.
     ///
     /// Returns `None` if another commit holds a latch that `request` needs and `contention` says
@@ -314,11 +314,12 @@ impl Graph {
         write::transact(self, touched, work)
     }
 
-    /// A view of the committed state at `scope`. A transaction time in `scope` is fixed first:
-    /// later commits get greater versions, so a read as of it always gives the same answer.
+    /// Opens a view of the committed state at `scope`. A transaction time in `scope` is fixed
+    /// first: later commits get greater versions, so a read as of it always gives the same answer.
     ///
     /// # Errors
-    /// When the transaction time of `scope` is in the future, or the store fails.
+    /// When the transaction time of `scope` is in the future, this thread's deadline passes before
+    /// it is fixed, or the store fails.
     pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
         let scope = self.settle(scope)?;
         // Before the snapshot: all that is published by now is visible to the view's reads.
@@ -439,8 +440,7 @@ impl Graph {
         self.view(scope)?.history(id, page)
     }
 
-    /// The reader of a view. Without snapshots of the engine, a read of the past waits for the
-    /// commits that reads of the present have met.
+    /// The reader of a view: a snapshot, or [`Ordered`] if the engine has none.
     fn snapshot(&self) -> Arc<dyn Reader> {
         if self.has_states {
             return state_of(&self.space);

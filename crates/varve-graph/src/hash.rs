@@ -11,7 +11,6 @@ pub(crate) type IdMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::Ra
 
 static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(()));
 
-/// A hash of bytes.
 pub(crate) fn of(bytes: &[u8]) -> u64 {
     xxh3_64_with_seed(bytes, *SEED)
 }

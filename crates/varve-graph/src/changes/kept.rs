@@ -21,7 +21,6 @@ use crate::graph::Graph;
 use crate::notes::Notes;
 use crate::write::commit_internal;
 
-/// The name of the note.
 const NOTE: &str = "changes";
 /// Rows that are read, or deleted, in one step.
 const STEP_ROWS: usize = 2_000;
@@ -35,7 +34,6 @@ pub(crate) struct Keeping {
     pub(crate) restored: u64,
 }
 
-/// The content of the note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Note {
     /// The version at which the list began; [`CommitVersion::MAX`]: no changes are kept.

@@ -16,12 +16,10 @@ use crate::notes;
 use crate::schema::SchemaKind;
 use crate::write::commit_unlatched;
 
-/// The name of the note.
 const NOTE: &str = "changes.schema";
 /// Bytes of a schema element in the note: its kind and its id.
 const BYTES: usize = 5;
 
-/// A changed schema element.
 type Changed = (SchemaKind, u32);
 
 /// Adds the note with changed schema elements to a batch.

@@ -2,13 +2,13 @@
 //!
 //! If no sync is needed and no thread is writing, the thread that prepared a commit writes it in
 //! place: its rows and latches are still in that core's cache, and no other thread has to be woken.
-//! Commits that arrive meanwhile wait. The same thread writes them next if they are small in all
+//! Commits that arrive meanwhile wait. The same thread writes them next if they are small in total
 //! ([`LED_BYTES_MAX`]), because it may have other clients to serve; else the committer's own thread
 //! does.
 //!
 //! The committer's own thread also writes if each commit needs a sync, or if a write may block and
-//! the thread that prepared the commit must not. It syncs at intervals. It is started when it is
-//! first needed, and ends after it was idle for [`IDLE_MAX`].
+//! the thread that prepared the commit must not. With [`DurabilityMode::Interval`] it also syncs.
+//! It is started when it is first needed, and ends after it was idle for [`IDLE_MAX`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,8 +35,8 @@ pub enum DurabilityMode {
     /// When it is on stable storage; one sync for all commits that wait.
     #[default]
     Sync,
-    /// At once; a power failure may lose what was acknowledged in the last interval, the end of the
-    /// process does not.
+    /// At once; a power failure may lose the commits of the last interval, a crash of the process
+    /// loses none.
     Interval(Duration),
     /// At once; how much a power failure may lose depends on the operating system.
     None,
@@ -52,7 +52,6 @@ impl std::fmt::Display for DurabilityMode {
     }
 }
 
-/// The options of a committer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommitterOptions {
     pub(crate) durability: DurabilityMode,
@@ -95,7 +94,7 @@ struct CommitterState {
     /// The committer's own thread is waiting for the next sync of an interval.
     timed: bool,
     stop: bool,
-    /// The committer's own thread, or the last one.
+    /// The committer's own thread, or the previous one that has ended.
     thread: Option<JoinHandle<()>>,
     running: bool,
     failed: Option<CommitFailure>,

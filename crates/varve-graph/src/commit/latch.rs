@@ -49,18 +49,18 @@ impl LatchKey {
     /// ended.
     pub(crate) const SCHEMA_EXCLUSIVE: Self = Self(1);
 
-    /// For a key that will be changed.
+    /// The exclusive latch of a key that will be changed.
     pub(crate) fn exclusive(key: &[u8]) -> Self {
         Self(slot_of(key) << 1 | 1)
     }
 
-    /// For an edge that will be changed; `key` is its partition key and clustering key at its
-    /// source.
+    /// The latch of an edge that will be changed; `key` is its partition key and clustering key at
+    /// its source.
     pub(crate) fn edge(key: &[u8]) -> Self {
         Self((SLOTS + (hash(key) & (EDGE_SLOTS - 1))) << 1 | 1)
     }
 
-    /// For a key that must not change.
+    /// The shared latch of a key that must not change.
     pub(crate) fn shared(key: &[u8]) -> Self {
         Self(slot_of(key) << 1)
     }
@@ -307,7 +307,6 @@ impl LatchSet {
         alone
     }
 
-    /// The latches held.
     pub(crate) fn held(&self) -> &[LatchKey] {
         &self.held
     }

@@ -68,7 +68,6 @@ impl Stamps {
         self.changes.push(position);
     }
 
-    /// The number of versions that the commit has.
     pub(crate) fn versions(&self) -> usize {
         let numbers = self.later_rows.iter().map(|(number, _)| *number);
         usize::from(numbers.max().unwrap_or(0)) + 1
@@ -107,7 +106,6 @@ impl Stamps {
     }
 }
 
-/// A prepared commit.
 pub(crate) struct Commit {
     /// [`Graph::now`](crate::Graph::now) when the commit was prepared. The version is not earlier,
     /// even if the clock was turned back since.
@@ -158,7 +156,7 @@ impl End {
     }
 }
 
-/// What ends a period.
+/// The cause of the end of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EndOf {
     /// The request's `valid_to`.

@@ -53,7 +53,8 @@ struct Storing {
 }
 
 impl Promise {
-    /// Reads the stored bound. Returns it too: every later commit must get a greater version.
+    /// Reads the stored bound. Returns the promise and the bound: every later commit must get a
+    /// greater version.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -135,7 +136,7 @@ impl Promise {
 
 impl StoredBound {
     fn finish(&self, bound: CommitVersion) {
-        // The engine reports its panics; here they only must not leave readers waiting for ever.
+        // The engine reports its panics. They are caught here so that no reader waits for ever.
         let stored = catch_unwind(AssertUnwindSafe(|| self.store(bound)));
         let mut storing = self.storing.lock();
         storing.under_way = false;

@@ -19,7 +19,6 @@ use crate::error::GraphError;
 pub(super) const DAY_BYTES: usize = 4;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
-/// The kind of the record.
 const KIND: &str = "versions";
 
 /// The partition of `tx` that a commit's records are in.

@@ -45,7 +45,7 @@ struct Link<'s> {
 }
 
 impl<'s> Direct<'s> {
-    /// For elements under `schema`.
+    /// Creates the fast path for elements under `schema`.
     pub(super) const fn new(schema: &'s Schema) -> Self {
         Self {
             schema,

@@ -16,7 +16,7 @@ const NUMBER: &str = "Number";
 const DATE_OR_NUMBER: &str = "Date or Number";
 const COLLECTION: &str = "Set or List";
 
-/// How a stored value and a new one become one.
+/// How an update combines a stored value with a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdateStrategy {
     /// The sum; for numbers.

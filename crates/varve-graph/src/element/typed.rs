@@ -196,7 +196,7 @@ fn many(schema: &Schema, raw: RawValue<'_>) -> Option<Many> {
     Many::new(all.into_iter().map(one).collect::<Option<_>>()?)
 }
 
-/// Properties of a property.
+/// Converts meta-properties.
 fn properties(schema: &Schema, raw: RawValue<'_>) -> Option<Properties> {
     let RawValue::Map(members) = raw else {
         return None;

@@ -43,7 +43,8 @@ impl Rules<'_> {
             .require_vertex_label(name.unwrap_or(DEFAULT_VERTEX_LABEL))
     }
 
-    /// Converts `input` to a vertex, and whether its id is new. Required properties may be missing.
+    /// Converts `input` to a vertex, and returns whether its id was just generated. Required
+    /// properties may be missing.
     pub(super) fn vertex_draft(
         &self,
         input: VertexInput<'_>,
@@ -233,7 +234,6 @@ pub(super) fn id_of_key(label: VertexLabelId, joined: JoinedKey) -> Result<Verte
     Ok(sortable::primary_key_id(label, &joined))
 }
 
-/// The upper-case name of an id strategy.
 fn strategy_name(strategy: IdStrategy) -> &'static str {
     match strategy {
         IdStrategy::Automatic => "AUTOMATIC",

@@ -29,10 +29,10 @@ pub struct IndexEntry {
 /// The entries that `label` has for the element `id` with `properties`, ascending and each once;
 /// none when the index does not cover the element.
 ///
-/// An element without the first field has no entry, and in a unique index one without any of the
-/// fields has none. Other missing fields of a secondary or shard index are stored as missing. Each
-/// distinct member of a collection gets an entry, and in a search index each distinct word of a
-/// text.
+/// An element without the first field has no entry. In a unique index, an element that lacks one of
+/// the fields has none either. Other missing fields of a secondary or shard index are stored as
+/// missing. Each distinct member of a collection gets an entry, and in a search index each distinct
+/// word of a text.
 #[must_use]
 pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> Vec<IndexEntry> {
     let mut element = Vec::with_capacity(32);

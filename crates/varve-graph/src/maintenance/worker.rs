@@ -61,14 +61,13 @@ pub enum Finding<'f> {
         /// How far, and the consequence.
         detail: &'f str,
     },
-    /// The wall clock has moved by another time than the monotonic clock.
+    /// The wall clock has advanced by another amount than the monotonic clock.
     ClockJumped {
         /// How far, and the consequence.
         detail: &'f str,
     },
 }
 
-/// Called with each finding.
 type Report<'r> = &'r dyn Fn(Finding<'_>);
 
 /// Upkeep of all graphs of a registry. Dropping it stops the thread at the end of its round.

@@ -325,7 +325,6 @@ fn with_given_id(
     Ok(found)
 }
 
-/// Writes one property.
 fn put(
     schema: &Schema,
     properties: &mut Properties,
@@ -364,7 +363,6 @@ fn meta_keys<'p>(properties: &[PropertyWrite<'p>]) -> Vec<(&'p str, DataType)> {
         .collect()
 }
 
-/// Converts a value to an id.
 fn open_id(value: &Value) -> Result<VertexId, GraphError> {
     match value {
         Value::Uuid(uuid) => Ok(VertexId::Uuid(*uuid)),

@@ -39,7 +39,6 @@ impl GrowingSchema {
         }
     }
 
-    /// The newest schema.
     pub(super) fn current(&self) -> &Arc<Schema> {
         &self.last().schema
     }

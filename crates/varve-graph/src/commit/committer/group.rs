@@ -6,12 +6,11 @@ use varve_model::CommitVersion;
 
 use super::super::prepared::{Commit, EndOf};
 
-/// A group of commits.
 pub(super) struct Group {
     pub(super) commits: Vec<Commit>,
     /// The first version of each commit, ascending.
     pub(super) versions: SmallVec<[CommitVersion; 4]>,
-    /// The last version of the last commit; `None` when there is none.
+    /// The last version of the last commit; `None` if no commit got a version.
     pub(super) last: Option<CommitVersion>,
     /// Commits whose version would reach their [`End`](super::super::prepared::End): not stored.
     pub(super) late: Vec<(Commit, EndOf)>,
