@@ -71,8 +71,8 @@ pub(crate) const IDLE_MAX: Duration = Duration::from_secs(5);
 const LED_GROUPS_MAX: usize = 8;
 /// How far the stored version is ahead of the last commit (see `Shared::ahead`), in microseconds.
 const LEAD_MICROS: i64 = 1_000_000;
-/// The most bytes of other threads' commits in these groups. A single insert has some hundred
-/// bytes, and a write of this size takes less than a millisecond.
+/// The most bytes of other threads' commits that a thread writes in place. A single insert has some
+/// hundred bytes, and a write of this size takes less than a millisecond.
 const LED_BYTES_MAX: usize = 64 << 10;
 /// The same for a thread that serves no other client: room for some large batches, which would
 /// otherwise move to another core's cache.
