@@ -81,7 +81,8 @@ fn is_same(schema: &Schema, old: &VertexLabel, new: &NewVertexLabel) -> Result<b
     )
 }
 
-/// Checks the id strategy and the primary keys; the default follows from whether there are some.
+/// Checks the id strategy and the primary keys. The default strategy depends on whether there are
+/// primary keys.
 fn check_id_strategy(new: &NewVertexLabel) -> Result<IdStrategy, GraphError> {
     let has_keys = !new.primary_keys.is_empty();
     let strategy = new.id_strategy.unwrap_or(if has_keys {
