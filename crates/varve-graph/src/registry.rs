@@ -66,7 +66,6 @@ pub struct Registry {
     /// Spaces that are known to have the drop mark and are not removed yet.
     marked: Mutex<BTreeSet<SpaceId>>,
     observer: OnceLock<Observer>,
-    /// The system graph.
     system: SystemGraph,
 }
 
@@ -80,7 +79,6 @@ struct Open {
 }
 
 impl Open {
-    /// The graph's space.
     fn space(&self) -> SpaceId {
         SpaceId {
             name: space_name(self.graph.name(), self.generation),

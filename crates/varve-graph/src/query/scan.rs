@@ -206,7 +206,7 @@ fn table(ask: &ScanAsk<'_>) -> TableId {
     }
 }
 
-/// A label whose elements a scan shows.
+/// A label whose elements a scan visits.
 struct OfLabel<'a> {
     base: IndexBase,
     label: ElementLabel,

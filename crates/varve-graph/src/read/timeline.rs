@@ -139,7 +139,6 @@ pub(crate) struct Span {
 pub(crate) struct Events<'r> {
     pub(crate) reader: &'r dyn Reader,
     pub(crate) side: &'r Side,
-    /// The current row.
     pub(crate) row: Option<&'r [u8]>,
     pub(crate) newest: CommitVersion,
 }

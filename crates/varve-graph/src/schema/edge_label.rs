@@ -17,7 +17,6 @@ use super::snapshot::Schema;
 use super::user_data;
 use crate::{ErrorKind, GraphError};
 
-/// Creates an edge label.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewEdgeLabel,
@@ -113,7 +112,7 @@ fn links(new: &NewEdgeLabel) -> Result<Vec<(&str, &str)>, GraphError> {
     Ok(links)
 }
 
-/// The parent of a SUB label.
+/// Returns the parent of a SUB label. Refuses a label of another type that names a parent.
 fn parent(schema: &Schema, new: &NewEdgeLabel) -> Result<Option<EdgeLabelId>, GraphError> {
     if new.label_type != EdgeLabelType::Sub {
         return match &new.parent {
@@ -290,7 +289,6 @@ fn is_same(
         && same_members(&old.nullable_keys, &key_set(schema, &new.nullable_keys)?))
 }
 
-/// Changes an edge label.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,

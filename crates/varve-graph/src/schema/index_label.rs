@@ -377,7 +377,6 @@ fn superseded(
         .collect()
 }
 
-/// Changes an index label's user data.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,

@@ -161,7 +161,6 @@ pub(super) struct Changeable<'a> {
 }
 
 impl Changeable<'_> {
-    /// Applies a change.
     pub(super) fn apply(
         self,
         schema: &Schema,
@@ -266,7 +265,7 @@ impl Changeable<'_> {
     }
 }
 
-/// Adds ids to an ascending list that has them once each.
+/// Adds ids to an ascending list without duplicates.
 fn merge(into: &mut Vec<PropertyKeyId>, more: &[PropertyKeyId]) {
     into.extend_from_slice(more);
     into.sort_unstable();

@@ -148,7 +148,6 @@ fn create_olap_index(draft: &mut Draft<'_>, key: &PropertyKey) -> Result<(), Gra
     Ok(())
 }
 
-/// Changes a property key's user data.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,

@@ -28,7 +28,6 @@ pub(super) trait Record: SchemaElement {
     /// Puts the element into a snapshot.
     fn place(self, schema: &mut Schema) -> Arc<Self>;
 
-    /// The record's bytes.
     fn to_bytes(&self) -> Vec<u8> {
         varve_encoding::datum::to_bytes(&Datum::Map(self.members()))
     }

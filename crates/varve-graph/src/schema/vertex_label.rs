@@ -17,7 +17,6 @@ use super::snapshot::Schema;
 use super::user_data;
 use crate::GraphError;
 
-/// Creates a vertex label.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewVertexLabel,
@@ -125,7 +124,6 @@ fn check_id_strategy(new: &NewVertexLabel) -> Result<IdStrategy, GraphError> {
     }
 }
 
-/// Changes a vertex label.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,

@@ -58,7 +58,8 @@ impl Bench {
         bench
     }
 
-    /// With the property keys of most tests: texts name, city, lang; ints age, price; date; weight;
+    /// A bench with the property keys of most tests: texts name, city, lang; ints age, price; date;
+    /// weight; sets and others.
     /// sets and others.
     pub(super) fn with_keys() -> Self {
         let bench = Self::new();
@@ -85,7 +86,8 @@ impl Bench {
         bench
     }
 
-    /// With the labels of the recorded graph: person, software, knows (several times), created
+    /// A bench with the labels of the recorded graph: person, software, knows (several times),
+    /// created (once).
     /// (once).
     pub(super) fn with_labels() -> Self {
         let bench = Self::with_keys();
