@@ -60,7 +60,6 @@ impl Bench {
 
     /// A bench with the property keys of most tests: texts name, city, lang; ints age, price; date;
     /// weight; sets and others.
-    /// sets and others.
     pub(super) fn with_keys() -> Self {
         let bench = Self::new();
         use Cardinality::{List, Set, Single};
@@ -88,7 +87,6 @@ impl Bench {
 
     /// A bench with the labels of the recorded graph: person, software, knows (several times),
     /// created (once).
-    /// (once).
     pub(super) fn with_labels() -> Self {
         let bench = Self::with_keys();
         bench.create_vertex_label(person()).expect("person");
