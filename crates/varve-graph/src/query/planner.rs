@@ -2,8 +2,9 @@
 //! label.
 //!
 //! The first access path that applies is used: ids (if all primary keys are given), the edges of a
-//! vertex, an index. Conditions that it does not cover are checked on each element. A query that
-//! has conditions and no access path is refused with HugeGraph's message.
+//! vertex, an index. Conditions that it does not cover are checked on each element. A query with
+//! neither a label nor conditions reads the whole table. Every other query without an access path
+//! is refused with HugeGraph's message.
 
 use std::sync::Arc;
 
