@@ -159,8 +159,8 @@ fn data_type(schema: &Schema, key: PropertyKeyId) -> DataType {
         .map_or(DataType::Text, |key| key.data_type)
 }
 
-/// Returns the entries of one index to scan, and how many conditions they cover; `None` if the index
-/// serves no condition.
+/// Returns the entries of one index to scan, and how many conditions they cover; `None` if the
+/// index serves no condition.
 fn sources(
     schema: &Schema,
     index: &Arc<IndexLabel>,

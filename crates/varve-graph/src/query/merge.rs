@@ -148,8 +148,8 @@ impl Source<'_> {
         let Some(past) = &mut self.past else {
             return Ok(());
         };
-        // Once a piece of the present is used up, so are the entries of the past within it. With the
-        // next piece, the past has a further range to read.
+        // Once a piece of the present is used up, so are the entries of the past within it. The
+        // next piece gives the past a further range to read.
         past.ended &= !read_on;
         if past.is_used_up() {
             let mut range = past.rest.clone();

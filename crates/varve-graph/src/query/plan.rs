@@ -22,7 +22,7 @@ pub(super) struct Leg {
     pub(super) searched: Vec<PropertyKeyId>,
 }
 
-/// A vertex label, or an edge's own label (never its PARENT).
+/// A vertex label, or an edge's own label: for a SUB label the SUB label, not its PARENT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementLabel {
     Vertex(VertexLabelId),

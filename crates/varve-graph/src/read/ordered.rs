@@ -37,7 +37,7 @@ impl Ordered {
         }
     }
 
-    /// Before rows of `table` are read: waits for the commits that the present may have shown.
+    /// Waits, before rows of `table` are read, for the commits that the present may have shown.
     fn before(&self, table: TableId) -> Result<(), KvError> {
         if table != EVENT && table != EVENT_INDEX {
             return Ok(());
@@ -62,7 +62,7 @@ impl Ordered {
         }
     }
 
-    /// After rows of `table` were read: records the newest version that they may show.
+    /// Records, after rows of `table` were read, the newest version that they may show.
     fn after(&self, table: TableId) {
         if table == VERTEX || table == EDGE || table == INDEX {
             self.shown

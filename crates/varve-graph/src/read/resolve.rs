@@ -33,8 +33,7 @@ pub(crate) fn covers(header: &Header, valid: Instant, version: CommitVersion) ->
     header.kind == RowKind::Put && header.version <= version && header.period().covers(valid)
 }
 
-/// Visits the events of one element in the event table, newest first, beginning with `version <=
-/// newest`.
+/// Visits the events of one element in the event table with `version <= newest`, newest first.
 pub(crate) fn scan_events(
     reader: &dyn Reader,
     partition: &[u8],
