@@ -61,7 +61,7 @@ impl Snowflake {
     }
 }
 
-/// The next id after `last` that is not before `first`.
+/// Returns the next id after `last` that is not before `first`.
 fn following(first: i64, last: i64) -> i64 {
     let id = first.max(last + 1);
     // The slot is always 0, since a graph has one leader. A full sequence continues in the next

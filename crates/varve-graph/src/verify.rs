@@ -225,7 +225,7 @@ impl From<varve_encoding::DecodeError> for Wrong {
     }
 }
 
-/// The place of a row, as text.
+/// Returns the place of a row, as text.
 fn place(table: TableId, partition: &[u8], clustering: &[u8]) -> String {
     format!("{} {} {}", name_of(table), hex(partition), hex(clustering))
 }

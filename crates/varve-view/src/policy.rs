@@ -78,13 +78,13 @@ pub struct ElementPolicy {
 }
 
 impl ElementPolicy {
-    /// The coverage of a vertex label.
+    /// Returns the coverage of a vertex label.
     #[must_use]
     pub fn vertex(&self, label: VertexLabelId) -> &Coverage {
         self.vertices.get(&label).unwrap_or(&Coverage::Nothing)
     }
 
-    /// The coverage of an edge label, without regard to the edges' ends.
+    /// Returns the coverage of an edge label, without regard to the edges' ends.
     #[must_use]
     pub fn edge(&self, label: EdgeLabelId) -> &Coverage {
         self.edges.get(&label).unwrap_or(&Coverage::Nothing)

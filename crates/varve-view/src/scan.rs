@@ -72,7 +72,7 @@ pub enum ScannedElement<'a> {
 }
 
 impl ScannedElement<'_> {
-    /// The id of the element, which `view` returned.
+    /// Returns the id of the element, which `view` returned.
     ///
     /// # Errors
     /// When the keys are not from this view.

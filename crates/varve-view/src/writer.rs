@@ -136,8 +136,8 @@ pub trait GraphWriter: GraphView + SchemaView {
     /// The number of changes so far.
     fn changes(&self) -> u64;
 
-    /// The value of [`GraphWriter::changes`] after the last change that may concern the element; 0
-    /// if there was none.
+    /// Returns the value of [`GraphWriter::changes`] after the last change that may concern the
+    /// element; 0 if there was none.
     fn changed_at(&self, element: &ElementId) -> u64;
 
     /// Makes the commit depend on a search that found nothing. Of two commits with the same name,

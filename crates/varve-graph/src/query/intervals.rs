@@ -52,7 +52,7 @@ pub(super) fn intervals(
     }
 }
 
-/// The interval of all numbers or dates.
+/// Returns the interval of all numbers or dates.
 pub(super) fn all_values(data_type: DataType) -> ClusteringRange {
     let some = match data_type {
         DataType::Float | DataType::Double => index::ordered(&Value::Double(0.0)),
@@ -86,8 +86,8 @@ pub(super) fn behind(prefix: &[u8], range: &ClusteringRange) -> ClusteringRange 
     }
 }
 
-/// A value's ordered bytes, converted to `data_type`; `None` for a fractional number where the type
-/// has whole numbers.
+/// Returns a value's ordered bytes, converted to `data_type`; `None` for a fractional number where
+/// the type has whole numbers.
 pub(super) fn ordered_as(value: &Value, data_type: DataType) -> Option<Vec<u8>> {
     let real = matches!(data_type, DataType::Float | DataType::Double);
     match value {
@@ -99,12 +99,12 @@ pub(super) fn ordered_as(value: &Value, data_type: DataType) -> Option<Vec<u8>> 
     }
 }
 
-/// The start of the interval of all values of the same kind.
+/// Returns the start of the interval of all values of the same kind.
 fn lowest(bytes: &[u8]) -> Vec<u8> {
     bytes[..1].to_vec()
 }
 
-/// The end of the interval of all values of the same kind.
+/// Returns the end of the interval of all values of the same kind.
 fn highest(bytes: &[u8]) -> Option<Vec<u8>> {
     prefix_end(&bytes[..1])
 }

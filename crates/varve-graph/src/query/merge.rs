@@ -113,8 +113,8 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// The part of a range after `after` in the direction of the walk, including `after` if `again` is
-/// true.
+/// Returns the part of a range after `after` in the direction of the walk, including `after` if
+/// `again` is true.
 fn beyond(range: &ClusteringRange, after: &[u8], reverse: bool, again: bool) -> ClusteringRange {
     // No key is between a key and the same key with a zero byte appended.
     let with_zero = || [after, &[0]].concat();

@@ -170,8 +170,8 @@ impl Plan {
     }
 }
 
-/// The position of the alternative with the fewest entries; among equals, of the one that covers
-/// the most conditions.
+/// Returns the position of the alternative with the fewest entries; among equals, of the one that
+/// covers the most conditions.
 fn cheapest(part: &[Alternative], reader: &dyn Reader) -> Result<u8, GraphError> {
     let mut best = (usize::MAX, 0, 0);
     if part.len() > 1 {
@@ -201,7 +201,7 @@ fn entries_of(alternative: &Alternative, reader: &dyn Reader) -> Result<usize, G
     Ok(counted)
 }
 
-/// A hash of what is walked, which conditions are checked, and the point of both times.
+/// Returns a hash of what is walked, which conditions are checked, and the point of both times.
 pub(super) fn fingerprint(legs: &[Leg], conditions: &[Condition], scope: TemporalScope) -> u64 {
     use std::fmt::Write;
     let mut text = format!("{conditions:?}{scope:?}");

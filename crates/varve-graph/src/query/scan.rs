@@ -243,7 +243,7 @@ fn parts(resolver: &dyn Resolver, schema: &Schema, ask: &ScanAsk<'_>) -> Result<
     }
 }
 
-/// The vertex labels with these ids; all labels if `ids` is empty.
+/// Returns the vertex labels with these ids; all labels if `ids` is empty.
 fn vertex_labels<'a>(
     schema: &'a Schema,
     ids: &[VertexLabelId],
@@ -273,7 +273,7 @@ fn vertex_labels<'a>(
     labels.into_iter().map(of_label).collect()
 }
 
-/// The edge labels with these ids, and their SUB labels; all labels if `ids` is empty.
+/// Returns the edge labels with these ids, and their SUB labels; all labels if `ids` is empty.
 fn edge_labels<'a>(schema: &'a Schema, ids: &[EdgeLabelId]) -> Vec<OfLabel<'a>> {
     let known = ids.iter().filter_map(|id| schema.edge_label(*id));
     let mut labels: Vec<_> = match ids {

@@ -65,7 +65,7 @@ fn with(before: &[Value], value: &Value) -> Vec<Value> {
     values
 }
 
-/// The joined text of the first values, up to the start of the next value.
+/// Returns the joined text of the first values, up to the start of the next value.
 fn followed(values: &[Value]) -> CompactString {
     if values.is_empty() {
         return CompactString::default();
@@ -73,7 +73,8 @@ fn followed(values: &[Value]) -> CompactString {
     sortable::join_key_values(&with(values, &Value::Text(String::new())))
 }
 
-/// The range of keys whose sort values are exactly `prefix`; a zero byte ends the sort values.
+/// Returns the range of keys whose sort values are exactly `prefix`; a zero byte ends the sort
+/// values.
 fn whole(prefix: &[u8]) -> ClusteringRange {
     ClusteringRange::prefix(&[prefix, &[0]].concat())
 }
@@ -111,8 +112,8 @@ fn equal_values(
     equal.filter(|values| values.iter().all(|value| has_text(value, data_type)))
 }
 
-/// The range after `prefix` that satisfies the conditions on one number or date; all keys after the
-/// prefix for another type.
+/// Returns the range after `prefix` that satisfies the conditions on one number or date; all keys
+/// after the prefix for another type.
 fn next_range(
     schema: &Schema,
     sort_key: PropertyKeyId,
@@ -161,7 +162,7 @@ fn has_text(value: &Value, data_type: DataType) -> bool {
 
 type Bound<'a> = Option<(&'a Value, bool)>;
 
-/// The lower and upper bound of a predicate, each with whether it is inclusive.
+/// Returns the lower and upper bound of a predicate, each with whether it is inclusive.
 fn bounds(predicate: &Predicate) -> (Bound<'_>, Bound<'_>) {
     match predicate {
         Predicate::Lt(value) => (None, Some((value, false))),
@@ -174,7 +175,7 @@ fn bounds(predicate: &Predicate) -> (Bound<'_>, Bound<'_>) {
     }
 }
 
-/// The sortable text of a bound; `None` if the bound is no number of the sort key's kind.
+/// Returns the sortable text of a bound; `None` if the bound is no number of the sort key's kind.
 fn text_of(value: &Value, data_type: DataType) -> Option<CompactString> {
     let fits = match value {
         Value::Float(_) => data_type == DataType::Float,

@@ -249,8 +249,8 @@ enum First {
     Read(Chunk, Chunk),
 }
 
-/// The part of a range that may contain edges; `None` if no part may. The vertex's own events sort
-/// before those of its edges, and they may be many and long.
+/// Returns the part of a range that may contain edges; `None` if no part may. The vertex's own
+/// events sort before those of its edges, and they may be many and long.
 fn of_edges(range: &ClusteringRange) -> Option<ClusteringRange> {
     let is_before = |to: &Vec<u8>| to.as_slice() <= key::EDGES_FROM;
     if range.to.as_ref().is_some_and(is_before) {
@@ -394,8 +394,8 @@ fn merged(
     Ok(Flow::Continue(()))
 }
 
-/// The content of an edge in the past, by the rule of [`resolve`]. `event` is the newest event that
-/// covers the point, if there is one.
+/// Returns the content of an edge in the past, by the rule of [`resolve`]. `event` is the newest
+/// event that covers the point, if there is one.
 fn decided<'r>(
     row: Option<&'r [u8]>,
     event: Option<&'r [u8]>,

@@ -256,7 +256,7 @@ impl Source<'_> {
     }
 }
 
-/// The table of an element's current row.
+/// Returns the table of an element's current row.
 fn table_of(id: &ElementId) -> TableId {
     match id {
         ElementId::Vertex(_) => VERTEX,
@@ -268,8 +268,8 @@ fn right_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
-/// The bounds of the clustering keys that have the same values as `key`. Elements' keys begin with
-/// a byte below 4, values do not. Without values, each key is a group of its own.
+/// Returns the bounds of the clustering keys that have the same values as `key`. Elements' keys
+/// begin with a byte below 4, values do not. Without values, each key is a group of its own.
 fn group_of(key: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let values = &key[..values_len(key)];
     if values.is_empty() {

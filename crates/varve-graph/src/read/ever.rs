@@ -230,7 +230,7 @@ impl View {
         }
     }
 
-    /// The start of a listing: after the token, or at the beginning.
+    /// Returns the start of a listing: after the token, or at the beginning.
     fn token(&self, kind: ListedKind, after: Option<&[u8]>) -> Result<Token, GraphError> {
         match after {
             None => Ok(Token {
@@ -422,8 +422,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The clustering key of the current row to which a row of a phase belongs, and the version of an
-/// event.
+/// Returns the clustering key of the current row to which a row of a phase belongs, and the version
+/// of an event.
 fn element_part(phase: Phase, clustering: &[u8]) -> Result<(&[u8], CommitVersion), GraphError> {
     match phase {
         Phase::Current => Ok((clustering, CommitVersion::ZERO)),

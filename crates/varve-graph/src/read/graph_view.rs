@@ -331,7 +331,7 @@ impl GraphView for View {
     }
 }
 
-/// The dictionary's number of the first value that a row has for a property.
+/// Returns the dictionary's number of the first value that a row has for a property.
 fn number_of(
     reader: PropertyReader<'_>,
     property: PropertyKeyId,

@@ -457,8 +457,8 @@ impl View {
         Ok(end(&edge.id.source, edge.source_label)? && end(&edge.id.target, edge.target_label)?)
     }
 
-    /// The instant at which the ends of an edge are checked for a version with this period: the
-    /// view's instant if it is in the period, else the start of the period.
+    /// Returns the instant at which the ends of an edge are checked for a version with this period:
+    /// the view's instant if it is in the period, else the start of the period.
     pub(super) fn instant_in(&self, from: Instant, to: Instant) -> Instant {
         let asked = self.scope().valid;
         asked.filter(|at| *at >= from && *at < to).unwrap_or(from)

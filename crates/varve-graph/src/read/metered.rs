@@ -45,7 +45,8 @@ impl<'a> Metered<'a> {
         true
     }
 
-    /// The result of a read. The meter's error takes precedence over the error that it caused.
+    /// Returns the result of a read. The meter's error takes precedence over the error that it
+    /// caused.
     pub(super) fn outcome<T>(self, read: Result<T, GraphError>) -> Result<T, ViewError> {
         match self.ended.into_inner() {
             Some(ended) => Err(ended),

@@ -16,7 +16,7 @@ pub(crate) struct Resolved {
     pub(crate) content: Vec<u8>,
 }
 
-/// The range of the events of an element with `version <= newest`, newest first.
+/// Returns the range of the events of an element with `version <= newest`, newest first.
 pub(crate) fn events_range(clustering: &[u8], newest: CommitVersion) -> ClusteringRange {
     let mut to = clustering.to_vec();
     to.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);

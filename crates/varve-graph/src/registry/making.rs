@@ -414,7 +414,7 @@ impl Registry {
     }
 }
 
-/// The engine's error, if it is the cause.
+/// Returns the engine's error, if it is the cause.
 fn below(error: &GraphError) -> Option<&KvError> {
     let source = error.source.as_ref();
     source.and_then(|source| source.downcast_ref::<KvError>())
@@ -448,7 +448,7 @@ fn two_of(name: &str) -> GraphError {
     GraphError::new(ErrorKind::Storage, message)
 }
 
-/// A random part of `most`.
+/// Returns a random part of `most`.
 fn jitter(most: Duration) -> Duration {
     let drawn = RandomState::new().hash_one(0) % 1_000;
     most * u32::try_from(drawn).unwrap_or(0) / 1_000

@@ -26,7 +26,7 @@ pub(super) fn check_name(name: &str) -> Result<(), GraphError> {
     )))
 }
 
-/// The name of the space of a generation.
+/// Returns the name of the space of a generation.
 pub(super) fn space_name(graph: &str, generation: u32) -> String {
     if generation == 0 {
         graph.to_owned()
@@ -35,7 +35,7 @@ pub(super) fn space_name(graph: &str, generation: u32) -> String {
     }
 }
 
-/// The graph to which the space with this name belongs; `None` if it belongs to none.
+/// Returns the graph to which the space with this name belongs; `None` if it belongs to none.
 #[must_use]
 pub fn graph_of_space(space: &str) -> Option<&str> {
     parse_space_name(space).map(|(graph, _)| graph)

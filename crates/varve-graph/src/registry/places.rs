@@ -349,7 +349,7 @@ impl Registry {
         }
     }
 
-    /// The error for a graph that is not open here.
+    /// Returns the error for a graph that is not open here.
     pub(super) fn not_open(&self, name: &str) -> GraphError {
         let leader = match self.followed.read().get(name) {
             None => return not_found(name),

@@ -112,7 +112,7 @@ impl Registry {
         self.unopened.reason(name)
     }
 
-    /// The error for a request to a graph that cannot be opened.
+    /// Returns the error for a request to a graph that cannot be opened.
     pub(super) fn cannot_be_opened(&self, name: &str) -> Option<GraphError> {
         let reason = self.why_unopened(name)?;
         let reason = match self.is_shared() {

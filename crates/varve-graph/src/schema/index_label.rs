@@ -326,8 +326,8 @@ fn check_repeated(
     )))
 }
 
-/// The name of an index type in messages: range indexes are distinguished by the width of their
-/// values.
+/// Returns the name of an index type in messages: range indexes are distinguished by the width of
+/// their values.
 fn exact_name(schema: &Schema, index_type: IndexType, fields: &[PropertyKeyId]) -> &'static str {
     let data_type = fields
         .first()

@@ -63,7 +63,7 @@ impl SchemaKind {
         Self::ALL.into_iter().find(|kind| kind.byte() == byte)
     }
 
-    /// The error for a name in a path if no element of this kind has it.
+    /// Returns the error for a name in a path if no element of this kind has it.
     #[must_use]
     pub fn not_found(self, name: &str) -> GraphError {
         GraphError::not_found(format!(
@@ -72,13 +72,13 @@ impl SchemaKind {
         ))
     }
 
-    /// The error for a name in a body or query if no usable element of this kind has it.
+    /// Returns the error for a name in a body or query if no usable element of this kind has it.
     #[must_use]
     pub fn undefined(self, name: &str) -> GraphError {
         GraphError::invalid(format!("Undefined {}: '{name}'", self.readable()))
     }
 
-    /// The error for a change of an element that does not exist.
+    /// Returns the error for a change of an element that does not exist.
     #[must_use]
     pub fn not_updatable(self, name: &str) -> GraphError {
         GraphError::not_found(format!(

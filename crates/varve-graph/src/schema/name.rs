@@ -37,7 +37,7 @@ pub(super) fn bracketed<T: Display>(items: &[T]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// The distinct members of a list of names, in the order of their first occurrence.
+/// Returns the distinct members of a list of names, in the order of their first occurrence.
 pub(super) fn distinct(names: &[String]) -> Vec<&str> {
     let mut seen: Vec<&str> = Vec::with_capacity(names.len());
     for name in names {

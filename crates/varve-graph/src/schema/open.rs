@@ -151,7 +151,7 @@ pub(super) fn make(
     Ok(())
 }
 
-/// The number of labels and keys.
+/// Returns the number of labels and keys.
 fn size(schema: &Schema) -> usize {
     schema.all_property_keys().count()
         + schema.all_vertex_labels().count()

@@ -118,7 +118,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The form of a retention in a record: a text, or the microseconds of a duration.
+/// Returns the form of a retention in a record: a text, or the microseconds of a duration.
 fn retention_datum(retention: Retention) -> Datum {
     match retention {
         Retention::For(micros) => Datum::Int(micros),

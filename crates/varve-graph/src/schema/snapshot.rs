@@ -199,22 +199,22 @@ impl Schema {
         self.version
     }
 
-    /// The index labels that a write of a vertex of this label must keep up to date: those that are
-    /// in use, being built or being rebuilt, by ascending id. [`is_queryable`] returns whether a
-    /// query may use one.
+    /// Returns the index labels that a write of a vertex of this label must keep up to date: those
+    /// that are in use, being built or being rebuilt, by ascending id. [`is_queryable`] returns
+    /// whether a query may use one.
     #[must_use]
     pub fn indexes_of_vertex_label(&self, id: VertexLabelId) -> &[Arc<IndexLabel>] {
         self.kept.get(&IndexBase::Vertex(id)).map_or(&[], |l| l)
     }
 
-    /// The index labels that a write of an edge of this label must keep up to date, as
+    /// Returns the index labels that a write of an edge of this label must keep up to date, as
     /// [`Schema::indexes_of_vertex_label`].
     #[must_use]
     pub fn indexes_of_edge_label(&self, id: EdgeLabelId) -> &[Arc<IndexLabel>] {
         self.kept.get(&IndexBase::Edge(id)).map_or(&[], |l| l)
     }
 
-    /// Every index label on `base` that is not removed, with any status, by ascending id.
+    /// Returns every index label on `base` that is not removed, with any status, by ascending id.
     #[must_use]
     pub fn indexes_on(&self, base: IndexBase) -> &[Arc<IndexLabel>] {
         self.shown.get(&base).map_or(&[], |l| l)
@@ -226,14 +226,15 @@ impl Schema {
         subs.filter(|label| label.is_visible())
     }
 
-    /// The SUB labels that a PARENT label has or had, including removed ones, by ascending id.
+    /// Returns the SUB labels that a PARENT label has or had, including removed ones, by ascending
+    /// id.
     pub fn sub_labels_ever(&self, parent: EdgeLabelId) -> impl Iterator<Item = &Arc<EdgeLabel>> {
         let subs = self.subs.get(&parent);
         subs.into_iter().flat_map(RedBlackTreeMapSync::values)
     }
 
-    /// The name of a property key, for messages and answers; `~undefined` if no key ever had that
-    /// id.
+    /// Returns the name of a property key, for messages and answers; `~undefined` if no key ever
+    /// had that id.
     #[must_use]
     pub fn property_key_name(&self, id: PropertyKeyId) -> &str {
         self.property_key(id).map_or("~undefined", |key| &key.name)
@@ -282,7 +283,7 @@ impl Schema {
         self.read_mode == ReadMode::OltpOnly && self.is_olap_key(key)
     }
 
-    /// The property keys that are visible to queries.
+    /// Returns the property keys that are visible to queries.
     pub(crate) fn shown<'k>(&self, keys: &'k [PropertyKeyId]) -> Cow<'k, [PropertyKeyId]> {
         match keys.iter().any(|key| self.hides(*key)) {
             false => Cow::Borrowed(keys),

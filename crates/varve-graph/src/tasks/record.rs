@@ -33,7 +33,7 @@ pub(super) fn id_of(key: &[u8]) -> Option<TaskId> {
     Some(TaskId(u64::from_be_bytes(id)))
 }
 
-/// The range of the keys of one part of all tasks after `after`.
+/// Returns the range of the keys of one part of all tasks after `after`.
 pub(super) fn range(part: u8, after: Option<TaskId>) -> ClusteringRange {
     let mut range = ClusteringRange::prefix(&[part]);
     if let Some(after) = after {

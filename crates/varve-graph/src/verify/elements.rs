@@ -311,7 +311,8 @@ impl Check<'_> {
     }
 }
 
-/// The version of the put that decides at `instant`; `None` if the element does not exist then.
+/// Returns the version of the put that decides at `instant`; `None` if the element does not exist
+/// then.
 fn deciding(events: &[Brief], own: Option<&Header>, instant: Instant) -> Option<CommitVersion> {
     let event = events.iter().find(|event| event.period.covers(instant));
     let own = own.filter(|own| own.period().covers(instant));

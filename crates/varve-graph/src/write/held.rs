@@ -20,7 +20,7 @@ pub(super) struct HeldRows {
 }
 
 impl HeldRows {
-    /// The cached row of an element: unknown (`None`), no row (`Some(None)`), or the row.
+    /// Returns the cached row of an element: unknown (`None`), no row (`Some(None)`), or the row.
     pub(super) fn get(&self, id: &ElementId) -> Option<Option<&Arc<[u8]>>> {
         self.of.get(id).map(Option::as_ref)
     }

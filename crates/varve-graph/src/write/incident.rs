@@ -76,7 +76,8 @@ impl Room {
 const STEP_EDGES: usize = 10_000;
 const STEP_BYTES: usize = 16 << 20;
 
-/// The bytes of an edge, counted from its row on one side: the keys of both sides and one content.
+/// Returns the bytes of an edge, counted from its row on one side: the keys of both sides and one
+/// content.
 pub(super) fn edge_bytes(partition: &[u8], clustering: &[u8], content: &[u8]) -> usize {
     2 * (partition.len() + clustering.len()) + content.len()
 }

@@ -219,8 +219,8 @@ fn vertex(partition: &[u8]) -> (u64, u64) {
 }
 
 impl VertexMark {
-    /// The mark of the vertex with this partition key; `None` if its label does not fit into a
-    /// mark.
+    /// Returns the mark of the vertex with this partition key; `None` if its label does not fit
+    /// into a mark.
     pub(crate) fn new(partition: &[u8], label: VertexLabelId) -> Option<Self> {
         let label = u64::from(label.0);
         if label == 0 || label > LABEL {

@@ -81,8 +81,8 @@ fn busy() -> GraphError {
     GraphError::new(ErrorKind::Busy, "The vertex is being written by others")
 }
 
-/// The vertex that `request` deletes from now on and what to do if it does not exist; `None` if the
-/// request does anything else.
+/// Returns the vertex that `request` deletes from now on and what to do if it does not exist;
+/// `None` if the request does anything else.
 fn lone_deletion(request: &WriteRequest) -> Option<(&VertexId, Missing)> {
     match request.mutations.as_slice() {
         [

@@ -112,7 +112,8 @@ fn conflict(id: &ElementId, label: &IndexLabel) -> GraphError {
     ))
 }
 
-/// The instants of a period at which the state of an element may change, including the start.
+/// Returns the instants of a period at which the state of an element may change, including the
+/// start.
 fn changes_of(
     state: &dyn Reader,
     id: &ElementId,

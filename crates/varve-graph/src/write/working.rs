@@ -363,7 +363,7 @@ impl<'a> WorkingSet<'a> {
         period.covers(self.valid).then_some(&working.outcome)
     }
 
-    /// The instants of a period; a period that starts with the commit starts now.
+    /// Returns the instants of a period; a period that starts with the commit starts now.
     pub(super) fn span(&self, period: WritePeriod) -> Period {
         Period {
             from: period.from.unwrap_or(self.now),

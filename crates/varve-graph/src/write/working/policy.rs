@@ -65,8 +65,8 @@ impl WorkingSet<'_> {
         GraphError::denied(permission, self.graph.name(), id)
     }
 
-    /// The error for a change of a stored state. It does not name an element that the writer may
-    /// not read.
+    /// Returns the error for a change of a stored state. It does not name an element that the
+    /// writer may not read.
     fn refused(
         &self,
         permission: &str,

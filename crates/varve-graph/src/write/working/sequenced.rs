@@ -294,14 +294,14 @@ impl Contents {
         self.by_version.insert(version, number);
     }
 
-    /// The content of a put; `None` for a delete.
+    /// Returns the content of a put; `None` for a delete.
     fn get(&self, version: CommitVersion) -> Option<&[u8]> {
         let number = self.by_version.get(&version)?;
         Some(&self.contents[*number])
     }
 }
 
-/// The content of the first state among `parts`.
+/// Returns the content of the first state among `parts`.
 pub(super) fn first_state(parts: &[Part]) -> Option<&[u8]> {
     parts.iter().find_map(|part| Some(part.state()?.1))
 }
