@@ -1,14 +1,14 @@
 //! Queries: listing vertices and edges by label, properties and adjacency, at one point of both
 //! times.
 //!
-//! A query is planned ([`planner`]) into legs that are walked one after the other: ids, index
-//! entries, the edges of a vertex, or everything. Index entries are hints, so each candidate is
-//! read at the asked point of both times and all conditions are checked on what is found. Nothing
-//! is collected: elements are handed out as they are met, limits end the walk, and a page token
-//! says where it goes on. So a query costs what it touches.
+//! The [`planner`] turns a query into legs, which are walked one after the other. A leg lists ids,
+//! scans an index, scans the edges of a vertex, or scans the whole table. Index entries are hints:
+//! each candidate is read at the query's point of both times, and all conditions are checked on its
+//! state. Results are passed on as they are found and never collected. A limit ends the walk, and a
+//! page token continues it. So the cost of a query depends on the rows that it reads.
 //!
-//! Results come in the order of the walk: ids as listed, index entries by value and element, edges
-//! by their keys.
+//! Results have the order of the walk: ids as listed, index entries by value and element, edges by
+//! their keys.
 
 mod alternatives;
 mod delivery;
@@ -49,55 +49,56 @@ use page::Bookmark;
 use plan::{Page, Parts, Plan};
 use run::{RowVisitor, Run};
 
-/// Which vertices are asked for.
+/// A query for vertices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct VertexQuery {
     /// Only vertices of this label.
     pub label: Option<VertexLabelId>,
-    /// What their properties must satisfy, all of it.
+    /// The conditions that their properties must all satisfy.
     pub conditions: Vec<Condition>,
-    /// How many matches to leave out first; negative counts as none.
+    /// How many matches to skip; a negative number skips none.
     pub offset: i64,
-    /// How many to hand out; -1 for all, up to [`QUERY_CAPACITY`].
+    /// How many matches to return at most; -1 for all, up to [`QUERY_CAPACITY`].
     pub limit: i64,
-    /// `None` without paging, else the token of the page, empty for the first.
+    /// `None` without paging; else the page token, empty for the first page.
     pub page: Option<String>,
 }
 
-/// Which edges are asked for.
+/// A query for edges.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EdgeQuery {
     /// Only edges of this vertex, in one direction or both.
     pub vertex: Option<(VertexId, Option<Direction>)>,
-    /// Only edges of one of these labels; a PARENT label stands for its SUB labels. None for any
-    /// label.
+    /// Only edges of one of these labels; a PARENT label includes its SUB labels. Empty for all
+    /// labels.
     pub labels: Vec<EdgeLabelId>,
-    /// What their properties must satisfy, all of it.
+    /// The conditions that their properties must all satisfy.
     pub conditions: Vec<Condition>,
-    /// How many matches to leave out first; negative counts as none.
+    /// How many matches to skip; a negative number skips none.
     pub offset: i64,
-    /// How many to hand out; -1 for all, up to [`QUERY_CAPACITY`].
+    /// How many matches to return at most; -1 for all, up to [`QUERY_CAPACITY`].
     pub limit: i64,
-    /// `None` without paging, else the token of the page, empty for the first.
+    /// `None` without paging; else the page token, empty for the first page.
     pub page: Option<String>,
 }
 
-/// Receives vertices: id and content.
+/// Receives the id and the content of each vertex.
 pub type VertexVisitor<'a> = dyn FnMut(&VertexId, &[u8]) -> Flow + 'a;
-/// Receives edges: id and content.
+/// Receives the id and the content of each edge.
 pub type EdgeVisitor<'a> = dyn FnMut(&EdgeId, &[u8]) -> Flow + 'a;
 
-/// The token of the next page; `None` at the end, and when no paging was asked for.
+/// The token of the next page; `None` after the last page and without paging.
 pub type NextPage = Option<String>;
 
-/// Hands the vertices of `query` to `visit` as id and content (see [`Resolver`]), until it breaks.
+/// Passes the vertices of `query` to `visit` as id and content (see [`Resolver`]), until it breaks.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidArgument`] for ranges that make no sense,
-/// [`crate::ErrorKind::NoIndex`] when only a scan of a whole label could answer,
-/// [`crate::ErrorKind::BadPage`] for a token of another query, [`crate::ErrorKind::LimitExceeded`]
-/// when there are more than [`QUERY_CAPACITY`] and all were asked for (what was handed out until
-/// then is no answer), and failures of the engine.
+/// - [`crate::ErrorKind::InvalidArgument`] for an invalid range;
+/// - [`crate::ErrorKind::NoIndex`] if no index serves the query;
+/// - [`crate::ErrorKind::BadPage`] for a token of another query;
+/// - [`crate::ErrorKind::LimitExceeded`] if a query without a limit and without paging has more
+///   than [`QUERY_CAPACITY`] matches; what was visited until then is incomplete;
+/// - failures of the engine.
 pub fn vertices(
     resolver: &dyn Resolver,
     schema: &Schema,
@@ -116,8 +117,8 @@ pub fn vertices(
     })
 }
 
-/// Hands the edges of `query` to `visit` as id and content (see [`Resolver`]), until it breaks. Ids
-/// are the OUT form, whichever side an edge was read from.
+/// Passes the edges of `query` to `visit` as id and content (see [`Resolver`]), until it breaks.
+/// Ids are in the OUT form, whichever side an edge was read from.
 ///
 /// # Errors
 /// As [`vertices`].
@@ -140,7 +141,7 @@ pub fn edges(
     })
 }
 
-/// The vertices of `query`, decoded.
+/// Returns the vertices of `query`, decoded.
 ///
 /// # Errors
 /// As [`vertices`], and when a row is damaged.
@@ -156,7 +157,7 @@ pub fn collect_vertices(
     Ok((found?, page))
 }
 
-/// The edges of `query`, decoded.
+/// Returns the edges of `query`, decoded.
 ///
 /// # Errors
 /// As [`vertices`], and when a row is damaged.
@@ -186,7 +187,7 @@ fn push<T, E>(found: &mut Result<Vec<T>, E>, element: Result<T, E>) -> Flow {
     }
 }
 
-/// What vertex and edge queries have in common.
+/// The common part of vertex and edge queries.
 struct Asked<'a> {
     table: TableId,
     conditions: &'a [Condition],

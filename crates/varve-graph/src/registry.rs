@@ -1,20 +1,19 @@
-//! The graphs of a server: which there are, creating, clearing and dropping them.
+//! The graphs of a server: listing, creating, clearing and dropping them.
 //!
-//! A graph is a space. Clearing a graph opens a new, empty space (its next *generation*) and takes
-//! it in the place of the old one at once: requests that still work on the old one end there
-//! undisturbed, and it is removed when the last of them has let it go, or at the next start. So
-//! neither clearing nor dropping waits for anybody, and a crash between leaves the graph whole, or
-//! empty, or gone, never half.
+//! A graph is a space. Clearing a graph opens a new, empty space (its next *generation*), which
+//! replaces the old one at once. Requests that still use the old space finish on it. It is removed
+//! when the last of them has released it, or at the next start. So clearing and dropping never
+//! block, and after a crash the graph is complete, or empty, or gone, never partial.
 //!
 //! Space names: generation 0 is the graph's name; generation *n* is `_<n>_<name>`. Graph names
-//! begin with a letter, so the two cannot be mixed up. What is cleared or dropped is decided by a
-//! mark in the old space, stored before anybody sees the new one: the graph is its oldest space
-//! without a mark. So a clear that failed or was cut short before its mark has done nothing, and
-//! its new space is removed.
+//! begin with a letter, so the two forms differ. A clear or a drop takes effect by a *drop mark* in
+//! the old space, which is stored before the new space is visible: the graph is its oldest space
+//! without a mark. So a clear that failed or crashed before its mark has had no effect, and its new
+//! space is removed.
 //!
-//! A name and a generation come again once all spaces of a graph are removed. So what is kept of a
-//! space beyond one call is its [`SpaceId`], which distinguishes it from a later one of the same
-//! name that another server may have made.
+//! The name of a space can be reused once all spaces of a graph are removed. So a space is
+//! remembered beyond one call by its [`SpaceId`], which distinguishes it from a later space with
+//! the same name, which another server may have created.
 
 mod graph_cache;
 mod making;
@@ -52,26 +51,25 @@ pub struct Registry {
     engine: Arc<dyn Engine>,
     options: GraphOptions,
     graphs: RwLock<BTreeMap<String, Open>>,
-    /// Spaces to be removed once nobody uses them. Held by whoever changes the set of graphs.
+    /// Spaces to remove once they are no longer in use. The lock is held for every change of the
+    /// set of graphs.
     doomed: Mutex<Vec<Doomed>>,
-    /// Whether no graph comes any more. Changed, and asked, by whoever holds `doomed`.
+    /// Whether no further graph may be opened. Read and written under the lock of `doomed`.
     closed: AtomicBool,
-    /// How often a graph came or went.
+    /// How often a graph was replaced or removed.
     changes: AtomicU64,
     caches: Mutex<Vec<Weak<GraphCache>>>,
-    /// The graphs that are not open here, and who leads them as far as is known, where the engine
-    /// is shared.
+    /// On a shared engine, the graphs that are not open here, and their leaders as far as known.
     followed: RwLock<BTreeMap<String, Option<Leader>>>,
-    /// Those among them that cannot be opened here.
+    /// The graphs among them that cannot be opened here.
     unopened: UnopenedGraphs,
-    /// Spaces that are known to have the mark and are not removed yet.
+    /// Spaces that are known to have the drop mark and are not removed yet.
     marked: Mutex<BTreeSet<SpaceId>>,
     observer: OnceLock<Observer>,
-    /// The system graph.
     system: SystemGraph,
 }
 
-/// Notified of changes in who leads which graph.
+/// Called with each change of a graph's leader.
 type Observer = Box<dyn Fn(&str, Change) + Send + Sync>;
 
 #[derive(Clone)]
@@ -81,7 +79,6 @@ struct Open {
 }
 
 impl Open {
-    /// The graph's space.
     fn space(&self) -> SpaceId {
         SpaceId {
             name: space_name(self.graph.name(), self.generation),
@@ -90,17 +87,18 @@ impl Open {
     }
 }
 
-/// The spaces of each graph that are stored, by generation, ascending.
+/// The stored spaces of each graph, by ascending generation.
 type Generations = BTreeMap<String, Vec<(u32, SpaceId)>>;
 
 impl Registry {
-    /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or
-    /// stop left. One that cannot be opened leaves the others in work ([`Registry::unopened`]).
+    /// Opens all graphs of the engine, and removes what clears and drops before a crash or stop
+    /// left behind. A graph that cannot be opened does not affect the others
+    /// ([`Registry::unopened`]).
     ///
-    /// A space that cannot be removed stops nobody: removing it is tried again.
+    /// A space that cannot be removed is no error: the removal is tried again.
     ///
     /// # Errors
-    /// When the engine cannot be asked, or cannot be reached.
+    /// When the engine cannot be reached, or fails.
     pub fn open(engine: Arc<dyn Engine>, options: GraphOptions) -> Result<Self, GraphError> {
         let registry = Self {
             engine,
@@ -137,7 +135,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// What is stored, without the spaces that are known to have the mark.
+    /// Lists the stored spaces, without those that are known to have the drop mark.
     fn generations(&self) -> Result<Generations, GraphError> {
         let spaces = self.engine.spaces()?;
         let marked = self.marked.lock();
@@ -154,25 +152,25 @@ impl Registry {
         Ok(generations)
     }
 
-    /// The engine's name, as clients see it.
+    /// The engine's name, for clients.
     #[must_use]
     pub fn engine_name(&self) -> &'static str {
         self.engine.capabilities().name
     }
 
-    /// In what the engine differs from others.
+    /// The engine's capabilities.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         self.engine.capabilities()
     }
 
-    /// How the graphs are opened.
+    /// The options with which graphs are opened.
     #[must_use]
     pub fn options(&self) -> &GraphOptions {
         &self.options
     }
 
-    /// The names of all graphs, ascending; those that other servers lead are among them.
+    /// The names of all graphs, ascending, including those that other servers lead.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut names: BTreeSet<String> = self.graphs.read().keys().cloned().collect();
@@ -185,11 +183,10 @@ impl Registry {
         self.graphs.read().contains_key(name) || self.followed.read().contains_key(name)
     }
 
-    /// The names of all graphs as they are stored now, ascending. Asks the engine where it is
-    /// shared.
+    /// The names of all stored graphs, ascending. Reads them from the engine if it is shared.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// When the engine cannot be read.
     pub fn stored_names(&self) -> Result<Vec<String>, GraphError> {
         match self.is_shared() {
             true => Ok(self.generations()?.into_keys().collect()),
@@ -203,11 +200,11 @@ impl Registry {
         self.graphs.read().keys().cloned().collect()
     }
 
-    /// The graph of that name.
+    /// Returns the graph with that name.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none; [`ErrorKind::Elsewhere`] when another server
-    /// leads it.
+    /// [`ErrorKind::NotFound`] when there is no such graph; [`ErrorKind::Elsewhere`] when another
+    /// server leads it.
     pub fn get(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         let open = self
             .graphs
@@ -222,7 +219,7 @@ impl Registry {
         open.ok_or_else(|| self.not_open(name))
     }
 
-    /// A look-up for one thread, faster than [`Registry::get`].
+    /// A cache for one thread, faster than [`Registry::get`].
     #[must_use]
     pub fn graph_cache(&self) -> Arc<GraphCache> {
         let cache = Arc::new(GraphCache::default());
@@ -232,13 +229,12 @@ impl Registry {
         cache
     }
 
-    /// How often a graph came or went.
+    /// How often a graph was replaced or removed.
     fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Says that a graph has gone from its place, and takes it from whoever keeps it for their next
-    /// request.
+    /// Records that a graph was replaced or removed, and empties all graph caches.
     fn empty_caches(&self) {
         self.changes.fetch_add(1, Ordering::Release);
         for cache in self.caches.lock().iter().filter_map(Weak::upgrade) {
@@ -249,16 +245,18 @@ impl Registry {
     /// Creates an empty graph.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters,
-    /// digits and `_`, the first a letter, or that no space may have ([`varve_kv::is_space_name`]);
-    /// [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::LimitExceeded`] when
-    /// there are [`Limits::graphs_max`](crate::Limits::graphs_max); [`ErrorKind::Busy`] after
-    /// [`Registry::close`].
+    /// - [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`]
+    ///   letters, digits and `_`, the first a letter, or that no space may have
+    ///   ([`varve_kv::is_space_name`]);
+    /// - [`ErrorKind::Existed`] when there is a graph with that name;
+    /// - [`ErrorKind::LimitExceeded`] when there are
+    ///   [`Limits::graphs_max`](crate::Limits::graphs_max) graphs;
+    /// - [`ErrorKind::Busy`] after [`Registry::close`].
     pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         self.create_with(name, SchemaMode::Declared)
     }
 
-    /// Creates an empty graph whose schema is made in this way.
+    /// Creates an empty graph with this schema mode.
     ///
     /// # Errors
     /// As [`Registry::create`].
@@ -286,14 +284,14 @@ impl Registry {
         Ok(graph)
     }
 
-    /// The graph of that name, created if there is none.
+    /// Returns the graph with that name, and creates it if there is none.
     ///
     /// # Errors
-    /// As [`Registry::create`], but for [`ErrorKind::Existed`].
+    /// As [`Registry::create`], except [`ErrorKind::Existed`].
     pub fn get_or_create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         match self.get(name) {
             Err(error) if error.kind == ErrorKind::NotFound => match self.create(name) {
-                // Somebody else was faster.
+                // Another thread has created it meanwhile.
                 Err(error) if error.kind == ErrorKind::Existed => self.get(name),
                 created => created,
             },
@@ -301,8 +299,8 @@ impl Registry {
         }
     }
 
-    /// Writes a copy of the graph's committed state to the new folder `folder`. No graph is cleared
-    /// or dropped meanwhile, so the copy is never of one that a start would take for gone.
+    /// Writes a copy of the graph's committed state to the new folder `folder`. Meanwhile no graph
+    /// is cleared or dropped, so the copied space never has a drop mark.
     ///
     /// # Errors
     /// As [`Registry::get`], or when the copy cannot be written.
@@ -312,18 +310,18 @@ impl Registry {
     }
 
     /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns
-    /// the empty graph. Who asks while it is being cleared, perhaps once more, waits for that and
-    /// causes no second clear.
+    /// the empty graph. A call while the graph is being cleared waits for that and does not clear
+    /// it again.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of that name.
+    /// [`ErrorKind::NotFound`] when there is no graph with that name.
     pub fn clear(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         let asked_for = self.open_of(name)?.generation;
         self.clear_generation(name, asked_for)
     }
 
-    /// Clears a graph that was of this generation when that was asked for. If it is not any more,
-    /// all that was in it then is gone already.
+    /// Clears a graph if it still has this generation. If not, its contents have already been
+    /// cleared.
     fn clear_generation(&self, name: &str, generation: u32) -> Result<Arc<Graph>, GraphError> {
         let mut doomed = self.doomed.lock();
         let old = self.open_of(name)?;
@@ -331,13 +329,13 @@ impl Registry {
             return Ok(old.graph);
         }
         let mode = old.graph.schema().mode();
-        // The new space is there already, so a crash after the mark finds the graph empty, not
+        // The new space exists already, so after a crash behind the mark the graph is empty, not
         // gone.
         let open = self.open_next(name, mode, Some(&old), &mut doomed)?;
         if let Err(error) = mark_dropped(&**old.graph.space()) {
-            // Where the mark may be stored, the new space must stay: it is what the next start then
-            // finds. Where it is not, the new space must go: it would be taken for the graph once
-            // that has moved on to a newer one.
+            // If the mark may be stored, the new space must stay, since the next start then finds
+            // it as the graph. If it is certainly not stored, the new space must go: a later clear
+            // would make it the oldest space without a mark.
             if !matches!(error.kind, ErrorKind::Storage | ErrorKind::OutcomeUnknown) {
                 self.give_up(open, &mut doomed);
             }
@@ -356,10 +354,11 @@ impl Registry {
         Ok(graph)
     }
 
-    /// Removes a graph with everything in it; on an embedded engine also one that cannot be opened.
+    /// Removes a graph with everything in it; on an embedded engine also a graph that cannot be
+    /// opened.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of that name.
+    /// [`ErrorKind::NotFound`] when there is no graph with that name.
     pub fn drop_graph(&self, name: &str) -> Result<(), GraphError> {
         let mut doomed = self.doomed.lock();
         if !self.is_shared() && self.why_unopened(name).is_some() {
@@ -379,8 +378,8 @@ impl Registry {
         self.reap_changed(name, &mut doomed)
     }
 
-    /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has
-    /// let it go. Afterwards there are no graphs, and none is made or taken here any more.
+    /// Stops the tasks of all graphs and releases the graphs: each closes when its last request has
+    /// released it. Afterwards there are no graphs, and none is created or opened any more.
     pub fn close(&self) {
         let mut doomed = self.doomed.lock();
         self.closed.store(true, Ordering::Relaxed);
@@ -391,7 +390,7 @@ impl Registry {
         drop(graphs);
         self.system.close();
         self.empty_caches();
-        // What cannot be removed now carries the mark, so the next start removes it.
+        // A space that cannot be removed now has the mark, so the next start removes it.
         self.reap(&mut doomed);
     }
 
@@ -407,7 +406,7 @@ impl Registry {
         Err(GraphError::new(ErrorKind::Busy, message))
     }
 
-    /// What the engine reports of each graph.
+    /// The engine's statistics of each graph.
     #[must_use]
     pub fn statistics(&self) -> Vec<(String, Vec<Statistic>)> {
         let graphs: Vec<(String, Open)> = self

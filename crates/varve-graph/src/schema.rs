@@ -1,9 +1,9 @@
 //! The schema of a graph: its elements, the rules for changing them, their records.
 //!
-//! Readers take a [`Schema`], an immutable snapshot, from [`Catalogue::current`]. Changes go
-//! through the [`Catalogue`], one at a time; each is stored durably before it is published. Long
-//! parts of a change (indexing existing elements, deleting those of a removed label) are tasks,
-//! stored in the same write as the change itself.
+//! Readers take a [`Schema`], an immutable snapshot, from [`Catalogue::current`]. The [`Catalogue`]
+//! applies changes one at a time; each is stored durably before it is published. The long parts of
+//! a change (to index existing elements, to delete those of a removed label) are tasks, stored in
+//! the same write as the change itself.
 
 mod bodies;
 mod catalogue;

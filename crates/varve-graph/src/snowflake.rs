@@ -1,7 +1,7 @@
 //! Generated vertex ids: 64-bit numbers that grow with time.
 //!
-//! 41 bits of milliseconds since 2017-01-01, 10 bits of server slot, 12 bits of sequence within a
-//! millisecond, as HugeGraph's ids have them.
+//! Layout, as in HugeGraph: 41 bits of milliseconds since 2017-01-01, 10 bits of server slot, 12
+//! bits of sequence within a millisecond.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -17,14 +17,14 @@ const LOW_BITS: u32 = SLOT_BITS + SEQUENCE_BITS;
 /// Generates ids for one server.
 #[derive(Debug)]
 pub(crate) struct Snowflake {
-    /// The last id that was given.
+    /// The last assigned id.
     last: AtomicI64,
 }
 
 impl Snowflake {
-    /// Begins in the millisecond after `last`, the instant of the last commit. No commit is
-    /// numbered before the last id that was given ([`Snowflake::reached`]), so no stored id is
-    /// given again: whatever the clock did, and whichever server gave it.
+    /// Begins in the millisecond after `last`, the instant of the last commit. No commit has a
+    /// version before the last assigned id ([`Snowflake::reached`]), so no stored id is assigned
+    /// again, whatever the clock did, and whichever server assigned it.
     pub(crate) fn after(last: Instant) -> Self {
         let millis = (last.millis() - EPOCH_MILLIS + 1).max(0);
         Self {
@@ -32,7 +32,7 @@ impl Snowflake {
         }
     }
 
-    /// An id greater than every one given before; when the clock stands still or goes back, the
+    /// Returns an id greater than all previous ones. If the clock stands still or goes back, the
     /// sequence runs ahead of it.
     pub(crate) fn next(&self, now: Instant) -> i64 {
         let millis = (now.millis() - EPOCH_MILLIS).max(0);
@@ -50,21 +50,22 @@ impl Snowflake {
         }
     }
 
-    /// The millisecond of the last id, which may be ahead of the clock: what has it must not be
-    /// committed as of before.
+    /// The millisecond of the last id, which may be ahead of the clock. An element with that id
+    /// must not be committed with an earlier version.
     pub(crate) fn reached(&self) -> Instant {
         match self.last.load(Ordering::Relaxed) >> LOW_BITS {
-            // No id was given, or the clock shows a time before the first.
+            // No id was assigned, or the clock is before 2017.
             ..=0 => Instant::MIN,
             millis => Instant::from_millis(millis + EPOCH_MILLIS),
         }
     }
 }
 
-/// The id that comes after `last`, and not before `first`.
+/// Returns the next id after `last` that is not before `first`.
 fn following(first: i64, last: i64) -> i64 {
     let id = first.max(last + 1);
-    // The slot is 0: a graph has one leader. A full sequence moves on to the next millisecond.
+    // The slot is always 0, since a graph has one leader. A full sequence continues in the next
+    // millisecond.
     let slot_mask = ((1_i64 << SLOT_BITS) - 1) << SEQUENCE_BITS;
     match id & slot_mask {
         0 => id,
@@ -126,7 +127,7 @@ mod tests {
         graph.catalogue().create_vertex_label(label).expect("new");
         put(&graph, graph.next_vertex_id());
         clock.step(-5_000_000);
-        // Far more than the four thousand of a millisecond.
+        // Far more than the 4096 ids of one millisecond.
         let ahead: Vec<i64> = (0..50_000).map(|_| graph.next_vertex_id()).collect();
         let last = ahead[ahead.len() - 1];
         let version = put(&graph, last);

@@ -1,18 +1,17 @@
-//! Tasks: work that goes on after the request that asked for it was answered. Persisted, run one
-//! after the other by a bounded worker, cancellable, and taken up again after a restart.
+//! Tasks: work that continues after its request was answered. Tasks are stored, run one after the
+//! other in bounded threads, can be cancelled, and are resumed after a restart.
 //!
-//! Two lanes run beside each other, each with one thread that is started when it is first needed:
-//! **schema** (index building, removal) and **job** (scripts, algorithms), so that a long script
-//! does not hold up an index. Tasks of a lane run in the order of their ids, which is why a task
-//! may rely on earlier ones of its lane having ended.
+//! Two lanes run in parallel, each with one thread that is started when it is first needed:
+//! **schema** (index builds, removals) and **job** (scripts, algorithms). So a long script does not
+//! delay an index. The tasks of a lane run in the order of their ids, so a task may rely on earlier
+//! tasks of its lane having ended.
 //!
-//! After a crash, schema tasks that were running run again (their bodies are idempotent), at most
-//! [`TASK_RETRIES_MAX`] times; jobs that were running are failed, since a script may have had
-//! effects already.
+//! After a crash, running schema tasks are run again (their bodies are idempotent), at most
+//! [`TASK_RETRIES_MAX`] times. Running jobs fail, since a script may already have had effects.
 //!
 //! Layout: in the `meta` table, partition `t`; clustering `o` ++ id marks an unfinished task, `t`
 //! ++ id is the record, `i` ++ id the input, `r` ++ id the result (ids as 8 bytes big endian). The
-//! last id given is in the `counter` table.
+//! last assigned id is in the `counter` table.
 
 mod listing;
 mod record;
@@ -36,7 +35,7 @@ pub(crate) use record::{PARTITION, check_stored};
 pub use submission::Submission;
 pub use worker::Tasks;
 
-/// How often a task runs again after its process has died while it ran.
+/// How often a task is run again after its process died while it was running.
 pub const TASK_RETRIES_MAX: u32 = 3;
 /// Longest task name, in bytes; longer ones are cut.
 pub const TASK_NAME_BYTES_MAX: usize = 256;
@@ -45,12 +44,12 @@ pub const TASK_INPUT_BYTES_MAX: usize = 16 << 20;
 /// Longest result of a task, in bytes.
 pub const TASK_RESULT_BYTES_MAX: usize = 16 << 20;
 
-/// The tables that tasks live in.
+/// The tables of tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskTables {
     /// Records, inputs, results.
     pub meta: TableId,
-    /// The last id given.
+    /// The last assigned id.
     pub counter: TableId,
 }
 
@@ -63,12 +62,12 @@ impl Default for TaskTables {
     }
 }
 
-/// Id of a task: counted from 1 within a graph, never given again.
+/// Id of a task: counted from 1 in each graph, never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u64);
 
 impl TaskId {
-    /// In answers, instead of a task: there is none to wait for.
+    /// In answers: there is no task to wait for.
     pub const NONE: Self = Self(0);
 }
 
@@ -118,7 +117,7 @@ impl TaskStatus {
         Self::Deleting,
     ];
 
-    /// The upper-case name, as messages write it.
+    /// The upper-case name, for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -138,7 +137,7 @@ impl TaskStatus {
         }
     }
 
-    /// The lower-case name, as task objects write it.
+    /// The lower-case name, for task objects.
     #[must_use]
     pub const fn lower_name(self) -> &'static str {
         match self {
@@ -161,7 +160,7 @@ impl TaskStatus {
     /// Reads a name in any case.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] that lists the names.
+    /// [`ErrorKind::InvalidArgument`] with a list of the names.
     pub fn parse(text: &str) -> Result<Self, GraphError> {
         let status = Self::ALL
             .into_iter()
@@ -175,13 +174,13 @@ impl TaskStatus {
         })
     }
 
-    /// Whether the status cannot change any more.
+    /// Whether the status is final.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Success | Self::Cancelled | Self::Failed)
     }
 
-    /// Whether a task of this status waits for its turn.
+    /// Whether a task with this status is waiting to run.
     #[must_use]
     pub const fn is_waiting(self) -> bool {
         matches!(
@@ -196,7 +195,7 @@ impl TaskStatus {
     }
 }
 
-/// What a task does. [`TaskBodies`] selects the code to run by it.
+/// The type of a task, by which [`TaskBodies`] selects the code to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum TaskType {
@@ -241,13 +240,13 @@ impl TaskType {
         }
     }
 
-    /// The type of that name.
+    /// Returns the type with that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|each| each.name() == name)
     }
 
-    /// Which thread runs it.
+    /// The lane in which the task runs.
     #[must_use]
     pub const fn lane(self) -> Lane {
         match self {
@@ -257,7 +256,7 @@ impl TaskType {
     }
 }
 
-/// A thread of tasks that run one after the other.
+/// A lane: a thread that runs tasks one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(usize)]
 pub enum Lane {
@@ -271,7 +270,7 @@ impl Lane {
     const ALL: [Self; 2] = [Self::Schema, Self::Job];
 }
 
-/// The schema element a task is about.
+/// The schema element that a task is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// Its kind.
@@ -280,22 +279,22 @@ pub struct Subject {
     pub id: u32,
 }
 
-/// A task to be submitted.
+/// A task to submit.
 #[derive(Debug, Clone)]
 pub struct NewTask {
-    /// What it does.
+    /// The type of the task.
     pub task_type: TaskType,
     /// Its name; cut to [`TASK_NAME_BYTES_MAX`].
     pub name: String,
-    /// The schema element it is about.
+    /// The schema element that it is about.
     pub subject: Option<Subject>,
-    /// What its body reads, e.g. a script's JSON.
+    /// The input of its body, such as a script as JSON.
     pub input: Option<String>,
     /// Free text.
     pub description: Option<String>,
-    /// Tasks that must have ended before.
+    /// Tasks that must have ended before it runs.
     pub dependencies: Vec<TaskId>,
-    /// Who submits it, where authentication is on.
+    /// The user who submits it, if authentication is on.
     pub owner: Option<String>,
 }
 
@@ -340,13 +339,13 @@ impl NewTask {
 pub struct Task {
     /// Its id.
     pub id: TaskId,
-    /// What it does.
+    /// The type of the task.
     pub task_type: TaskType,
     /// Its name.
     pub name: String,
-    /// Where it stands.
+    /// The status of the task.
     pub status: TaskStatus,
-    /// How much its body reports as done, in the body's own unit.
+    /// The progress that its body reports, in the body's own unit.
     pub progress: u64,
     /// When it was submitted, in milliseconds since 1970.
     pub create: i64,
@@ -354,13 +353,13 @@ pub struct Task {
     pub update: i64,
     /// How often it was run again after a crash.
     pub retries: u32,
-    /// Tasks that had to end before.
+    /// Tasks that had to end before it ran.
     pub dependencies: Vec<TaskId>,
     /// Free text.
     pub description: Option<String>,
-    /// The schema element it is about.
+    /// The schema element that it is about.
     pub subject: Option<Subject>,
-    /// Who submitted it, where authentication was on.
+    /// The user who submitted it, if authentication was on.
     pub owner: Option<String>,
 }
 
@@ -369,30 +368,30 @@ pub struct Task {
 pub struct TaskDetail {
     /// The task.
     pub task: Task,
-    /// What its body reads.
+    /// The input of its body.
     pub input: Option<String>,
-    /// What its body answered, or the error's text when it failed.
+    /// The result of its body, or the message of its error.
     pub result: Option<String>,
 }
 
-/// What the body of a task receives.
+/// What the body of a task receives about it.
 #[derive(Debug, Clone)]
 pub struct TaskSpec {
     /// Its id.
     pub id: TaskId,
-    /// What it does.
+    /// The type of the task.
     pub task_type: TaskType,
     /// Its name.
     pub name: String,
-    /// The schema element it is about.
+    /// The schema element that it is about.
     pub subject: Option<Subject>,
     /// The input it was submitted with.
     pub input: Option<String>,
-    /// Who submitted it.
+    /// The user who submitted it.
     pub owner: Option<String>,
 }
 
-/// Flags and counters that a running task shares with those who watch it.
+/// Flags and counters that a running task shares with its observers.
 #[derive(Debug, Default)]
 struct Control {
     cancelled: AtomicBool,
@@ -400,19 +399,19 @@ struct Control {
     progress: AtomicU64,
 }
 
-/// How a body reports its progress and finds out that it should end.
+/// How a body reports progress and finds out whether it should end.
 #[derive(Debug, Clone, Default)]
 pub struct TaskProgress {
     control: Arc<Control>,
 }
 
 impl TaskProgress {
-    /// Reports how much is done, in a unit of the body's own.
+    /// Sets the progress, in the body's own unit.
     pub fn set(&self, done: u64) {
         self.control.progress.store(done, Ordering::Relaxed);
     }
 
-    /// Reports that so much more is done.
+    /// Increases the progress.
     pub fn add(&self, more: u64) {
         self.control.progress.fetch_add(more, Ordering::Relaxed);
     }
@@ -430,7 +429,7 @@ impl TaskProgress {
         self.control.cancelled.load(Ordering::Relaxed)
     }
 
-    /// For bodies that work in slices: call between two slices.
+    /// Called by a body between two slices of its work.
     ///
     /// # Errors
     /// [`ErrorKind::IllegalState`] when the body should end.
@@ -443,19 +442,19 @@ impl TaskProgress {
     }
 }
 
-/// The work that tasks do.
+/// The work of tasks.
 ///
 /// Bodies of the schema lane must be idempotent: after a crash they run again from the start.
 pub trait TaskBodies: Send + Sync {
-    /// Does the task's work and returns its result, a text (JSON where there is something to say,
-    /// empty where there is not). Between slices it should ask [`TaskProgress::check`].
+    /// Does the work of a task and returns its result, a text: JSON, or empty if there is no
+    /// result. A long body should call [`TaskProgress::check`] between slices.
     ///
     /// # Errors
-    /// The task then counts as failed, with the error's text as its result; or as cancelled, if
-    /// that was asked for.
+    /// The task has then failed, with the error's message as its result; or it is cancelled, if a
+    /// cancellation was requested.
     fn run(&self, task: &TaskSpec, progress: &TaskProgress) -> Result<String, GraphError>;
 
-    /// Called once when a task ends without its body having run to the end: cancelled while it
+    /// Called once if a task ends without a complete run of its body: it was cancelled while it
     /// waited, deleted by force, or given up after a restart.
     fn abandoned(&self, task: &TaskSpec) {
         let _ = task;

@@ -1,4 +1,4 @@
-//! Graph variables: named values that clients keep with a graph.
+//! Graph variables: named values that clients store with a graph.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use varve_model::Datum;
 
 use crate::GraphError;
 
-/// Partition of variables in the `meta` table.
+/// Partition key of variables in the `meta` table.
 pub(crate) const PARTITION: &[u8] = b"v";
 
-/// The variables of one graph, in the `meta` table: partition `v`, clustering the name, value a
-/// record.
+/// The variables of one graph, in the `meta` table: partition `v`, clustering key = the name, value
+/// = a record.
 #[derive(Clone)]
 pub struct Variables {
     space: Arc<dyn Space>,
@@ -31,10 +31,10 @@ impl Variables {
         Self { space, meta }
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] when there is none of that name.
+    /// [`crate::ErrorKind::NotFound`] when there is no variable with that name.
     pub fn get(&self, name: &str) -> Result<Datum, GraphError> {
         let bytes = self.space.get(self.meta, PARTITION, name.as_bytes())?;
         let bytes = bytes
@@ -42,7 +42,7 @@ impl Variables {
         Ok(varve_encoding::datum::decode(&bytes)?)
     }
 
-    /// Sets a variable to a text, number, truth value or list of them.
+    /// Sets a variable to a text, number, boolean, or list of these.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] for null and for maps, also inside lists.
@@ -61,7 +61,7 @@ impl Variables {
         Ok(self.space.write(&batch, Durability::Sync)?)
     }
 
-    /// Removes a variable; a missing one is no error.
+    /// Removes a variable, if it exists.
     ///
     /// # Errors
     /// When the removal cannot be stored.

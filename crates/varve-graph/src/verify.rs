@@ -1,21 +1,21 @@
-//! Checks a stored graph against the invariants of `docs/time.md`, while it serves: what `varve
-//! verify` runs.
+//! Checks a stored graph against the invariants of `docs/time.md` while the graph is in use; `varve
+//! verify` runs this.
 //!
-//! One committed state is read table by table, and threads check the rows. Where a part of a table
-//! cannot be read, the report says from where to where, and the walk goes on behind it. Memory
-//! stays bounded by the events of one element, by the number of problems that are listed in full,
-//! and by some megabytes for each thread. What is checked:
+//! One thread reads one committed state table by table, and other threads check the rows. If a part
+//! of a table cannot be read, the report names its bounds, and the read continues after it. Memory
+//! is bounded by the events of one element, by the number of problems that are listed in full, and
+//! by some megabytes for each thread. These are the checks:
 //!
 //! - every key, row and record of every table decodes, and no version is newer than the last
 //!   commit;
-//! - each event is in exactly one place, and a row with newer events says so (B1);
-//! - a current row is what resolution gives, from now until it says it may not be (B2), and where
-//!   there is no row nothing exists now or later;
-//! - the two sides of an edge hold the same rows and the same events;
-//! - what is now or later has its entries in `index`, what was has them there or in `event_index`
-//!   (B4);
-//! - no two elements hold the values of a unique index now;
-//! - the instant at which a row stops deciding is waited for.
+//! - each event is in exactly one place, and a row that has newer events is marked as such (B1);
+//! - a current row equals resolution, from now until its `until` (B2), and an element without a
+//!   current row exists neither now nor later;
+//! - the two sides of an edge have the same rows and the same events;
+//! - states of the present and the future have their entries in `index`, and past states there or
+//!   in `event_index` (B4);
+//! - no two elements have the same values in a unique index now;
+//! - `pending` has the instant at which a row ceases to decide.
 
 mod elements;
 mod events;
@@ -42,31 +42,31 @@ use crate::schema::Schema;
 /// Problems that a report lists in full; more are counted.
 pub const PROBLEMS_MAX: usize = 1_000;
 
-/// What a verification saw.
+/// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// Vertices that exist now.
     pub vertices: u64,
     /// Edges that exist now.
     pub edges: u64,
-    /// Events outside the current tables; an edge's counted once.
+    /// Events outside the current tables; the event of an edge is counted once.
     pub events: u64,
-    /// Current rows that only say that something may exist later; an edge's counted once.
+    /// Current rows that only announce a future state; the row of an edge is counted once.
     pub markers: u64,
-    /// Entries of the present's indexes.
+    /// Index entries of the present.
     pub index_entries: u64,
-    /// Entries of the past's indexes.
+    /// Index entries of the past.
     pub event_index_entries: u64,
-    /// Boundaries that are waited for.
+    /// Instants in `pending`.
     pub pending: u64,
-    /// Current rows whose time is up and that have not been tidied; harmless.
+    /// Current rows that have ceased to decide and are not tidied yet; harmless.
     pub untidied: u64,
-    /// Edges with an end that does not exist now; allowed, since ends need not be checked when an
-    /// edge is written.
+    /// Edges with an end that does not exist now. They are allowed, since a write of an edge need
+    /// not check its ends.
     pub dangling_edges: u64,
-    /// How many problems there are.
+    /// The number of problems.
     pub problem_count: u64,
-    /// The first [`PROBLEMS_MAX`] of them, each a sentence that names the place.
+    /// The first [`PROBLEMS_MAX`] problems, each a sentence that names the row.
     pub problems: Vec<String>,
 }
 
@@ -78,12 +78,12 @@ impl VerifyReport {
     }
 }
 
-/// Verifies what `graph` holds at this moment, with `threads` threads beside the one that reads.
-/// `proceed` is asked after each step of rows, with how many have been read; when it answers
-/// `false` the report ends there.
+/// Verifies the present state of `graph`, with `threads` threads beside the one that reads.
+/// `proceed` is called after each step, with the number of rows read so far. If it returns `false`,
+/// the verification ends early.
 ///
 /// # Errors
-/// When the store fails. What is damaged or cannot be read is a problem in the report.
+/// When the store fails. A row that is damaged or unreadable is a problem in the report.
 pub fn verify(
     graph: &Graph,
     threads: usize,
@@ -101,15 +101,15 @@ struct Check<'a> {
     published: CommitVersion,
     report: VerifyReport,
     sides: Sides,
-    /// Partition of unique values being walked, and one that holds them now.
+    /// The partition of unique values in progress, and an element that has these values now.
     claimed: Option<(Vec<u8>, varve_model::ElementId)>,
-    /// Side of the element whose events are being walked.
+    /// The side of the element whose events are in progress.
     walked: Option<(Vec<u8>, Vec<u8>)>,
-    /// Source of the edges being walked, and whether it exists now.
+    /// The source of the edges in progress, and whether it exists now.
     source: Option<(VertexId, bool)>,
-    /// Which partitions of the rows being walked have events.
+    /// Which partitions of the rows in progress have events.
     eventful: Eventful,
-    /// The index entry that was found last: edges of one source share that of their label.
+    /// The last index entry that was found: edges of one source share the entry of their label.
     entry: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks rows of one table that follow each other.
+    /// Checks consecutive rows of one table.
     fn rows(&mut self, table: TableId, rows: &Rows) -> Result<(), GraphError> {
         (self.claimed, self.walked, self.source, self.entry) = (None, None, None, None);
         self.eventful = match table {
@@ -159,7 +159,7 @@ impl<'a> Check<'a> {
         )
     }
 
-    /// Calls `check` with each row; a row that is damaged is a problem.
+    /// Calls `check` with each row. Damage is a problem of the report.
     fn each(
         &mut self,
         table: TableId,
@@ -180,7 +180,8 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Whether an error is about the very bytes that were to be read, so that others may be readable.
+/// Whether an error concerns only the bytes that were to be read, so that other rows may be
+/// readable.
 fn is_damage(error: &KvError) -> bool {
     matches!(
         error,
@@ -188,9 +189,9 @@ fn is_damage(error: &KvError) -> bool {
     )
 }
 
-/// Why a row could not be checked to the end.
+/// Why the check of a row ended early.
 enum Wrong {
-    /// The store failed: the verification ends.
+    /// The store failed, so the verification ends.
     Store(GraphError),
     /// The row is damaged.
     Damage(String),
@@ -224,7 +225,7 @@ impl From<varve_encoding::DecodeError> for Wrong {
     }
 }
 
-/// A row's place, for people.
+/// Returns the place of a row, as text.
 fn place(table: TableId, partition: &[u8], clustering: &[u8]) -> String {
     format!("{} {} {}", name_of(table), hex(partition), hex(clustering))
 }

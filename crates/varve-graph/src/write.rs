@@ -1,8 +1,8 @@
 //! Writes: a request of mutations becomes one commit, all or nothing.
 //!
-//! The order of work is: take the latches, read the current rows, compute the new states, build the
-//! batch, hand it to the committer. Everything up to there may be repeated after a conflict, so it
-//! has no effect outside.
+//! The steps: acquire the latches, read the current rows, compute the new states, build the batch,
+//! submit it to the committer. All steps before the last may be repeated after a conflict, so they
+//! have no side effects.
 
 mod emit;
 mod held;
@@ -37,50 +37,52 @@ pub(crate) use transaction::transact;
 pub use transaction::{EdgeVisit, Touch, Transaction};
 use working::prepare;
 
-/// The valid period that a write asks for; `None` = from the commit on, and for ever.
+/// The valid period of a write; a `None` start means from the commit on, a `None` end means for
+/// ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WritePeriod {
     /// First instant at which the written state holds.
     pub from: Option<Instant>,
-    /// First instant at which it holds no more.
+    /// First instant at which the written state no longer holds.
     pub to: Option<Instant>,
 }
 
-/// Whether a new edge's end vertices must exist.
+/// Whether the end vertices of a new edge must exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndCheck {
-    /// They are not looked at.
+    /// The ends are not checked.
     Skip,
-    /// They must exist with the edge's end labels.
+    /// The ends must exist with the edge's end labels.
     Exist {
-        /// Whether the writer named the end labels (a mismatch is then reported as such).
+        /// Whether the writer named the end labels; then a mismatch is reported as such.
         labels_given: bool,
     },
 }
 
-/// What deleting something that is not there does.
+/// What happens if an element to be deleted does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// It is an error of kind NotFound.
+    /// The request is refused with `NotFound`.
     Refuse,
-    /// Nothing.
+    /// Nothing happens.
     Ignore,
 }
 
-/// What a sequenced update does where the element does not exist.
+/// What a sequenced update does in the parts of its period in which the element does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gaps {
-    /// Nothing, unless it exists nowhere in the period.
+    /// The gap stays. If the element exists nowhere in the period, the modifier is called without a
+    /// state and returns the error.
     Keep,
-    /// The modifier makes a state.
+    /// The modifier creates a state.
     Fill,
 }
 
-/// Computes an element's new state from its state; with a period from each state that it has in it.
-/// May be called again after a conflict.
+/// Computes an element's new state from its old one. With a period it is called for each state of
+/// the element in the period. It may be called again after a conflict.
 pub type Modifier = Box<dyn Fn(Option<Element>) -> Result<Element, GraphError> + Send + Sync>;
 
-/// An element's label and properties, encoded as its rows hold them.
+/// An element's label and properties, encoded as in its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content(SmallVec<[u8; 32]>);
 
@@ -89,14 +91,14 @@ impl Content {
         Self(SmallVec::from_slice(bytes))
     }
 
-    /// The bytes, as [`crate::content`] reads them.
+    /// The bytes, which [`crate::content`] decodes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// Names the element of a mutation.
+/// The id of a mutation's element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdRef<'a> {
     /// A vertex.
@@ -107,59 +109,59 @@ pub enum IdRef<'a> {
 
 /// One change of a request.
 pub enum Mutation {
-    /// Writes an element as a whole, replacing one of the same id, from its encoded content: as
-    /// [`crate::element::Inserts`] makes it.
+    /// Puts a whole element from its encoded content, which [`crate::element::Inserts`] makes. It
+    /// replaces an element with the same id.
     PutRow {
-        /// Which element.
+        /// The element's id.
         id: ElementId,
         /// Its content, checked against the schema.
         content: Content,
-        /// The id was generated for this request: no element can have it.
+        /// Whether the id was generated for this request, so that no element can have it.
         fresh: bool,
-        /// What must hold for the ends of an edge.
+        /// How the ends of an edge are checked.
         ends: EndCheck,
     },
-    /// Writes a vertex as a whole, replacing one of the same id.
+    /// Puts a whole vertex. It replaces a vertex with the same id.
     PutVertex {
         /// The vertex, checked against the schema.
         vertex: Vertex,
-        /// The id was generated for this request: no vertex can have it.
+        /// Whether the id was generated for this request, so that no vertex can have it.
         fresh: bool,
     },
-    /// Writes an edge as a whole, replacing one of the same id.
+    /// Puts a whole edge. It replaces an edge with the same id.
     PutEdge {
         /// The edge, checked against the schema.
         edge: Edge,
-        /// What must hold for its ends.
+        /// How its ends are checked.
         ends: EndCheck,
     },
-    /// Reads an element and writes what the modifier makes of it. With a period every state that it
-    /// has in the period is read and written (a sequenced update).
+    /// Reads an element and writes the result of the modifier. With a period, it reads and writes
+    /// every state that the element has in the period (a sequenced update).
     Modify {
-        /// Which element.
+        /// The element's id.
         id: ElementId,
-        /// What must hold for the ends of an edge.
+        /// How the ends of an edge are checked.
         ends: EndCheck,
-        /// What happens with a period where the element does not exist in a part of it.
+        /// What happens in parts of the period in which the element does not exist.
         gaps: Gaps,
         /// The change.
         modify: Modifier,
     },
-    /// Deletes an element; a vertex takes its edges with it.
+    /// Deletes an element, and with a vertex all its edges.
     Delete {
-        /// Which element.
+        /// The element's id.
         id: ElementId,
-        /// What if it is not there.
+        /// What happens if the element does not exist.
         missing: Missing,
     },
-    /// Deletes edges of a vertex, from now on, and not the vertex: as many as one step of the
-    /// deletion of a vertex takes.
+    /// Deletes edges of a vertex from now on, but not the vertex. It deletes as many edges as one
+    /// step of the deletion of a large vertex.
     DeleteEdges {
-        /// Which vertex.
+        /// The id of the vertex.
         vertex: VertexId,
-        /// The key on its side of the first edge that may go.
+        /// The clustering key, on the vertex's side, from which edges are deleted.
         from: Vec<u8>,
-        /// What if the vertex is not there.
+        /// What happens if the vertex does not exist.
         missing: Missing,
     },
 }
@@ -169,42 +171,42 @@ pub enum Mutation {
 pub struct WriteRequest {
     /// The changes, in order.
     pub mutations: Vec<Mutation>,
-    /// The valid period of all of them.
+    /// The valid period of all changes.
     pub period: WritePeriod,
-    /// The valid period of each change, where they differ; empty when all have
-    /// [`WriteRequest::period`].
+    /// The valid period of each change, if they differ; empty if all have [`WriteRequest::period`].
     pub periods: Vec<WritePeriod>,
-    /// Whether an element that has the new state already, for the whole of the period, is left as
-    /// it is: it gets no version.
+    /// Whether an element that already has the new state for the whole period gets no new version.
     pub skip_unchanged: bool,
-    /// What the request depends on.
+    /// What must still hold when the request is written.
     pub expected: Expectations,
-    /// What the writer may do; `None` = everything.
+    /// The access policy of the writer; `None` = no restriction.
     pub access: Option<Arc<AccessPolicy>>,
 }
 
-/// What must still hold when a request is written, under its latches.
+/// Conditions that are checked when a request is written, under its latches.
 #[derive(Default)]
 pub struct Expectations {
-    /// For each mutation, the version of its element's row, `None` = it has none; the outer `None`
-    /// = whatever it is. Empty: whatever all are.
+    /// For each mutation, the expected version of its element's row: `Some(None)` means no row, and
+    /// an outer `None` means no check. Empty: no checks.
     pub rows: Vec<Option<Option<CommitVersion>>>,
-    /// Searches that must find nothing.
+    /// Searches that must return nothing.
     pub absent: Vec<Absent>,
 }
 
-/// A search that must find nothing.
+/// A search that must return nothing.
 pub struct Absent {
-    /// Commits that depend on searches of one name follow one another.
+    /// The name of a latch: commits that depend on searches of the same name run one after the
+    /// other.
     pub name: Vec<u8>,
     /// The search.
     pub search: Arc<Search>,
-    /// Whether it also finds elements that the client may not read.
+    /// Whether the search also returns elements that the client may not read.
     pub finds_hidden: bool,
 }
 
 impl Expectations {
-    /// A refusal as a conflict, where what it is about was checked on the state before.
+    /// Turns an error about an element into a conflict if the request expects rows: the writer has
+    /// already made the same check on the state that it read.
     fn of(&self, error: GraphError) -> GraphError {
         let is_checked = !self.rows.is_empty();
         match error.kind {
@@ -218,7 +220,7 @@ impl Expectations {
 }
 
 impl WriteRequest {
-    /// A request that is valid from its commit on.
+    /// A request whose changes hold from the commit on.
     #[must_use]
     pub fn now(mutations: Vec<Mutation>) -> Self {
         Self {
@@ -227,7 +229,7 @@ impl WriteRequest {
         }
     }
 
-    /// The valid period of a change, by its place.
+    /// Returns the valid period of the change at a position.
     #[must_use]
     pub fn period_of(&self, change: usize) -> WritePeriod {
         self.periods.get(change).copied().unwrap_or(self.period)
@@ -240,17 +242,17 @@ impl WriteRequest {
     }
 }
 
-/// What to do when another commit holds a latch that this one needs.
+/// What to do if another commit holds a needed latch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contention {
-    /// Block until it is free. Not for threads that serve others.
+    /// Blocks until the latch is free; not for threads that serve other requests, too.
     Wait,
-    /// Give up at once.
+    /// Gives up at once.
     Refuse,
 }
 
 impl Mutation {
-    /// The element that is changed.
+    /// The id of the changed element.
     #[must_use]
     pub const fn id(&self) -> IdRef<'_> {
         match self {
@@ -266,31 +268,32 @@ impl Mutation {
     }
 }
 
-/// A request on its way to storage.
+/// A request that has been submitted to the committer.
 #[derive(Debug)]
 pub struct Written {
-    /// For each mutation, what became of its element.
+    /// For each mutation, the element's state after the request.
     states: Vec<StateAfter>,
-    /// Where a [`Mutation::DeleteEdges`] is to go on, if it has not come to the last edge.
+    /// The key at which a [`Mutation::DeleteEdges`] must continue; `None` after the last edge.
     rest: Option<Vec<u8>>,
-    /// Reports when it is stored.
+    /// Completes when the commit is stored.
     pub ticket: Ticket,
 }
 
-/// An element after a request.
+/// The state of an element after a request.
 #[derive(Debug)]
 enum StateAfter {
-    /// It is what its [`Mutation::PutRow`] says.
+    /// The content of its [`Mutation::PutRow`].
     AsSent,
-    /// It has this content.
+    /// This content.
     Content(Vec<u8>),
-    /// It does not exist.
+    /// The element does not exist.
     Deleted,
 }
 
 impl Written {
-    /// The content, as [`crate::content`] reads it, that the element of each mutation of `request`
-    /// has after it; `None` for deletions. `request` is the one that was written.
+    /// Returns, for each mutation of `request`, the content of its element after the request (which
+    /// [`crate::content`] decodes); `None` for deletions. `request` must be the one that was
+    /// written.
     pub fn contents<'a>(
         &'a self,
         request: &'a WriteRequest,

@@ -1,4 +1,4 @@
-//! Values of a property, each different one once.
+//! The distinct values of a property, each with a number.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use varve_model::many::values_of;
 
 use crate::{Meter, ViewError};
 
-/// Bytes of a value besides its content: its entry and its number.
+/// Bytes of a value beside its content: its entry and its number.
 const ENTRY_BYTES: usize = 2 * (size_of::<Box<[u8]>>() + size_of::<Value>() + size_of::<u32>());
 
-/// The different values of one property, numbered from 0 in the order in which they were met: a
-/// dictionary, as column stores have it. Belongs to one property of one view.
+/// The distinct values of one property, numbered from 0 in the order in which they were added: a
+/// dictionary, as in column stores. It belongs to one property of one view.
 ///
-/// Only the view knows what the bytes are by which it distinguishes values. Values of equal bytes
-/// are equal; equal values may have different bytes, and so two numbers.
+/// Values are distinguished by bytes whose meaning only the view knows. Equal bytes mean equal
+/// values. Equal values may have different bytes, and then they have two numbers.
 #[derive(Debug, Default)]
 pub struct Dictionary {
     numbers: HashMap<Box<[u8]>, u32, foldhash::fast::RandomState>,
@@ -23,10 +23,10 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// The number of the value with these bytes, which `value` makes of them if it is new.
+    /// Returns the number of the value with these bytes. `value` decodes a new one.
     ///
     /// # Errors
-    /// Over the meter's bytes, and those of `value`.
+    /// When the meter's limit of bytes is exceeded, and errors of `value`.
     pub fn number(
         &mut self,
         encoded: &[u8],
@@ -47,14 +47,15 @@ impl Dictionary {
         Ok(number)
     }
 
-    /// [`Dictionary::number`] of a value that has no bytes yet; of several, of the first.
+    /// As [`Dictionary::number`], for a value that is not encoded. Of several values, the first is
+    /// used.
     ///
     /// # Errors
-    /// Over the meter's bytes.
+    /// When the meter's limit of bytes is exceeded.
     pub fn number_of(&mut self, value: &Value, meter: &Meter) -> Result<u32, ViewError> {
         let first = values_of(Some(value)).next();
         let value = first.map_or(value, |first| first.value);
-        // No encoded value begins so, and each type has a name of its own.
+        // No encoded value begins with this prefix, and the debug text names the value's type.
         let encoded = format!("\u{ff}{value:?}");
         self.number(encoded.as_bytes(), meter, || Ok(value.clone()))
     }
@@ -65,7 +66,7 @@ impl Dictionary {
         &self.values
     }
 
-    /// The bytes that it holds of a meter.
+    /// The bytes that the dictionary has charged to the meter.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes

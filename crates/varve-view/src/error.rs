@@ -2,16 +2,16 @@
 
 use std::error::Error;
 
-/// Why a read through a [`GraphView`](crate::GraphView) ended without an answer.
+/// Why a read through a [`GraphView`](crate::GraphView) ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// The query looked at more rows than it may.
+    /// The query read more rows than its limit.
     #[error("The query looked at more than {max} rows")]
     Rows {
         /// The limit, in rows.
         max: u64,
     },
-    /// The query held more memory than it may.
+    /// The query needs more memory than its limit.
     #[error("The query needs more than {max} bytes of memory")]
     Memory {
         /// The limit, in bytes.
@@ -20,19 +20,19 @@ pub enum ViewError {
     /// The query's deadline has passed.
     #[error("The query did not end before its deadline")]
     Deadline,
-    /// The client is gone, or asked for the end of the query.
+    /// The client has disconnected or has cancelled the query.
     #[error("The query was cancelled")]
     Cancelled,
-    /// No index serves the conditions or the order of a scan. Holds the reason.
+    /// No index serves the conditions or the order of a scan. Contains the reason.
     #[error("{0}")]
     NoIndex(String),
-    /// The store failed or is damaged. Holds the error of the crate that implements the view.
+    /// The store failed or is damaged. Contains the error of the crate that implements the view.
     #[error(transparent)]
     Store(Box<dyn Error + Send + Sync>),
 }
 
 impl ViewError {
-    /// The failure of the store below a view.
+    /// Wraps an error of the store below a view.
     #[must_use]
     pub fn store(error: impl Error + Send + Sync + 'static) -> Self {
         Self::Store(Box::new(error))

@@ -2,8 +2,8 @@
 //! policies.
 //!
 //! A view is one committed state of a graph at one point of both times. Traversers and query
-//! languages read through it and know neither rows nor engines. Reads take batches, since an engine
-//! answers many keys at once for little more than one.
+//! languages read through it and know neither rows nor engines. Reads take batches, since a batch
+//! of keys costs an engine little more than one key.
 
 mod dictionary;
 mod error;

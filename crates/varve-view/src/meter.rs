@@ -1,4 +1,4 @@
-//! What one query may cost, and what it has cost so far.
+//! The cost of one query, and its limits.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,19 +8,19 @@ use std::time::Instant;
 
 use crate::ViewError;
 
-/// Rows between two looks at the clock and at the cancel token: some hundred microseconds.
+/// Rows between two checks of the clock and the cancel token: some hundred microseconds.
 const CHECK_EVERY: u64 = 1_024;
-/// Rows between two looks at what the thread has allocated, one of which costs some nanoseconds.
+/// Rows between two checks of the thread's allocated bytes; one check takes some nanoseconds.
 const MEASURE_EVERY: u64 = 64;
 
-/// What a query may cost.
+/// The limits of a query's cost.
 #[derive(Debug, Clone, Copy)]
 pub struct MeterLimits {
-    /// Rows that the query may look at.
+    /// The most rows that the query may read.
     pub rows_max: u64,
-    /// Bytes that the query may hold at one time.
+    /// The most bytes that the query may hold at one time.
     pub bytes_max: u64,
-    /// When the query is given up; `None` = never.
+    /// The query's deadline; `None` = none.
     pub deadline: Option<Instant>,
 }
 
@@ -37,7 +37,7 @@ impl MeterLimits {
 #[derive(Clone, Default)]
 pub struct CancelToken {
     cancelled: Arc<AtomicBool>,
-    /// What else ends the query.
+    /// Another condition that cancels the query.
     watched: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Debug for CancelToken {
 }
 
 impl CancelToken {
-    /// A token that is cancelled as soon as `watched` says so, too.
+    /// A token that is also cancelled while `watched` returns true.
     #[must_use]
     pub fn watching(watched: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl CancelToken {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`CancelToken::cancel`] was called.
+    /// Whether the query is cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
@@ -72,57 +72,58 @@ impl CancelToken {
     }
 }
 
-/// Steps in which a meter takes bytes from a shared budget.
+/// The step, in bytes, in which a meter reserves memory of a shared budget.
 const RESERVE_STEP: u64 = 256 * 1024;
 
-/// What it keeps of it at most beside what the query holds.
+/// The most reserved bytes beyond those that the query holds.
 const RESERVE_SPARE: u64 = 4 * 1024 * 1024;
 
-/// Counts the rows and bytes of one query and ends it over a limit. Belongs to one thread.
+/// Counts the rows and bytes of one query and ends it when a limit is exceeded. A meter belongs to
+/// one thread.
 #[derive(Debug)]
 pub struct Meter {
     limits: MeterLimits,
     deadline: Cell<Option<Instant>>,
     cancel: CancelToken,
-    /// What each check calls first.
+    /// Called first by each check.
     pause: fn(),
     rows: Cell<u64>,
-    /// The count of rows at which clock and token are looked at again.
+    /// The count of rows at which clock and token are checked next.
     check_at: Cell<u64>,
-    /// The same for what is looked at first: clock and token, or what the thread has allocated.
+    /// The count of rows at which anything is checked next: clock and token, or allocated bytes.
     look_at: Cell<u64>,
     bytes: Cell<u64>,
     measure: Option<Measure>,
-    /// What was measured last.
+    /// The last measured bytes.
     measured: Cell<u64>,
-    /// The budget that it shares with other queries, and what it has of it.
+    /// The budget that queries share, and how many bytes of it are reserved.
     shared: Option<Box<dyn SharedBytes>>,
     reserved: Cell<u64>,
 }
 
-/// What a query has allocated: what its thread has, since the query began.
+/// Measures the bytes that a query's thread has allocated since the query began.
 #[derive(Debug)]
 struct Measure {
-    /// Bytes that the calling thread has allocated and not freed since it began.
+    /// The bytes that the calling thread has allocated and not freed since the thread began.
     allocated: fn() -> i64,
-    /// What that was when the query began.
+    /// The value of `allocated` when the query began.
     before: Cell<i64>,
 }
 
 impl Measure {
     fn bytes(&self) -> u64 {
         let bytes = (self.allocated)().saturating_sub(self.before.get());
-        // A thread may have freed more than it allocated.
+        // A thread may free memory that another thread allocated.
         u64::try_from(bytes).unwrap_or(0)
     }
 }
 
-/// A share of the memory that all queries have together, given back when it is dropped.
+/// A query's part of a memory budget that all queries share. Dropping it releases the memory.
 pub trait SharedBytes: fmt::Debug + Send {
-    /// Has so many bytes from now on. If that fails, as many as before.
+    /// Changes the reserved size to `bytes`. If that fails, the size stays.
     ///
     /// # Errors
-    /// When the budget has no room for more.
+    /// When the budget has not enough free bytes.
     fn resize(&self, bytes: u64) -> Result<(), ViewError>;
 }
 
@@ -146,16 +147,16 @@ impl Meter {
         }
     }
 
-    /// Takes what it holds from a budget that queries share, in steps of 256 KiB.
+    /// Reserves the held bytes in a budget that queries share, in steps of 256 KiB.
     #[must_use]
     pub fn sharing(mut self, shared: Box<dyn SharedBytes>) -> Self {
         self.shared = Some(shared);
         self
     }
 
-    /// Also counts what this thread allocates from now on, as `allocated` says: the bytes that it
-    /// has allocated and not freed since it began. The query holds the larger of what is counted
-    /// and what is measured, until [`Meter::settle`].
+    /// Also measures what this thread allocates from now on. `allocated` returns the bytes that the
+    /// thread has allocated and not freed since it began. Until [`Meter::settle`], the query's
+    /// bytes are the larger of the counted and the measured ones.
     #[must_use]
     pub fn measuring(mut self, allocated: fn() -> i64) -> Self {
         let before = Cell::new(allocated());
@@ -164,34 +165,34 @@ impl Meter {
         self
     }
 
-    /// Calls `pause` at every check, before it looks at clock and token: long work lets short work
-    /// go first there.
+    /// Calls `pause` at every check, before the check of clock and token. Long queries let short
+    /// ones run first there.
     #[must_use]
     pub fn pausing(mut self, pause: fn()) -> Self {
         self.pause = pause;
         self
     }
 
-    /// A meter that never ends a query.
+    /// A meter without limits.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::new(MeterLimits::NONE, CancelToken::default())
     }
 
-    /// Rows looked at so far.
+    /// The number of rows read so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows.get()
     }
 
-    /// Bytes held now, as far as they are known.
+    /// The bytes held now: the larger of the counted and the last measured ones.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.get().max(self.measured.get())
     }
 
-    /// The query has ended and its results stay: they are what is measured now. The meter may go to
-    /// another thread afterwards.
+    /// Ends the measurement when the query has ended: its results hold the bytes that are measured
+    /// now. Afterwards the meter may move to another thread.
     pub fn settle(&mut self) {
         let Some(measure) = self.measure.take() else {
             return;
@@ -201,8 +202,8 @@ impl Meter {
         self.give_back();
     }
 
-    /// Does what leaves memory to others that outlives the query, as a commit does: what it
-    /// allocates is not the query's.
+    /// Runs work whose allocations outlive the query, such as a commit. They are not charged to the
+    /// query.
     pub fn apart<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some(measure) = &self.measure else {
             return work();
@@ -218,7 +219,7 @@ impl Meter {
     /// Counts one row.
     ///
     /// # Errors
-    /// Over [`MeterLimits::rows_max`]; every some rows as [`Meter::check`].
+    /// When [`MeterLimits::rows_max`] is exceeded; at intervals, as [`Meter::check`].
     #[inline]
     pub fn row(&self) -> Result<(), ViewError> {
         let rows = self.rows.get() + 1;
@@ -249,7 +250,7 @@ impl Meter {
         self.check()
     }
 
-    /// Pauses, then looks at the clock, the cancel token and what is allocated.
+    /// Pauses, then checks the clock, the cancel token and the allocated bytes.
     ///
     /// # Errors
     /// [`ViewError::Deadline`] or [`ViewError::Cancelled`]; as [`Meter::hold`].
@@ -265,24 +266,24 @@ impl Meter {
         }
     }
 
-    /// Gives the query up at `deadline`, unless it is to be given up before.
+    /// Sets an earlier deadline. A later one has no effect.
     pub fn end_by(&self, deadline: Instant) {
         let before = self.deadline.get();
         let first = before.map_or(deadline, |before| before.min(deadline));
         self.deadline.set(Some(first));
     }
 
-    /// Counts bytes that the query holds from now on.
+    /// Adds bytes that the query holds from now on.
     ///
     /// # Errors
-    /// Over [`MeterLimits::bytes_max`]; when the shared budget has no room.
+    /// When [`MeterLimits::bytes_max`] is exceeded, or the shared budget has not enough free bytes.
     pub fn hold(&self, bytes: usize) -> Result<(), ViewError> {
         let held = self.bytes.get().saturating_add(bytes as u64);
         self.bytes.set(held);
         self.fit(held)
     }
 
-    /// Looks at what the query has allocated.
+    /// Measures the bytes that the query has allocated.
     ///
     /// # Errors
     /// As [`Meter::hold`].
@@ -295,7 +296,7 @@ impl Meter {
         self.fit(self.measured.get())
     }
 
-    /// Whether the limit and the shared budget have room for so many bytes in all.
+    /// Checks a total of held bytes against the limit and the shared budget.
     fn fit(&self, held: u64) -> Result<(), ViewError> {
         if held > self.limits.bytes_max {
             return Err(ViewError::Memory {
@@ -308,7 +309,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Takes as much of the shared budget as `bytes` need.
+    /// Reserves `bytes` in the shared budget, rounded up to the next step.
     #[cold]
     fn reserve(&self, bytes: u64) -> Result<(), ViewError> {
         let Some(shared) = &self.shared else {
@@ -321,19 +322,19 @@ impl Meter {
         Ok(())
     }
 
-    /// Counts bytes that the query no longer holds.
+    /// Subtracts bytes that the query no longer holds.
     pub fn release(&self, bytes: usize) {
         self.bytes
             .set(self.bytes.get().saturating_sub(bytes as u64));
         self.give_back();
     }
 
-    /// Gives back what is reserved far beyond what is held.
+    /// Returns reserved bytes to the budget if far fewer are held.
     fn give_back(&self) {
         let held = self.bytes();
         let spare = self.reserved.get().saturating_sub(held);
         if self.shared.is_some() && spare > RESERVE_SPARE {
-            // Having less cannot fail.
+            // A smaller reservation cannot fail.
             let _ = self.reserve(held);
         }
     }
@@ -424,13 +425,13 @@ mod tests {
         allocate(20);
         let ended = (0..MEASURE_EVERY).find_map(|_| measured.row().err());
         assert!(matches!(ended, Some(ViewError::Memory { max: 100 })));
-        // What is counted beforehand and allocated then counts once.
+        // Bytes that were counted beforehand and then allocated must not count twice.
         let mut counted = meter();
         counted.hold(60).expect("room");
         allocate(60);
         counted.check().expect("room");
         assert_eq!(counted.bytes(), 60);
-        // What a commit leaves to others is not the query's.
+        // Bytes that a commit leaves behind are not charged to the query.
         counted.apart(|| allocate(1_000));
         allocate(-20);
         counted.check().expect("room");

@@ -1,16 +1,17 @@
-//! What was said of one element in the course of time.
+//! The events of one element.
 
 use varve_model::{CommitVersion, Element, Period};
 
 /// One event of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastVersion {
-    /// When it was committed: start of its transaction time.
+    /// Its commit version: the start of its transaction time.
     pub version: CommitVersion,
-    /// The valid time it speaks of.
+    /// The period of valid time that it is about.
     pub period: Period,
-    /// The state in that time; `None` = the element did not exist.
+    /// The state; `None` = a delete.
     pub element: Option<Element>,
-    /// The next newer event about an overlapping valid time: end of its transaction time there.
+    /// The next newer event with an overlapping period: the end of this event's transaction time,
+    /// for the overlap.
     pub superseded: Option<CommitVersion>,
 }

@@ -1,7 +1,7 @@
 //! Access policies: which elements of a graph a client may read, write and delete.
 //!
-//! A policy is plain data: it knows labels and conditions, not users. [`AccessPolicy::read`] bounds
-//! what a view shows: the graph without the elements that it does not cover.
+//! A policy is plain data: it has labels and conditions, not users. A view with a policy contains
+//! only the elements that [`AccessPolicy::read`] covers.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub enum Coverage {
     Nothing,
     /// All.
     All,
-    /// Those that satisfy all conditions of one of several lists.
+    /// The elements that satisfy all conditions of at least one list.
     Where(AnyOf),
 }
 
-/// Lists of conditions, one of which must hold as a whole.
+/// Lists of conditions, of which at least one must hold as a whole.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnyOf {
     lists: Vec<Vec<Condition>>,
@@ -33,8 +33,8 @@ impl AnyOf {
         &self.keys
     }
 
-    /// Whether an element with these properties satisfies one of the lists. A missing property
-    /// satisfies no condition.
+    /// Whether an element with these properties satisfies one of the lists. A condition on a
+    /// missing property does not hold.
     #[must_use]
     pub fn holds(
         &self,
@@ -50,7 +50,7 @@ impl AnyOf {
 }
 
 impl Coverage {
-    /// Covers the elements that satisfy all of these conditions too.
+    /// Extends the coverage to the elements that satisfy all of these conditions.
     pub fn add(&mut self, conditions: Vec<Condition>) {
         if conditions.is_empty() {
             *self = Self::All;
@@ -68,37 +68,37 @@ impl Coverage {
     }
 }
 
-/// The elements that may be treated in one way.
+/// The elements for which a client has one right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ElementPolicy {
-    /// Of each vertex label; others are not covered.
+    /// The coverage of each vertex label; other labels are not covered.
     pub vertices: BTreeMap<VertexLabelId, Coverage>,
-    /// Of each edge label; others are not covered.
+    /// The coverage of each edge label; other labels are not covered.
     pub edges: BTreeMap<EdgeLabelId, Coverage>,
 }
 
 impl ElementPolicy {
-    /// What is covered of a vertex label.
+    /// Returns the coverage of a vertex label.
     #[must_use]
     pub fn vertex(&self, label: VertexLabelId) -> &Coverage {
         self.vertices.get(&label).unwrap_or(&Coverage::Nothing)
     }
 
-    /// What is covered of an edge label, as far as its own rule says.
+    /// Returns the coverage of an edge label, without regard to the edges' ends.
     #[must_use]
     pub fn edge(&self, label: EdgeLabelId) -> &Coverage {
         self.edges.get(&label).unwrap_or(&Coverage::Nothing)
     }
 
-    /// Whether a vertex's properties decide about it, so that an edge can't be judged without a
-    /// look at its ends.
+    /// Whether a vertex label has conditions, so that an edge cannot be checked without reading its
+    /// ends.
     #[must_use]
     pub fn has_vertex_conditions(&self) -> bool {
         let mut each = self.vertices.values();
         each.any(|coverage| matches!(coverage, Coverage::Where(_)))
     }
 
-    /// Whether an edge's properties decide about it.
+    /// Whether an edge label has conditions.
     #[must_use]
     pub fn has_edge_conditions(&self) -> bool {
         let mut each = self.edges.values();
@@ -106,14 +106,14 @@ impl ElementPolicy {
     }
 }
 
-/// What a client may do with the elements of a graph. A client that may do everything has none.
+/// The rights of a client on the elements of a graph. A client with all rights has no policy.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AccessPolicy {
-    /// What may be read.
+    /// The elements that may be read.
     pub read: ElementPolicy,
-    /// What may be written: elements before and after the change.
+    /// The elements that may be written; a change must be covered before and after.
     pub write: ElementPolicy,
-    /// What may be deleted.
+    /// The elements that may be deleted.
     pub delete: ElementPolicy,
 }
 

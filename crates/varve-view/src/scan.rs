@@ -1,24 +1,25 @@
-//! Scans: elements that come from an index, a label or the whole graph instead of from a vertex.
+//! Scans: reads of elements from an index, a label or the whole graph, not from a vertex.
 
 use varve_model::{Condition, EdgeLabelId, ElementId, Properties, PropertyKeyId, VertexLabelId};
 
 use crate::{GraphView, VertexFound, ViewError};
 
-/// Which elements a scan shows.
+/// What a scan reads.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanAsk<'a> {
     /// Vertices or edges, and of which labels.
     pub elements: Elements<'a>,
-    /// What their properties must satisfy, all of it. With conditions the scan needs an index.
+    /// The conditions that their properties must all satisfy. A scan with conditions needs an
+    /// index.
     pub conditions: &'a [Condition],
-    /// The order of the elements; `None` = any, but the same each time.
+    /// The order of the elements; `None` = any order that is the same each time.
     pub order: Option<ScanOrder>,
-    /// Properties that the visitor wants to see, ascending. Empty = none are read.
+    /// Properties that are read, ascending. Empty = none.
     pub properties: &'a [PropertyKeyId],
 }
 
-/// Vertices or edges, of these labels. Empty = of any label. An edge label that is a parent stands
-/// for its sub labels too. Labels that the schema does not know have no elements.
+/// Vertices or edges of these labels. Empty = all labels. A PARENT label includes its SUB labels. A
+/// label that is not in the schema has no elements.
 #[derive(Debug, Clone, Copy)]
 pub enum Elements<'a> {
     /// Vertices.
@@ -27,8 +28,8 @@ pub enum Elements<'a> {
     Edges(&'a [EdgeLabelId]),
 }
 
-/// Order by the value of a property. Elements without the property do not come. Only for one label
-/// that has no sub labels, and for numbers and dates.
+/// Order by the value of a property. Elements without the property are left out. Allowed only for
+/// one label without SUB labels, and for numbers and dates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanOrder {
     /// The property.
@@ -37,26 +38,26 @@ pub struct ScanOrder {
     pub descending: bool,
 }
 
-/// Where a scan goes on. Belongs to one ask and one point of both times; opaque to all but the
-/// view.
+/// The position at which a scan continues. It belongs to one [`ScanAsk`] and one point of both
+/// times, and only the view knows its format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanPosition(Vec<u8>);
 
 impl ScanPosition {
-    /// A place that a view remembers as these bytes.
+    /// A position from the view's own encoding.
     #[must_use]
     pub const fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    /// The bytes it was made of.
+    /// The view's own encoding of the position.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// An element that a scan shows.
+/// An element in a scan.
 #[derive(Debug, Clone, Copy)]
 pub enum ScannedElement<'a> {
     /// A vertex.
@@ -71,10 +72,10 @@ pub enum ScannedElement<'a> {
 }
 
 impl ScannedElement<'_> {
-    /// The id of the element, which `view` showed.
+    /// Returns the id of the element, which `view` returned.
     ///
     /// # Errors
-    /// When the keys are none of the view's.
+    /// When the keys are not from this view.
     pub fn id(&self, view: &dyn GraphView) -> Result<ElementId, ViewError> {
         Ok(match self {
             Self::Vertex { key, .. } => ElementId::Vertex(view.vertex_id(key)?),
@@ -83,14 +84,14 @@ impl ScannedElement<'_> {
     }
 }
 
-/// An edge that a scan shows.
+/// An edge in a scan.
 #[derive(Debug, Clone, Copy)]
 pub struct ScannedEdge<'a> {
     /// The vertex key of its source.
     pub source: &'a [u8],
     /// The vertex key of its target.
     pub target: &'a [u8],
-    /// Its key at its source: see [`GraphView::edge_id`](crate::GraphView::edge_id).
+    /// Its key on the source's side: see [`GraphView::edge_id`](crate::GraphView::edge_id).
     pub edge: &'a [u8],
     /// Its label.
     pub label: EdgeLabelId,
@@ -98,6 +99,6 @@ pub struct ScannedEdge<'a> {
     pub source_label: VertexLabelId,
     /// The label of its target.
     pub target_label: VertexLabelId,
-    /// Those of the properties asked for that it has. Whole numbers may come as LONG.
+    /// The requested properties that it has. Whole numbers may come as LONG.
     pub properties: &'a Properties,
 }

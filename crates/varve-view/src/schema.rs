@@ -2,11 +2,11 @@
 
 use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabel, VertexLabelId};
 
-/// Names and types of what a [`GraphView`](crate::GraphView) shows.
+/// Names and types of the labels and keys in a [`GraphView`](crate::GraphView).
 ///
-/// Elements may have labels and keys that the schema no longer has; they have no name then.
+/// Elements may have labels and keys that the schema no longer has; these have no name.
 pub trait SchemaView: Send + Sync {
-    /// Whether labels and keys are made on first use.
+    /// Whether labels and keys are created on first use.
     fn is_open(&self) -> bool {
         false
     }

@@ -11,32 +11,32 @@ use crate::{
     Dictionary, Elements, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement, ViewError,
 };
 
-/// Edges in one piece of a scan of all.
+/// Edges in one piece of a scan of all edges.
 const PIECE: usize = 65_536;
 
-/// What a visitor answers: go on, or stop here.
+/// A visitor's answer: continue or stop.
 pub type Flow = ControlFlow<()>;
 
-/// Which neighbours a query asks for.
+/// Which neighbours a query reads.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Expand<'a> {
-    /// Which way the edges are walked; `None` = both.
+    /// The direction in which edges are walked; `None` = both.
     pub direction: Option<Direction>,
-    /// Edge labels; a parent label stands for its sub labels. Empty = all.
+    /// Edge labels; a PARENT label includes its SUB labels. Empty = all.
     pub labels: &'a [EdgeLabelId],
-    /// Properties of the edges that the visitor wants to see, ascending. Empty = none are read.
+    /// Properties of the edges that are read, ascending. Empty = none.
     pub properties: &'a [PropertyKeyId],
 }
 
-/// An edge as it is seen from one of its ends, and the vertex at the other end. The same edge is
-/// seen twice from a vertex that it joins with itself, once in each direction.
+/// An edge from the point of view of one of its ends, and the vertex at the other end. An edge from
+/// a vertex to itself comes twice, once in each direction.
 #[derive(Debug, Clone, Copy)]
 pub struct Neighbour<'a> {
-    /// Which way the edge is walked.
+    /// The direction in which the edge is walked.
     pub direction: Direction,
     /// The edge's label.
     pub label: EdgeLabelId,
-    /// The edge's key at the vertex it is seen from ([`GraphView::edge_id`]).
+    /// The edge's key on the side from which it is walked ([`GraphView::edge_id`]).
     pub edge: &'a [u8],
     /// The vertex key of the other end.
     pub other: &'a [u8],
@@ -51,7 +51,7 @@ pub struct Neighbour<'a> {
 pub struct VertexFound<'a> {
     /// Its label.
     pub label: VertexLabelId,
-    /// Those of the properties asked for that it has. Whole numbers may come as LONG.
+    /// The requested properties that it has. Whole numbers may come as LONG.
     pub properties: &'a Properties,
 }
 
@@ -62,39 +62,39 @@ pub struct EdgeFound<'a> {
     pub source_label: VertexLabelId,
     /// The label of its target.
     pub target_label: VertexLabelId,
-    /// Those of the properties asked for that it has. Whole numbers may come as LONG.
+    /// The requested properties that it has. Whole numbers may come as LONG.
     pub properties: &'a Properties,
 }
 
 /// One committed state of a graph at one point of both times.
 ///
-/// A **vertex key** is a byte string that stands for a vertex id: equal keys are equal ids, and
-/// keys sort as the ids do. Only the view knows what the bytes mean. An edge may exist where one of
-/// its ends does not; so a neighbour need not be a vertex that exists.
+/// A **vertex key** is a byte string that represents a vertex id: equal keys mean equal ids, and
+/// keys have the order of their ids. Only the view knows the format. An edge may exist without its
+/// ends, so a neighbour need not be an existing vertex.
 ///
-/// Every call charges the [`Meter`] with the rows it looks at, whether or not they show.
+/// Every call charges the rows that it reads to the [`Meter`], whether or not they match.
 pub trait GraphView: Send + Sync {
     /// Appends the key of a vertex id.
     fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>);
 
-    /// The id that a vertex key stands for.
+    /// Decodes a vertex key.
     ///
     /// # Errors
-    /// When the key is none.
+    /// When the bytes are not a vertex key.
     fn vertex_id(&self, key: &[u8]) -> Result<VertexId, ViewError>;
 
-    /// The id of an edge that [`GraphView::neighbours`] showed at the vertex `from`.
+    /// Decodes the id of an edge that [`GraphView::neighbours`] visited at the vertex `from`.
     ///
     /// # Errors
-    /// When the keys are none.
+    /// When the bytes are not keys of a vertex and an edge.
     fn edge_id(&self, from: &[u8], edge: &[u8]) -> Result<EdgeId, ViewError>;
 
     /// Visits the edges of many vertices, each with the position of its vertex in `from`. Vertices
-    /// come in the order given; the edges of one come in storage order: OUT before IN, then by
-    /// label id, sort values and other vertex. A break ends the visits of that vertex only.
+    /// come in the order of `from`. The edges of one vertex come in storage order: OUT before IN,
+    /// then by label id, sort values and other vertex. A break ends the visits of that vertex only.
     ///
     /// # Errors
-    /// Over a limit of the meter, or when the store fails.
+    /// When a limit of the meter is exceeded, or the store fails.
     fn neighbours(
         &self,
         from: &[&[u8]],
@@ -103,8 +103,8 @@ pub trait GraphView: Send + Sync {
         visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
     ) -> Result<(), ViewError>;
 
-    /// Calls `found` for each of these vertices that exists, with its position, its label and those
-    /// of `properties` (ascending) that it has, in no order. Whole numbers may come as LONG.
+    /// Calls `found` for each of these vertices that exists, with its position, its label, and
+    /// those of `properties` (ascending) that it has, in any order. Whole numbers may come as LONG.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -116,11 +116,11 @@ pub trait GraphView: Send + Sync {
         found: &mut dyn FnMut(usize, VertexLabelId, Properties),
     ) -> Result<(), ViewError>;
 
-    /// Calls `found` for each of these vertices that has the property, with its position and the
-    /// number of its first value in the dictionary, in no order.
+    /// Calls `found` for each of these vertices that has the property, with its position and its
+    /// first value's number in the dictionary, in any order.
     ///
     /// # Errors
-    /// As [`GraphView::neighbours`], and over the meter's bytes.
+    /// As [`GraphView::neighbours`], and when the meter's limit of bytes is exceeded.
     fn vertex_values(
         &self,
         keys: &[&[u8]],
@@ -142,15 +142,17 @@ pub trait GraphView: Send + Sync {
         outcome
     }
 
-    /// Visits the elements asked for from a place on, until `demand` of them (at least one) were
-    /// visited or the visitor breaks. Returns where to go on, or `None` when no more will come.
-    /// Each element comes once; the elements of one scan in pieces are those of one in a whole.
+    /// Visits the elements of `ask` from a position on, until `demand` of them (at least one) were
+    /// visited or the visitor breaks. Returns the position at which to continue, or `None` at the
+    /// end. Each element comes once; a scan in pieces visits the same elements as a scan in one
+    /// call.
     ///
-    /// With conditions or an order, each label that can have such elements must have an index that
-    /// narrows by a condition or has the order. The other conditions are checked on each element.
+    /// With conditions or an order, each label that may have matches must have an index that serves
+    /// a condition or the order. The other conditions are checked on each element.
     ///
     /// # Errors
-    /// [`ViewError::NoIndex`]; as [`GraphView::neighbours`]; and when the place is not of this ask.
+    /// [`ViewError::NoIndex`]; as [`GraphView::neighbours`]; and when the position belongs to
+    /// another `ask`.
     fn scan(
         &self,
         ask: &ScanAsk<'_>,
@@ -160,11 +162,11 @@ pub trait GraphView: Send + Sync {
         visit: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
     ) -> Result<Option<ScanPosition>, ViewError>;
 
-    /// As [`GraphView::scan`], but visits the number that the first value of a property has in the
-    /// dictionary, of the elements that have it. The properties of `ask` are not read.
+    /// As [`GraphView::scan`], but visits the dictionary number of a property's first value, for
+    /// the elements that have the property. The properties of `ask` are not read.
     ///
     /// # Errors
-    /// As [`GraphView::scan`], and over the meter's bytes.
+    /// As [`GraphView::scan`], and when the meter's limit of bytes is exceeded.
     fn scan_values(
         &self,
         ask: &ScanAsk<'_>,
@@ -200,9 +202,8 @@ pub trait GraphView: Send + Sync {
         outcome.map(|()| next)
     }
 
-    /// Visits every edge once, in no order, by the vertex keys of its source and of its target,
-    /// until the visitor breaks. For copies of a graph's structure: what the edges contain is not
-    /// read.
+    /// Visits every edge once, in any order, with the vertex keys of its source and its target,
+    /// until the visitor breaks. It is for copies of a graph's structure and reads no contents.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -233,8 +234,8 @@ pub trait GraphView: Send + Sync {
         }
     }
 
-    /// About how many elements [`GraphView::scan`] would look at, counted up to `most`; `None` when
-    /// no index serves it. Costs about as many rows.
+    /// Estimates how many elements [`GraphView::scan`] would read, up to `most`; `None` if no index
+    /// serves the scan. The cost is about that many rows.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -245,8 +246,8 @@ pub trait GraphView: Send + Sync {
         meter: &Meter,
     ) -> Result<Option<u64>, ViewError>;
 
-    /// Calls `found` for each of these edges that exists, with its position, in no order.
-    /// `properties` (ascending) says which properties are read.
+    /// Calls `found` for each of these edges that exists, with its position, in any order.
+    /// `properties` (ascending) are the properties to read.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -259,7 +260,8 @@ pub trait GraphView: Send + Sync {
     ) -> Result<(), ViewError>;
 
     /// Calls `found` for the edges with this given id ([`varve_model::sortable::given_id`]): for
-    /// all that this view shows, and perhaps for others, which [`GraphView::edges`] does not find.
+    /// all that exist in this view, and possibly for others, which [`GraphView::edges`] does not
+    /// find.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -270,8 +272,8 @@ pub trait GraphView: Send + Sync {
         found: &mut dyn FnMut(EdgeId),
     ) -> Result<(), ViewError>;
 
-    /// Visits the versions of an element that this view's transaction time shows, newest first; of
-    /// a view that asks for a valid time those that speak of it.
+    /// Visits the versions of an element at this view's transaction time, newest first. If the view
+    /// has a valid time, only versions whose period contains it are visited.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -282,8 +284,8 @@ pub trait GraphView: Send + Sync {
         visit: &mut dyn FnMut(PastVersion) -> Flow,
     ) -> Result<(), ViewError>;
 
-    /// The state of an element at another point of both times. A time that is `None` is this
-    /// view's; commits that this view does not show are not seen.
+    /// Reads the state of an element at another point of both times. A time that is `None` is taken
+    /// from this view, and commits after this view's transaction time are not seen.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].
@@ -294,10 +296,10 @@ pub trait GraphView: Send + Sync {
         meter: &Meter,
     ) -> Result<Option<Element>, ViewError>;
 
-    /// Whether properties that this view has read satisfy all conditions.
+    /// Whether properties from this view satisfy all conditions.
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool;
 
-    /// How many edges each vertex has, up to `most` each.
+    /// Counts the edges of each vertex, up to `most` each.
     ///
     /// # Errors
     /// As [`GraphView::neighbours`].

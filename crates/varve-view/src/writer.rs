@@ -11,9 +11,9 @@ use crate::{Flow, GraphView, Meter, SchemaView, ViewError};
 pub struct PropertyWrite<'a> {
     /// Its key.
     pub key: &'a str,
-    /// Its value, in the type that the query has it.
+    /// Its value, in the type of the query.
     pub value: &'a Value,
-    /// How it joins what is there; `None` = as the graph says for the key.
+    /// How it is combined with existing values; `None` = by the graph's rule for the key.
     pub cardinality: Option<Cardinality>,
     /// Properties of the property itself.
     pub meta: &'a [(&'a str, Value)],
@@ -22,11 +22,11 @@ pub struct PropertyWrite<'a> {
 /// A vertex that a query adds.
 #[derive(Debug, Clone, Copy)]
 pub struct VertexAddition<'a> {
-    /// Its label; `None` = the default one.
+    /// Its label; `None` = the default label.
     pub label: Option<&'a str>,
-    /// Its id; `None` = as the label says.
+    /// Its id; `None` = by the label's id strategy.
     pub id: Option<&'a Value>,
-    /// Its properties; several of one key where the graph allows that.
+    /// Its properties; several with the same key if the graph allows that.
     pub properties: &'a [PropertyWrite<'a>],
 }
 
@@ -35,26 +35,26 @@ pub struct VertexAddition<'a> {
 pub struct EdgeAddition<'a> {
     /// Its label.
     pub label: &'a str,
-    /// Its id; `None` = as the label says.
+    /// Its id; `None` = by the label's rule.
     pub id: Option<&'a Value>,
-    /// Where it starts.
+    /// Its source.
     pub source: &'a VertexId,
-    /// Where it ends.
+    /// Its target.
     pub target: &'a VertexId,
     /// Its properties.
     pub properties: &'a [PropertyWrite<'a>],
 }
 
-/// Which of the values that a vertex has for a key.
+/// Which of a vertex's values of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occurrence {
-    /// All of them.
+    /// All values.
     All,
-    /// The one with this number.
+    /// The value with this number.
     Number(u32),
 }
 
-/// Repeats a search on the newest state of the graph and calls the visitor with what it finds,
+/// Repeats a search on the newest state of the graph and calls the visitor with each element found,
 /// until the visitor breaks.
 pub type Search = dyn Fn(
         (&dyn GraphView, &dyn SchemaView),
@@ -64,16 +64,16 @@ pub type Search = dyn Fn(
     + Send
     + Sync;
 
-/// A view that can be changed. It shows its own changes at once; others see them when they are
-/// committed, all together. What the changes depend on is checked then: see
+/// A view that can be changed. Its own reads see the changes at once. Others see them, all
+/// together, when they are committed. The commit checks what the changes depend on: see
 /// [`GraphWriter::expect_absent`].
 ///
-/// A change that is refused leaves everything as it was.
+/// A change that is refused has no effect.
 pub trait GraphWriter: GraphView + SchemaView {
     /// Adds a vertex.
     ///
     /// # Errors
-    /// When the schema does not allow it, over a limit, or when the store fails.
+    /// When the schema does not allow it, a limit is exceeded, or the store fails.
     fn add_vertex(&self, vertex: &VertexAddition<'_>, meter: &Meter)
     -> Result<VertexId, ViewError>;
 
@@ -83,8 +83,8 @@ pub trait GraphWriter: GraphView + SchemaView {
     /// As [`GraphWriter::add_vertex`], and when an end does not exist.
     fn add_edge(&self, edge: &EdgeAddition<'_>, meter: &Meter) -> Result<EdgeId, ViewError>;
 
-    /// Called before an element is read in order to change it. A writer that commits in between
-    /// does so here, and then shows the newest state.
+    /// Called before an element is read in order to change it. A writer that commits intermediate
+    /// changes does so here, and then shows the newest state.
     ///
     /// # Errors
     /// When the changes so far cannot be committed.
@@ -115,7 +115,7 @@ pub trait GraphWriter: GraphView + SchemaView {
         meter: &Meter,
     ) -> Result<(), ViewError>;
 
-    /// Removes a property of an element, if it is there.
+    /// Removes a property of an element, if it has it.
     ///
     /// # Errors
     /// As [`GraphWriter::set_property`].
@@ -127,20 +127,21 @@ pub trait GraphWriter: GraphView + SchemaView {
         meter: &Meter,
     ) -> Result<(), ViewError>;
 
-    /// Removes an element, if it is there; a vertex takes its edges with it.
+    /// Removes an element, if it exists, and with a vertex all its edges.
     ///
     /// # Errors
-    /// Over a limit, or when the store fails.
+    /// When a limit is exceeded, or the store fails.
     fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError>;
 
-    /// How many changes were made so far.
+    /// The number of changes so far.
     fn changes(&self) -> u64;
 
-    /// [`GraphWriter::changes`] after the last change that an element may have had; 0 if it had
-    /// none.
+    /// Returns the value of [`GraphWriter::changes`] after the last change that may concern the
+    /// element; 0 if there was none.
     fn changed_at(&self, element: &ElementId) -> u64;
 
-    /// Makes the commit depend on a search that found nothing: of two commits with the same name,
-    /// the second repeats its search after the first, and is refused if it finds something then.
+    /// Makes the commit depend on a search that found nothing. Of two commits with the same name,
+    /// the second one repeats its search after the first one, and is refused if the search finds an
+    /// element.
     fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>);
 }

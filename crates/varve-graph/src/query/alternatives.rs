@@ -1,4 +1,4 @@
-//! Which indexes of a label serve which conditions, and how.
+//! Which indexes of a label serve the conditions of a query, and which entries to scan.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use super::intervals::all_values;
 use crate::index::tokenizer;
 use crate::schema::{Schema, is_queryable};
 
-/// How many legs or partitions `within` lists may multiply to before further fields are left to the
-/// filter.
+/// The most legs or partitions that a product of `within` lists may give. The filter checks the
+/// fields beyond.
 const COMBINATIONS_MAX: usize = 1024;
 
 /// The indexes of one label that narrow a query.
 #[derive(Debug, Default)]
 pub(super) struct Usable {
-    /// The ways to serve it, by ascending id of the index label.
+    /// One alternative for each index, by ascending id of the index label.
     pub(super) alternatives: Vec<Alternative>,
-    /// An index that would serve it, were it complete.
+    /// An index that would serve the query if its build were complete.
     pub(super) incomplete: Option<Arc<IndexLabel>>,
 }
 
-/// The alternatives that the indexes on `base` offer for `conditions`.
+/// Returns the alternatives that the indexes on `base` offer for `conditions`.
 pub(super) fn usable(
     schema: &Schema,
     base: IndexBase,
@@ -63,8 +63,8 @@ pub(super) fn usable(
     usable
 }
 
-/// The alternatives that the indexes on `base` offer to walk the elements by the value of a number
-/// or date.
+/// Returns the alternatives by which the indexes on `base` list the elements in the order of a
+/// number or date.
 pub(super) fn in_order(
     schema: &Schema,
     base: IndexBase,
@@ -95,8 +95,8 @@ pub(super) fn in_order(
     usable
 }
 
-/// The entries of one index by the value of a property. The fields before it must each have one
-/// value.
+/// Returns the entries of one index in the order of a property. The conditions must give exactly
+/// one value for each field before it.
 fn ordered_entries(
     schema: &Schema,
     index: &Arc<IndexLabel>,
@@ -159,7 +159,8 @@ fn data_type(schema: &Schema, key: PropertyKeyId) -> DataType {
         .map_or(DataType::Text, |key| key.data_type)
 }
 
-/// What to scan of one index, and how many conditions that narrows by; `None` when it serves none.
+/// Returns the entries of one index to scan, and how many conditions they cover; `None` if the
+/// index serves no condition.
 fn sources(
     schema: &Schema,
     index: &Arc<IndexLabel>,
@@ -186,8 +187,8 @@ fn sources(
     }
 }
 
-/// One scan merges the words' entries: an element that has several of them comes once, in the order
-/// of elements.
+/// Returns one scan, which merges the entries of all words. So an element that has several of the
+/// words comes once, and elements come in the order of their keys.
 fn search_sources(
     index: &Arc<IndexLabel>,
     field: PropertyKeyId,
@@ -212,8 +213,8 @@ fn search_sources(
     Some((vec![entries], 1))
 }
 
-/// Equality on the first fields, a range on the next; the first field's equality says where the
-/// entries lie.
+/// Returns the scans for equality on the first fields and a range on the next one. The value of the
+/// first field is in the partition key, so equality on it is necessary.
 fn secondary_sources(
     schema: &Schema,
     index: &Arc<IndexLabel>,
@@ -236,7 +237,8 @@ fn secondary_sources(
     Some((entries, 1 + covered))
 }
 
-/// Equality on the first fields, a range on the next; either may come first.
+/// Returns the scans for equality on the first fields and a range on the next one, which may also
+/// be the first field.
 fn shard_sources(
     schema: &Schema,
     index: &Arc<IndexLabel>,
@@ -257,8 +259,8 @@ fn shard_sources(
     Some((entries.collect(), covered))
 }
 
-/// Ranges of keys that begin with the values of `fields`: equality on the first ones, a range on
-/// the next. Also how many conditions that covers. `legs` is how many scans each range will be.
+/// Returns the ranges of keys for equality on the first of `fields` and a range on the next one,
+/// and how many conditions they cover. Each range will be scanned in `legs` partitions.
 fn prefix_ranges(
     schema: &Schema,
     fields: &[PropertyKeyId],
@@ -307,7 +309,8 @@ fn on(conditions: &[Condition], key: PropertyKeyId) -> impl Iterator<Item = &Pre
         .map(|condition| &condition.predicate)
 }
 
-/// The ordered bytes of the values that a property must have one of, in the order asked, each once.
+/// Returns the ordered bytes of the values of an equality or `within` condition, in the order of
+/// the query and without duplicates.
 fn equal_values(
     schema: &Schema,
     key: PropertyKeyId,
@@ -345,8 +348,8 @@ fn equal_values(
     })
 }
 
-/// The intervals in which the ordered bytes of a property must lie, and how many conditions made
-/// them.
+/// Returns the intervals that contain the ordered bytes of all matching values of a property, and
+/// how many conditions were used.
 fn ranges_of(
     schema: &Schema,
     key: PropertyKeyId,
@@ -362,7 +365,8 @@ fn ranges_of(
             continue;
         };
         narrowed = Some(match narrowed {
-            // Different values of one key may satisfy the conditions.
+            // In an open graph a key may have several values, and each condition may hold for
+            // another one, so intervals must not be intersected.
             Some(before) if schema.is_open() => before,
             Some((before, covered)) => (intersect(&before, &ranges), covered + 1),
             None => (ranges, 1),
@@ -371,7 +375,7 @@ fn ranges_of(
     narrowed
 }
 
-/// The partitions of entries whose first values are among `firsts`, in all buckets.
+/// Returns the partitions, in all buckets, of the entries whose first value is one of `firsts`.
 fn partitions(index: &IndexLabel, firsts: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let buckets = 0..index.buckets.max(1);
     let id = IndexId::Label(index.id);

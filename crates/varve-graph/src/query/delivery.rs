@@ -1,28 +1,27 @@
-//! Offset, limit, capacity and page: which of the matching elements are handed out, and where to go
-//! on.
+//! Offset, limit, capacity and page: which matches are passed on, and where the next page starts.
 
 use varve_kv::Flow;
 
 use super::page::Bookmark;
 use crate::{ErrorKind, GraphError};
 
-/// How many candidates one query looks at, at most: elements found by an index, edges of a vertex,
-/// stored elements of a full walk. Also the greatest limit that may be asked for. Over it a query
-/// fails, and a page ends early.
+/// The most candidates that one query may examine: elements from an index, edges of a vertex, or
+/// stored elements in a scan of the whole table. It is also the greatest limit of a query. Beyond
+/// it, a query without paging fails, and a page ends early.
 pub const QUERY_CAPACITY: u64 = 800_000;
-/// After the last element of a page, how many candidates are looked at to learn whether there is
-/// another match. When that does not settle it the answer has a token, and the next page may turn
-/// out to be empty.
+/// How many candidates are examined after the last element of a page to find out whether another
+/// match follows. If none is found among them, the answer still has a token, and the next page may
+/// be empty.
 const LOOK_AHEAD: u64 = 256;
-/// Fewest and most elements fetched together.
+/// The fewest elements that are fetched together.
 const FETCH_MIN: u64 = 8;
-/// See [`FETCH_MIN`].
+/// The most elements that are fetched together.
 pub(super) const FETCH_MAX: u64 = 256;
 
-/// Appends the position of a candidate.
+/// Appends the position of a candidate to a buffer.
 pub(super) type Position<'p> = &'p dyn Fn(&mut Vec<u8>);
 
-/// What becomes of a match.
+/// What to do with a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Skip,
@@ -30,36 +29,36 @@ enum Verdict {
     Stop,
 }
 
-/// The state of handing out.
+/// The state of one query's delivery of matches.
 #[derive(Debug)]
 pub(super) struct Delivery {
     skip: u64,
     limit: u64,
-    /// Whether no limit was asked for, so that reaching the capacity is an error.
+    /// Whether there is no limit; then reaching the capacity is an error.
     all: bool,
     paging: bool,
-    /// How many candidates are looked at behind the last element of a page, and in all.
+    /// How many candidates may be examined after the last element of a page, and in all.
     look_ahead: u64,
     capacity: u64,
     delivered: u64,
-    /// Candidates looked at, and of those the ones after the last that was handed out.
+    /// How many candidates were examined in all, and how many of them after the last one delivered.
     examined: u64,
     looked_ahead: u64,
     more: bool,
-    /// Whether the capacity ended the walk.
+    /// Whether the walk ended at the capacity.
     over: bool,
     leg: u32,
     position: Vec<u8>,
-    /// Whether pages name elements that were handed out, and no others.
+    /// Whether page tokens name only elements that were delivered.
     names_delivered: bool,
 }
 
 impl Delivery {
-    /// Checks what was asked: a negative offset counts as none, a limit of -1 as all.
+    /// Checks the range of a query: a negative offset means 0, a limit of -1 means no limit.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for another negative limit, one over [`QUERY_CAPACITY`], or
-    /// paging with an offset.
+    /// [`ErrorKind::InvalidArgument`] for another negative limit, a limit over [`QUERY_CAPACITY`],
+    /// or paging with an offset.
     pub(super) fn new(
         what: &str,
         offset: i64,
@@ -105,13 +104,13 @@ impl Delivery {
         })
     }
 
-    /// Keeps out of the page tokens what is looked at and not handed out.
+    /// Keeps candidates that were examined but not delivered out of the page tokens.
     pub(super) fn name_delivered(&mut self) {
         self.names_delivered = true;
     }
 
-    /// A page of `demand` elements, after which it is not known whether there are more. Whoever
-    /// asks bounds what it costs.
+    /// A page of `demand` elements, without look-ahead and without capacity: the caller bounds the
+    /// cost.
     pub(super) fn piece(demand: usize) -> Self {
         Self {
             skip: 0,
@@ -135,20 +134,20 @@ impl Delivery {
         self.limit == 0
     }
 
-    /// How many candidates are worth fetching together next.
+    /// Returns how many candidates to fetch together next.
     pub(super) fn fetch(&self) -> u64 {
         let missing = self.skip.saturating_add(self.limit - self.delivered);
         missing.clamp(FETCH_MIN, FETCH_MAX)
     }
 
-    /// The leg of the plan that is begun, and where in it.
+    /// Begins a leg of the plan, at a position in it.
     pub(super) fn begin(&mut self, leg: u32, position: &[u8]) {
         self.leg = leg;
         self.position.clear();
         self.position.extend_from_slice(position);
     }
 
-    /// Takes one candidate; `emit` hands it out and says whether the receiver wants more.
+    /// Takes one candidate. `emit` delivers it and returns whether the receiver wants more.
     pub(super) fn offer(
         &mut self,
         position: Position<'_>,
@@ -181,7 +180,7 @@ impl Delivery {
         onward
     }
 
-    /// The next page starts behind this position.
+    /// Makes the next page start after this position.
     fn stand(&mut self, position: Position<'_>) {
         if self.paging {
             self.position.clear();
@@ -189,7 +188,7 @@ impl Delivery {
         }
     }
 
-    /// How many candidates were looked at.
+    /// The number of candidates examined so far.
     pub(super) fn examined(&self) -> u64 {
         self.examined
     }
@@ -208,8 +207,7 @@ impl Delivery {
         Verdict::Deliver
     }
 
-    /// Reports candidates up to `position` that were looked at and not offered: they turned out
-    /// not to exist.
+    /// Counts candidates up to `position` that were read but not offered, since they do not exist.
     pub(super) fn passed(&mut self, candidates: u64, position: Position<'_>) -> Flow {
         self.examined += candidates;
         let is_full = self.delivered == self.limit;
@@ -221,7 +219,7 @@ impl Delivery {
             !self.paging || self.looked_ahead > self.look_ahead
         };
         self.more |= ended;
-        // A page ends here, or before the next match.
+        // The page ends here or before the next match.
         if (ended || is_full) && !self.names_delivered {
             self.stand(position);
         }
@@ -232,10 +230,11 @@ impl Delivery {
         }
     }
 
-    /// Where the next page starts; `None` when there is none or none was asked for.
+    /// Returns where the next page starts; `None` after the last page and without paging.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] when the capacity ended a walk without pages.
+    /// [`ErrorKind::LimitExceeded`] if a walk without paging reached the capacity, or a page
+    /// reached it without a delivered element that its token may name.
     pub(super) fn finish(
         self,
         plan: u64,

@@ -1,4 +1,4 @@
-//! Checking conditions on stored rows, reading only the properties they name.
+//! Checks conditions on stored rows, decoding only the properties that they name.
 
 use varve_encoding::DecodeError;
 use varve_encoding::row::PropertyReader;
@@ -27,9 +27,9 @@ impl Filter {
         }
     }
 
-    /// Whether the properties satisfy all conditions. Of a collection whose property key is in
-    /// `searched` the members are searched for words, as their search index does; of another a
-    /// member must be the whole text.
+    /// Whether the properties satisfy all conditions. A `TextContains` on a collection whose
+    /// property key is in `searched` looks for the words in each member, as the collection's search
+    /// index does. On another collection it holds if a member equals the whole text.
     pub(super) fn holds(&self, properties: &Properties, searched: &[PropertyKeyId]) -> bool {
         self.conditions
             .iter()
@@ -41,7 +41,7 @@ impl Filter {
             })
     }
 
-    /// The property keys that [`Filter::holds`] needs, ascending.
+    /// The property keys that [`Filter::holds`] needs, in ascending order.
     pub(super) fn keys(&self) -> &[PropertyKeyId] {
         &self.keys
     }
@@ -57,7 +57,7 @@ fn any_member_contains(value: &Value, words: &str) -> bool {
     })
 }
 
-/// The properties of a row whose keys are in `keys` (ascending).
+/// Decodes the properties of a row whose keys are in `keys` (ascending).
 pub(crate) fn pick(
     mut reader: PropertyReader<'_>,
     keys: &[PropertyKeyId],
@@ -77,10 +77,10 @@ pub(crate) fn pick(
     Ok(picked)
 }
 
-/// The value that a reader of stored content sees, as a value of its own.
+/// Copies a value out of stored content.
 ///
 /// # Errors
-/// When it is damaged.
+/// When the value is damaged.
 pub fn owned_value(value: ValueRef<'_>) -> Result<Value, DecodeError> {
     Ok(match value {
         ValueRef::Text(text) => Value::Text(text.to_owned()),

@@ -1,9 +1,9 @@
-//! Walking every vertex or edge, in the order of storage.
+//! Scans of the whole table of vertices or edges, in storage order.
 //!
-//! In the present the current tables are all there is. At another point of the two times an element
-//! may have no current row any more: so first the current tables are walked, each element as it
-//! was, then the event table for the elements that have no current row. An element that is deleted
-//! between two pages of such a walk may come on both.
+//! A scan of the present reads the current tables only. At another point of both times an element
+//! may have no current row. So the scan first reads the current tables and resolves each element at
+//! the point. Then it reads the event table, for the elements without a current row. An element
+//! that is deleted between two pages of such a scan may appear on both.
 //!
 //! The position is the phase (1 byte), the length of the partition key (2), that key, and the
 //! clustering key.
@@ -23,11 +23,11 @@ use crate::GraphError;
 const CURRENT: u8 = 0;
 const EVENTS: u8 = 1;
 
-/// How far a walk has come.
+/// The position of a scan.
 #[derive(Debug, Clone)]
 struct WalkPosition {
     phase: u8,
-    /// The last row passed.
+    /// The last row that was read.
     after: Option<RowKey>,
 }
 
@@ -68,7 +68,7 @@ fn is_vertex(clustering: &[u8]) -> bool {
 }
 
 impl Run<'_> {
-    /// Every element of the run's table.
+    /// Visits every element of the run's table.
     pub(super) fn all(
         &mut self,
         leg: &Leg,
@@ -99,7 +99,7 @@ impl Run<'_> {
         })
     }
 
-    /// The ends of every edge. No position is kept: the walk is not continued.
+    /// Visits the ends of every edge. It records no position, since this scan is never continued.
     pub(super) fn edge_ends(
         &mut self,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
@@ -134,9 +134,9 @@ impl Run<'_> {
         self.past_elements(wanted, place.after.take(), take)
     }
 
-    /// The elements that have a current row, each with its state at the point. Rows that decide
-    /// the state are used directly, the others are resolved, in batches that grow while no row
-    /// decides.
+    /// Visits the elements that have a current row, with their state at the point. A row that
+    /// decides the state is used directly. The other elements are resolved in batches, which grow
+    /// while no row decides.
     fn current_rows(
         &mut self,
         wanted: fn(&[u8]) -> bool,
@@ -145,7 +145,7 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let resolver = self.resolver;
         let is_now = resolver.scope().is_now();
-        // A policy needs every element resolved.
+        // With a policy every element must be resolved.
         let (may_decide, mut batch) = match resolver.policy() {
             None => (true, 1),
             Some(_) => (false, FETCH_MAX as usize),
@@ -201,7 +201,7 @@ impl Run<'_> {
         }
     }
 
-    /// Hands over `keys`, left of `found` that end with `last`.
+    /// Passes on `keys`, which remain of `found` candidates; `last` is the last of those.
     fn unresolved(
         &mut self,
         phase: u8,
@@ -218,7 +218,7 @@ impl Run<'_> {
         Ok(self.missing(before, found, &end))
     }
 
-    /// The elements that have events but no current row, each as it was.
+    /// Visits the elements that have events but no current row, with their state at the point.
     fn past_elements(
         &mut self,
         wanted: fn(&[u8]) -> bool,
@@ -230,8 +230,8 @@ impl Run<'_> {
             let mut keys: Vec<RowKey> = Vec::new();
             let mut damaged = None;
             let mut paused = Ok(());
-            // After the oldest event of the last element: its clustering key ends in the greatest
-            // inverted version.
+            // Continue after the oldest event of the last element: its clustering key ends in the
+            // greatest inverted version.
             let resume = after.as_ref().map(|(partition, clustering)| {
                 (
                     partition.clone(),
@@ -287,7 +287,7 @@ impl Run<'_> {
     }
 }
 
-/// What a walk comes to: a row that needs no resolution, or keys of elements to read.
+/// A step of a scan: a row that needs no resolution, or keys of elements to resolve.
 enum Batch<'a> {
     Row(FoundRow<'a>),
     Unresolved(&'a [RowKey]),

@@ -5,9 +5,9 @@ use varve_kv::ClusteringRange;
 use varve_kv::range::prefix_end;
 use varve_model::{DataType, Predicate, Value};
 
-/// The intervals in which the ordered bytes of values that satisfy `predicate` begin, in the order
-/// in which HugeGraph answers; `None` when an index cannot narrow it. They hold every such value
-/// and may hold others.
+/// Returns intervals that contain the ordered bytes of every value that satisfies `predicate`, in
+/// the order of HugeGraph's results; `None` if an index cannot narrow it. They may contain other
+/// values, too.
 pub(super) fn intervals(
     predicate: &Predicate,
     data_type: DataType,
@@ -39,7 +39,7 @@ pub(super) fn intervals(
                 from: prefix_end(&high)?,
                 to: highest(&high),
             };
-            // When the bounds cross, everything lies outside; the second interval must not repeat
+            // When the bounds cross, every value matches, and the second interval must not repeat
             // the first.
             let below_end = low.min(above.from.clone());
             let below = ClusteringRange {
@@ -52,7 +52,7 @@ pub(super) fn intervals(
     }
 }
 
-/// The interval of all values that a number or date may have.
+/// Returns the interval of all numbers or dates.
 pub(super) fn all_values(data_type: DataType) -> ClusteringRange {
     let some = match data_type {
         DataType::Float | DataType::Double => index::ordered(&Value::Double(0.0)),
@@ -61,7 +61,7 @@ pub(super) fn all_values(data_type: DataType) -> ClusteringRange {
     ClusteringRange::prefix(&lowest(&some))
 }
 
-/// What lies in an interval of both lists, in the order of the first.
+/// Returns the intersection of two lists of intervals, in the order of the first list.
 pub(super) fn intersect(a: &[ClusteringRange], b: &[ClusteringRange]) -> Vec<ClusteringRange> {
     let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
     let both = pairs.map(|(x, y)| ClusteringRange {
@@ -74,7 +74,7 @@ pub(super) fn intersect(a: &[ClusteringRange], b: &[ClusteringRange]) -> Vec<Clu
     both.filter(|range| !range.is_empty()).collect()
 }
 
-/// A range of what follows `prefix`.
+/// Puts `prefix` before both ends of a range.
 pub(super) fn behind(prefix: &[u8], range: &ClusteringRange) -> ClusteringRange {
     let join = |end: &[u8]| [prefix, end].concat();
     ClusteringRange {
@@ -86,8 +86,8 @@ pub(super) fn behind(prefix: &[u8], range: &ClusteringRange) -> ClusteringRange 
     }
 }
 
-/// A value's ordered bytes as a property of `data_type` has them; `None` when a number cannot take
-/// that type exactly.
+/// Returns a value's ordered bytes, converted to `data_type`; `None` for a fractional number where
+/// the type has whole numbers.
 pub(super) fn ordered_as(value: &Value, data_type: DataType) -> Option<Vec<u8>> {
     let real = matches!(data_type, DataType::Float | DataType::Double);
     match value {
@@ -99,12 +99,12 @@ pub(super) fn ordered_as(value: &Value, data_type: DataType) -> Option<Vec<u8>> 
     }
 }
 
-/// The start of the values of the same kind.
+/// Returns the start of the interval of all values of the same kind.
 fn lowest(bytes: &[u8]) -> Vec<u8> {
     bytes[..1].to_vec()
 }
 
-/// The end of the values of the same kind.
+/// Returns the end of the interval of all values of the same kind.
 fn highest(bytes: &[u8]) -> Option<Vec<u8>> {
     prefix_end(&bytes[..1])
 }

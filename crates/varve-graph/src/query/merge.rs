@@ -1,5 +1,5 @@
-//! Index entries of several partitions and tables as one sequence without duplicates, ascending or
-//! descending.
+//! Merges index entries of several partitions and tables into one sequence without duplicates,
+//! ascending or descending.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use varve_model::TemporalScope;
 
 use super::plan::Entries;
 
-/// How many partitions a merge may have before refills shrink: the bound on what it holds.
+/// The most keys that a merge buffers: with many partitions, each is read in smaller pieces.
 const BUFFERED_KEYS_MAX: usize = 16_384;
 
-/// A merge of the clustering keys in one range of several partitions.
+/// Merges the clustering keys in one range of several partitions.
 ///
-/// Entries of the past are read up to where those of the present have been read, and after them: a
-/// commit moves them from the one to the other, and where a reader has no state of one moment, one
-/// that was still to come when the past was read, and gone when the present was, would be missed.
+/// Entries of the past are read after those of the present, and only as far. A commit moves entries
+/// from the present to the past. Without a snapshot, a reader that reads the past first would miss
+/// an entry that moves between its two reads.
 pub(super) struct Merge<'a> {
     reader: &'a dyn Reader,
     /// Whether the greatest key comes first.
@@ -28,7 +28,7 @@ pub(super) struct Merge<'a> {
 struct Source<'a> {
     partition: &'a [u8],
     present: Stream,
-    /// What was; the present alone does not need it.
+    /// The entries of the past; `None` if only the present is read.
     past: Option<Stream>,
 }
 
@@ -36,15 +36,15 @@ struct Source<'a> {
 struct Stream {
     table: TableId,
     reverse: bool,
-    /// What is still to read.
+    /// The range that is still to be read.
     rest: ClusteringRange,
     buffer: VecDeque<Vec<u8>>,
     ended: bool,
 }
 
 impl<'a> Merge<'a> {
-    /// A merge of the entries' range in each of their partitions in the tables for `scope`; it
-    /// starts right after `after`, or with it when `again`.
+    /// A merge of the range of `entries` in each of their partitions, in the tables that `scope`
+    /// needs. It starts after `after`, or at `after` if `again` is true.
     pub(super) fn new(
         reader: &'a dyn Reader,
         scope: TemporalScope,
@@ -76,7 +76,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Appends up to `count` next keys to `keys`; fewer only at the end.
+    /// Appends the next `count` keys to `keys`; fewer only at the end.
     pub(super) fn next(&mut self, count: usize, keys: &mut Vec<Vec<u8>>) -> Result<(), KvError> {
         let streams = self.sources.iter().flat_map(Source::streams).count();
         let per_stream = count.min(BUFFERED_KEYS_MAX / streams.max(1)).max(1);
@@ -113,10 +113,10 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// What of a range is left beyond `after`, in the order of a walk; with `after` itself when
-/// `again`.
+/// Returns the part of a range after `after` in the direction of the walk, including `after` if
+/// `again` is true.
 fn beyond(range: &ClusteringRange, after: &[u8], reverse: bool, again: bool) -> ClusteringRange {
-    // No key lies between a key and the key with a zero appended.
+    // No key is between a key and the same key with a zero byte appended.
     let with_zero = || [after, &[0]].concat();
     let mut rest = range.clone();
     if reverse {
@@ -137,7 +137,7 @@ impl Source<'_> {
         std::iter::once(&self.present).chain(&self.past)
     }
 
-    /// Reads on where all that was read is used up.
+    /// Reads the next keys of each table whose buffer is empty.
     fn fill(&mut self, reader: &dyn Reader, count: usize) -> Result<(), KvError> {
         let (partition, present) = (self.partition, &mut self.present);
         let read_on = present.is_used_up();
@@ -148,8 +148,8 @@ impl Source<'_> {
         let Some(past) = &mut self.past else {
             return Ok(());
         };
-        // What the past has up to the end of the last piece of the present has been used up with
-        // it.
+        // Once a piece of the present is used up, so are the entries of the past within it. The
+        // next piece gives the past a further range to read.
         past.ended &= !read_on;
         if past.is_used_up() {
             let mut range = past.rest.clone();
@@ -169,7 +169,7 @@ impl Stream {
         self.buffer.is_empty() && !self.ended
     }
 
-    /// Reads the next keys of `range`, with which what is still to read begins.
+    /// Reads the next keys of `range`, which is the start of the unread range.
     fn refill(
         &mut self,
         reader: &dyn Reader,
@@ -197,7 +197,7 @@ impl Stream {
             }
         })?;
         self.ended = self.buffer.len() < count;
-        // The end of a piece is where the next one begins, also if there was nothing in it.
+        // The next piece begins at the end of this one, even if this one was empty.
         match (self.ended, self.reverse, self.buffer.back()) {
             (true, true, _) => self.rest.to = Some(range.from),
             (true, false, _) => {
@@ -212,7 +212,7 @@ impl Stream {
     }
 }
 
-/// How many entries lie in `range` of `partition` of an index table, counted up to `most`.
+/// Counts the entries in `range` of `partition` of an index table, up to `most`.
 pub(super) fn count(
     reader: &dyn Reader,
     table: TableId,

@@ -1,9 +1,9 @@
-//! Page tokens: where a listing goes on.
+//! Page tokens, with which a listing is continued.
 //!
 //! A token is the base64 of: format (1 byte), fingerprint of the plan (8), number of choices (2),
-//! the choices (1 each), leg (4), position in the leg. The fingerprint covers the query and the
-//! plan that serves it, the choices say which of several possible indexes were used; so a token
-//! goes on with the plan it was made by, and one made for another query is refused.
+//! the choices (1 each), leg (4), position in the leg. The fingerprint covers the query and its
+//! plan. The choices record which of several possible indexes were used. So a token continues with
+//! the plan that made it, and a token of another query is refused.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD as ALPHABET;
@@ -11,7 +11,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::{ErrorKind, GraphError};
 
-/// Reads tokens with and without padding; HugeGraph's clients send both.
+/// Accepts tokens with and without padding; HugeGraph's clients send both.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &ALPHABET,
     GeneralPurposeConfig::new()
@@ -20,16 +20,16 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 const FORMAT: u8 = 1;
 
-/// A place between two results of a plan.
+/// A decoded page token: a position between two results of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bookmark {
     /// Fingerprint of the plan.
     pub(super) plan: u64,
-    /// Which option was taken where there were several.
+    /// The alternative that was chosen for each part of the plan.
     pub(super) choices: Vec<u8>,
-    /// Which leg of the plan.
+    /// The number of the leg in the plan.
     pub(super) leg: u32,
-    /// The last place passed in that leg, in the leg's own form; empty for its start.
+    /// The last position passed in that leg, in the leg's own format; empty for its start.
     pub(super) position: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl Bookmark {
         BASE64.encode(self.to_bytes())
     }
 
-    /// What a token encodes.
+    /// The bytes that a token encodes.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![FORMAT];
         bytes.extend_from_slice(&self.plan.to_be_bytes());
@@ -50,10 +50,10 @@ impl Bookmark {
         bytes
     }
 
-    /// Reads a token; a space in it stands for `+`, as URLs that were not encoded have it.
+    /// Decodes a token. A space in it means `+`, since some clients do not percent-encode it.
     ///
     /// # Errors
-    /// [`ErrorKind::BadPage`] when it is not one of ours.
+    /// [`ErrorKind::BadPage`] for a text that is not a token.
     pub(super) fn parse(token: &str) -> Result<Self, GraphError> {
         let token = token.replace(' ', "+");
         match BASE64.decode(&token) {
@@ -62,7 +62,7 @@ impl Bookmark {
         }
     }
 
-    /// Reads what [`Bookmark::to_bytes`] made.
+    /// Decodes the result of [`Bookmark::to_bytes`].
     ///
     /// # Errors
     /// As [`Bookmark::parse`].
@@ -84,8 +84,7 @@ impl Bookmark {
         })
     }
 
-    /// The error for a token that is well formed but belongs to another query or an index that is
-    /// gone.
+    /// The error for a valid token that belongs to another query or to a removed index.
     pub(super) fn refused(&self) -> GraphError {
         invalid(&self.to_bytes())
     }

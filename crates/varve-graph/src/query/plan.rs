@@ -16,27 +16,27 @@ use crate::GraphError;
 #[derive(Debug, Clone)]
 pub(super) struct Leg {
     pub(super) source: Source,
-    /// The label that a candidate must have; `None` when any or when the source sees to it.
+    /// The label that a candidate must have; `None` for any label, or if the source ensures it.
     pub(super) label: Option<ElementLabel>,
-    /// Property keys of collections whose members are searched for words.
+    /// Property keys of collections in whose members a condition looks for words.
     pub(super) searched: Vec<PropertyKeyId>,
 }
 
-/// A vertex label or an edge's own label.
+/// A vertex label, or an edge's own label: for a SUB label the SUB label, not its PARENT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementLabel {
     Vertex(VertexLabelId),
     Edge(EdgeLabelId),
 }
 
-/// Where the candidates of a leg come from.
+/// The source of a leg's candidates.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     /// Vertices by id.
     Vertices(Vec<VertexId>),
     /// Entries of an index.
     Entries(Entries),
-    /// The edges of an own label, source vertex by source vertex.
+    /// The edges whose own label this is, source vertex by source vertex.
     EdgesOfLabel {
         parent: EdgeLabelId,
         label: EdgeLabelId,
@@ -50,17 +50,17 @@ pub(super) enum Source {
     All,
 }
 
-/// Entries of an index: those in `range` of any of `partitions`, merged.
+/// The entries of an index in `range` of any of `partitions`, merged.
 #[derive(Debug, Clone)]
 pub(super) struct Entries {
     pub(super) partitions: Vec<Vec<u8>>,
     pub(super) range: ClusteringRange,
-    /// How many ordered values stand before the element key.
+    /// How many ordered values precede the element key.
     pub(super) values: usize,
     /// Whether the greatest entry comes first.
     pub(super) reverse: bool,
-    /// The index label, where an entry must be one that the element has: left-over entries of other
-    /// values would show an element twice. `None` where the merge gives each element once.
+    /// The index label, if each entry must be compared with the element's content: a stale entry of
+    /// another value would return an element twice. `None` if the merge returns each element once.
     pub(super) check: Option<Arc<IndexLabel>>,
 }
 
@@ -68,34 +68,34 @@ pub(super) struct Entries {
 #[derive(Debug, Clone)]
 pub(super) struct Alternative {
     pub(super) legs: Vec<Leg>,
-    /// How many conditions the index narrows by.
+    /// How many conditions the index covers.
     pub(super) covered: usize,
 }
 
-/// What to walk, in order.
+/// The legs to walk, in order.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) legs: Vec<Leg>,
     pub(super) choices: Vec<u8>,
-    /// Identifies this plan; zero when no page is asked for.
+    /// Identifies this plan in page tokens; zero without paging.
     pub(super) fingerprint: u64,
 }
 
-/// Which page of a plan's results is asked for.
+/// The page of a plan's results that a query returns.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Page<'a> {
-    /// All of them, without pages.
+    /// All results, without paging.
     None,
-    /// The first.
+    /// The first page.
     First,
-    /// The one that begins there.
+    /// The page that begins at this bookmark.
     From(&'a Bookmark),
 }
 
-/// The parts of a plan: each is served by one of its alternatives.
+/// The parts of a plan. One alternative of each part is executed.
 pub(super) type Parts = Vec<Vec<Alternative>>;
 
-/// Up to how many entries are counted to compare alternatives.
+/// The most entries that are counted to compare alternatives.
 const ESTIMATE_MAX: usize = 128;
 
 impl Leg {
@@ -115,8 +115,7 @@ impl Alternative {
 }
 
 impl Plan {
-    /// Settles on one alternative for each part: the bookmark's, or the one with the fewest
-    /// entries.
+    /// Chooses one alternative for each part: the bookmark's, or the one with the fewest entries.
     ///
     /// # Errors
     /// [`crate::ErrorKind::BadPage`] when the bookmark does not fit this query, and failures of the
@@ -171,8 +170,8 @@ impl Plan {
     }
 }
 
-/// The position of the alternative with the fewest entries; of equals the one that narrows by the
-/// most conditions.
+/// Returns the position of the alternative with the fewest entries; among equals, of the one that
+/// covers the most conditions.
 fn cheapest(part: &[Alternative], reader: &dyn Reader) -> Result<u8, GraphError> {
     let mut best = (usize::MAX, 0, 0);
     if part.len() > 1 {
@@ -202,7 +201,7 @@ fn entries_of(alternative: &Alternative, reader: &dyn Reader) -> Result<usize, G
     Ok(counted)
 }
 
-/// Identifies plans: what is walked, what is checked and when.
+/// Returns a hash of what is walked, which conditions are checked, and the point of both times.
 pub(super) fn fingerprint(legs: &[Leg], conditions: &[Condition], scope: TemporalScope) -> u64 {
     use std::fmt::Write;
     let mut text = format!("{conditions:?}{scope:?}");

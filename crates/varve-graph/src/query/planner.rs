@@ -1,9 +1,10 @@
-//! From a query to the parts of its plan, or to the refusal of what would scan a whole label
-//! unasked.
+//! Makes the parts of a plan from a query, or refuses a query that would have to scan a whole
+//! label.
 //!
-//! The way that narrows most wins, in this order: ids (all primary keys are given), the edges of a
-//! vertex, an index. Conditions that none of it covers are checked on each element. Only when
-//! nothing narrows is a query refused, with HugeGraph's words.
+//! The first access path that applies is used: ids (if all primary keys are given), the edges of a
+//! vertex, an index. Conditions that it does not cover are checked on each element. A query with
+//! neither a label nor conditions reads the whole table. Every other query without an access path
+//! is refused with HugeGraph's message.
 
 use std::sync::Arc;
 
@@ -21,11 +22,11 @@ use super::{EdgeQuery, VertexQuery};
 use crate::schema::Schema;
 use crate::{ErrorKind, GraphError};
 
-/// How many ids `within` lists on primary keys may multiply to before an index is looked for
-/// instead.
+/// The most ids that a product of `within` lists on primary keys may give; beyond it an index is
+/// used.
 const PRIMARY_KEY_IDS_MAX: usize = 10_000;
 
-/// The parts of a vertex query's plan.
+/// Returns the parts of a vertex query's plan.
 pub(super) fn vertices(schema: &Schema, query: &VertexQuery) -> Result<Parts, GraphError> {
     let conditions = &query.conditions;
     refuse_hidden(schema, conditions)?;
@@ -81,7 +82,7 @@ pub(super) fn refuse_hidden(schema: &Schema, conditions: &[Condition]) -> Result
     Err(GraphError::new(ErrorKind::NotAllowed, message))
 }
 
-/// The walk over all vertices of a label.
+/// Returns the leg that lists all vertices of a label.
 pub(super) fn vertex_label_listing(label: &VertexLabel) -> Result<Leg, GraphError> {
     use varve_encoding::index::{IndexId, partition};
     if !label.enable_label_index {
@@ -105,7 +106,7 @@ fn label_index_disabled(name: &str, id: u32) -> GraphError {
     GraphError::new(ErrorKind::NoIndex, message)
 }
 
-/// The ids of the vertices whose primary keys the conditions all give.
+/// Returns the ids of the vertices, if the conditions give values for all primary keys.
 pub(super) fn primary_key_ids(
     label: &VertexLabel,
     conditions: &[Condition],
@@ -144,7 +145,7 @@ pub(super) fn primary_key_ids(
     Some(ids)
 }
 
-/// The parts of an edge query's plan.
+/// Returns the parts of an edge query's plan.
 pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphError> {
     let conditions = &query.conditions;
     let labels: Vec<&Arc<EdgeLabel>> = query
@@ -206,14 +207,14 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
     Ok(parts)
 }
 
-/// The part of an edge query's plan for one label; `None` where no edge of it can satisfy the
-/// conditions.
+/// Returns the part of an edge query's plan for one label; `None` if no edge of the label can
+/// satisfy the conditions.
 fn of_edge_label(
     schema: &Schema,
     label: &EdgeLabel,
     conditions: &[Condition],
 ) -> Result<Option<Vec<Alternative>>, GraphError> {
-    // Edges of a label that does not know a property satisfy no condition on it.
+    // An edge of a label without the property satisfies no condition on it.
     let knows = |condition: &Condition| label.properties.contains(&condition.key);
     if !conditions.iter().all(knows) && label.label_type != EdgeLabelType::Normal {
         return Ok(None);
@@ -228,8 +229,8 @@ fn of_edge_label(
     alternatives_or_refuse(schema, found, &of, true, conditions).map(Some)
 }
 
-/// A PARENT label stands for its SUB labels, and for edges of its own. Removed SUB labels had edges
-/// that the past shows; but they have no indexes any more, so no condition reaches them.
+/// Returns the label and, for a PARENT label, its SUB labels. Removed SUB labels are included only
+/// without conditions: their edges exist in the past, but they have no index.
 pub(super) fn with_sub_labels<'a>(
     schema: &'a Schema,
     label: &'a Arc<EdgeLabel>,
@@ -246,7 +247,7 @@ pub(super) fn with_sub_labels<'a>(
     labels
 }
 
-/// The walk over all edges of a label, without those of its sub labels.
+/// Returns the leg that lists all edges of a label, without those of its SUB labels.
 pub(super) fn edge_label_listing(label: &EdgeLabel) -> Result<Leg, GraphError> {
     if !label.enable_label_index {
         return Err(label_index_disabled(&label.name, label.id.0));
@@ -258,7 +259,7 @@ pub(super) fn edge_label_listing(label: &EdgeLabel) -> Result<Leg, GraphError> {
     }))
 }
 
-/// Ranges of a vertex's edges: out before in, labels in the order asked.
+/// Ranges of a vertex's edges: OUT before IN, labels in the order of the query.
 fn adjacency_ranges(
     schema: &Schema,
     labels: &[&Arc<EdgeLabel>],
@@ -295,8 +296,8 @@ fn adjacency_ranges(
     ranges
 }
 
-/// Without a label the labels that have an index for the conditions answer; the others are left
-/// out, as HugeGraph does.
+/// Serves a query without a label from the labels that have an index for the conditions. Other
+/// labels are left out, as in HugeGraph.
 fn any_label(
     schema: &Schema,
     labels: impl Iterator<Item = (IndexBase, ElementLabel)>,
@@ -345,8 +346,7 @@ fn not_complete(index: &IndexLabel) -> GraphError {
     ))
 }
 
-/// HugeGraph's refusal. It counts the label itself as a condition of the kind that secondary
-/// indexes serve.
+/// HugeGraph's error. It counts the label itself as one condition for a secondary index.
 fn no_index(
     schema: &Schema,
     place: &str,
@@ -395,8 +395,8 @@ fn no_index(
     GraphError::new(ErrorKind::NoIndex, message)
 }
 
-/// A collection is indexed by its members: where such an index exists, equality with the whole has
-/// words of its own.
+/// Returns HugeGraph's error for equality with a whole collection that has an index: an index on a
+/// collection has its members.
 fn equality_on_collection(schema: &Schema, conditions: &[Condition]) -> Option<GraphError> {
     let condition = conditions.iter().find(|condition| {
         let equality = matches!(condition.predicate, Predicate::Eq(_) | Predicate::Within(_));

@@ -1,4 +1,4 @@
-//! What a query needs of the reader of elements.
+//! The interface by which a query reads elements.
 
 use varve_encoding::row::Header;
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
@@ -10,49 +10,49 @@ use crate::GraphError;
 /// Partition and clustering key of an element's current row; an edge's on its source's side.
 pub type RowKey = (Vec<u8>, Vec<u8>);
 
-/// Reads elements at one point of both times, many with each call. All calls of one query see one
-/// committed state.
+/// Reads elements at one point of both times, many in each call. All calls of one query read the
+/// same committed state.
 ///
-/// Contents are what [`varve_encoding::row::Header::decode`] returns beside the head:
-/// [`varve_encoding::row::vertex_parts`] and [`varve_encoding::row::edge_parts`] read them.
-/// Visitors stop a read by breaking.
+/// A content is the second part of the result of [`varve_encoding::row::Header::decode`];
+/// [`varve_encoding::row::vertex_parts`] and [`varve_encoding::row::edge_parts`] decode it. A
+/// visitor ends a read by breaking.
 pub trait Resolver {
-    /// The tables below, for index and full scans.
+    /// The reader of the tables, for index scans and full scans.
     fn reader(&self) -> &dyn Reader;
 
     /// The point of both times. The present is read from current tables only.
     fn scope(&self) -> TemporalScope;
 
-    /// What bounds what is shown, unless that is everything. Then a row of [`Resolver::reader`]
-    /// may be shown only if [`Resolver::visit_elements`] shows its element.
+    /// The access policy; `None` if everything may be shown. With a policy, a row of
+    /// [`Resolver::reader`] may be shown only if [`Resolver::visit_elements`] visits its element.
     fn policy(&self) -> Option<&ElementPolicy> {
         None
     }
 
-    /// Whether a current row with this header decides the state of its element at the point,
-    /// whatever events there are. May be false although it does.
+    /// Whether a current row with this header decides its element's state at the point without a
+    /// look at the events. False is always allowed.
     fn decides(&self, _header: &Header) -> bool {
         false
     }
 
-    /// Called now and then in long walks, while nothing is locked: may wait so that others go
-    /// first.
+    /// Called at intervals during long walks, while no lock is held. It may wait, so that shorter
+    /// requests run first.
     ///
     /// # Errors
-    /// When the walk's time is over.
+    /// When the deadline has passed.
     fn pause(&self) -> Result<(), GraphError> {
         Ok(())
     }
 
-    /// Called before rows are looked at, with how many: what a query costs is counted here.
+    /// Called before rows are read, with their number, to charge them to the query.
     ///
     /// # Errors
-    /// When the query may cost no more.
+    /// When the query has used up its budget.
     fn looked(&self, _rows: usize) -> Result<(), GraphError> {
         Ok(())
     }
 
-    /// Visits those elements of a table that exist, in ascending position: `visit(position in keys,
+    /// Visits the elements of `keys` that exist, in ascending position: `visit(position in keys,
     /// content)`.
     ///
     /// # Errors
@@ -64,8 +64,8 @@ pub trait Resolver {
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError>;
 
-    /// Visits the edges of the vertex with the partition key `owner` that exist and whose
-    /// clustering key lies in `range`, ascending by that key: `visit(clustering key, content)`.
+    /// Visits the existing edges of the vertex with the partition key `owner` whose clustering key
+    /// is in `range`, in ascending order of that key: `visit(clustering key, content)`.
     ///
     /// # Errors
     /// As [`Resolver::visit_elements`].

@@ -1,7 +1,7 @@
-//! Walking the legs of a plan: fetching candidates, checking them, handing them out.
+//! Walks the legs of a plan: fetches candidates, checks them and delivers the matches.
 //!
-//! A candidate is the keys of its row, an edge's on its source's side or on the side that is
-//! walked. Ids are decoded where an element is handed out.
+//! A candidate is the key of a row. For an edge it is the row on the source's side, or on the side
+//! that is walked. Ids are decoded only when an element is delivered.
 
 use std::sync::Arc;
 
@@ -27,13 +27,12 @@ pub(crate) struct FoundRow<'a> {
     pub(crate) content: &'a [u8],
 }
 
-/// Receives elements.
 pub(crate) type RowVisitor<'a> = dyn FnMut(FoundRow<'_>) -> Result<Flow, GraphError> + 'a;
 
-/// Takes the content of the element at a position of what was asked for.
+/// Receives the content of an element and its position in the requested keys.
 type TakeElement<'a> = dyn FnMut(&mut Run<'_>, usize, &[u8]) -> Result<Flow, GraphError> + 'a;
 
-/// What all legs of one query share.
+/// The state that all legs of one query share.
 pub(super) struct Run<'a> {
     pub(super) resolver: &'a dyn Resolver,
     /// The table of current rows: of vertices or of edges.
@@ -48,7 +47,7 @@ pub(super) struct Run<'a> {
 const PAUSE_EVERY: usize = 1024;
 
 impl Run<'_> {
-    /// Counts a row of a full scan, and pauses now and then.
+    /// Counts a row of a full scan, and pauses every [`PAUSE_EVERY`] rows.
     pub(super) fn step(&mut self) -> Result<(), GraphError> {
         self.resolver.looked(1)?;
         self.walked += 1;
@@ -58,7 +57,7 @@ impl Run<'_> {
         }
     }
 
-    /// Walks `legs` from `leg` on, that one from `position` on.
+    /// Walks `legs` from number `first` on. In that leg it starts at `position`.
     pub(super) fn walk(
         &mut self,
         legs: &[Leg],
@@ -107,7 +106,7 @@ impl Run<'_> {
         }
     }
 
-    /// Vertices by id; the position counts them.
+    /// Visits vertices by id. The position is the number of ids passed.
     fn listed(
         &mut self,
         leg: &Leg,
@@ -140,7 +139,7 @@ impl Run<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Elements by the entries of an index; the position is an entry's clustering key.
+    /// Visits elements by the entries of an index. The position is an entry's clustering key.
     fn entries(
         &mut self,
         leg: &Leg,
@@ -175,12 +174,12 @@ impl Run<'_> {
             if self.missing(before, places.len(), &last).is_break() {
                 return Ok(Flow::Break(()));
             }
-            // What is checked away has to be fetched for: take more at a time.
+            // The filter rejects candidates, so the next fetch is larger.
             count = (count * 2).min(FETCH_MAX);
         }
     }
 
-    /// The keys of the rows that index entries lead to.
+    /// Returns the row keys of the elements that index entries name.
     fn candidates(&self, entries: &Entries, places: &[Vec<u8>]) -> Result<Vec<RowKey>, GraphError> {
         let each = places.iter().map(|place| {
             let damaged = || DecodeError::new("an index entry", place, 0);
@@ -193,8 +192,8 @@ impl Run<'_> {
         each.collect()
     }
 
-    /// Reads candidates and offers those that exist. `check` has the entries that led to them: an
-    /// element must have its entry where the index says so, and is offered at its first one.
+    /// Reads candidates and offers those that exist. `check` has the entries that named them. Then
+    /// an element must still have the entry by its content, and is offered only at its first entry.
     /// `position` appends the position of a candidate.
     fn fetch(
         &mut self,
@@ -218,8 +217,8 @@ impl Run<'_> {
         })
     }
 
-    /// The edges in `range` of each source vertex that an entry names; the position is the length
-    /// of the source's key, that key, and the edge's clustering key.
+    /// Visits the edges in `range` of each source vertex that an entry names. The position is the
+    /// length of the source's key, that key, and the edge's clustering key.
     fn by_source(
         &mut self,
         leg: &Leg,
@@ -258,7 +257,8 @@ impl Run<'_> {
                     .to_vec();
                 front.extend_from_slice(source);
                 let flow = self.adjacent(leg, &owner, range, edge_after, &front, visit)?;
-                // After every edge of this source: no clustering key begins so.
+                // This position is after every edge of the source: no clustering key begins with
+                // 0xFF.
                 front.push(0xFF);
                 let end = |out: &mut Vec<u8>| out.extend_from_slice(&front);
                 if flow.is_break() || self.delivery.passed(1, &end).is_break() {
@@ -269,7 +269,8 @@ impl Run<'_> {
         }
     }
 
-    /// The edges of `owner` in `range`; the position is `front` and the edge's clustering key.
+    /// Visits the edges of `owner` in `range`. The position is `front` and the edge's clustering
+    /// key.
     fn adjacent(
         &mut self,
         leg: &Leg,
@@ -281,8 +282,8 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let mut range = range.clone();
         if !after.is_empty() {
-            // No edge's key is the start of another's; its events' keys are it and a version. This
-            // is after all of them.
+            // No edge's key is a prefix of another edge's key, and an event's key is the edge's key
+            // and a version. So this key is after the edge and all its events.
             range.from = [after, &[0xFF; key::EVENT_SUFFIX], &[0]].concat();
         }
         if range.is_empty() {
@@ -306,15 +307,14 @@ impl Run<'_> {
         outcome
     }
 
-    /// Counts those of `asked` candidates up to `position` that do not exist; `before` is what was
-    /// examined before.
+    /// Counts the candidates up to `position` that do not exist. `asked` is the number of
+    /// candidates, and `before` the number examined before they were read.
     pub(super) fn missing(&mut self, before: u64, asked: usize, position: Position<'_>) -> Flow {
         let offered = self.delivery.examined() - before;
         self.delivery
             .passed((asked as u64).saturating_sub(offered), position)
     }
 
-    /// Checks a row and offers it.
     pub(super) fn row(
         &mut self,
         leg: &Leg,
@@ -343,7 +343,7 @@ impl Run<'_> {
         failed.map(|()| flow)
     }
 
-    /// Reads elements and hands each to `take`, which may fail.
+    /// Reads elements and passes each to `take`, which may fail.
     pub(super) fn elements(
         &mut self,
         keys: &[RowKey],
@@ -418,18 +418,18 @@ impl Run<'_> {
     }
 }
 
-/// Index entries that led to candidates.
+/// The index entries that named a batch of candidates.
 #[derive(Clone, Copy)]
 struct Places<'p> {
     entries: &'p Entries,
-    /// The legs before that of the entries.
+    /// The legs before the leg of the entries.
     earlier: &'p [Leg],
     /// The clustering keys of the entries.
     places: &'p [Vec<u8>],
 }
 
 impl Places<'_> {
-    /// Whether an earlier leg has walked one of these entries of an element.
+    /// Whether an earlier leg has walked one of these entries.
     fn came_earlier(&self, of: &[IndexEntry]) -> bool {
         let same = |check: &Arc<IndexLabel>| {
             let own = self.entries.check.as_ref();
@@ -463,7 +463,7 @@ pub(super) fn flow_of(outcome: &Result<Flow, GraphError>) -> Flow {
     }
 }
 
-/// The source's key and the edge's clustering key of a position that [`Run::by_source`] made.
+/// Splits a position of [`Run::by_source`] into the source's key and the edge's clustering key.
 fn split_by_source(position: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let parts = position
         .split_first_chunk::<2>()

@@ -1,8 +1,11 @@
-//! Scans of the graph view: which legs serve them, and walking those a piece at a time.
+//! Scans of the graph view: their plans, and how they are read piece by piece.
 //!
-//! They differ from listings in three ways. (1) They may ask for an order, which an index has. (2)
-//! A label that could have matches and has no index refuses the scan, where a listing leaves it out
-//! as HugeGraph does. (3) They have no capacity: the meter of the query bounds them.
+//! A scan differs from a listing in three ways:
+//!
+//! - It may require an order, which an index must provide.
+//! - A label that may have matches and has no index refuses the scan. A listing leaves such a label
+//!   out, as HugeGraph does.
+//! - It has no capacity: the meter of the query bounds it.
 
 use std::sync::Arc;
 
@@ -27,14 +30,14 @@ use super::run::{RowVisitor, Run};
 use crate::schema::{Schema, SchemaElement};
 use crate::{ErrorKind, GraphError};
 
-/// Vertices that are asked for at once at least where the whole table may be walked for a label.
+/// The fewest vertices that a scan must demand before it may read the whole table for one label.
 const WHOLE_TABLE_DEMAND: usize = 1_024;
-/// Other labels that are looked at at most for that.
+/// The most other labels that the graph may have for that.
 const OTHER_LABELS_MAX: usize = 16;
-/// Vertices of other labels that such a walk may pass.
+/// The most vertices of other labels that such a scan may read.
 const OTHERS_MAX: usize = 4_096;
 
-/// Hands the elements asked for to `visit`, as [`varve_view::GraphView::scan`] says.
+/// Passes the elements of the scan to `visit`, as specified by [`varve_view::GraphView::scan`].
 pub(crate) fn scan(
     resolver: &dyn Resolver,
     schema: &Schema,
@@ -62,7 +65,7 @@ pub(crate) fn scan(
     Ok(next.map(|bookmark| ScanPosition::new(bookmark.to_bytes())))
 }
 
-/// Hands the ends of every edge to `visit`, as [`varve_view::GraphView::edge_ends`] says.
+/// Passes the ends of every edge to `visit`, as specified by [`varve_view::GraphView::edge_ends`].
 pub(crate) fn edge_ends(
     resolver: &dyn Resolver,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
@@ -77,9 +80,10 @@ pub(crate) fn edge_ends(
     run.edge_ends(visit).map(drop)
 }
 
-/// The walk over the whole table, where it serves all vertices of one label better than the label's
-/// index, which names each row to be looked up: much is asked for, and the other labels have few
-/// vertices, fewer than this one. A scan that has started so continues so.
+/// Returns the leg that reads the whole table, if that is cheaper for all vertices of one label
+/// than a get for each entry of the label index. It is, if many vertices are demanded, and the
+/// other labels have few vertices and fewer than this label. A scan that began this way continues
+/// this way.
 fn whole_table(
     resolver: &dyn Resolver,
     schema: &Schema,
@@ -107,8 +111,8 @@ fn whole_table(
     Ok(serves.then_some(leg))
 }
 
-/// Whether a label has more vertices than all others together, and those are few, by the label
-/// indexes. False where a label has no index.
+/// Whether a label has more vertices than all other labels together, and those have at most
+/// [`OTHERS_MAX`], by the label indexes. False if a label has no label index.
 fn has_most_vertices(
     resolver: &dyn Resolver,
     schema: &Schema,
@@ -133,7 +137,7 @@ fn has_most_vertices(
     if indexes.is_empty() {
         return Ok(true);
     }
-    // The others are counted up to as many as this one has.
+    // Count the other labels up to this label's number.
     let own = entries(resolver, IndexId::VertexLabel(label), OTHERS_MAX + 1)?;
     let mut counted = 0;
     for index in indexes {
@@ -145,7 +149,7 @@ fn has_most_vertices(
     Ok(true)
 }
 
-/// About how many elements [`scan`] would look at, counted up to `most`.
+/// Estimates how many elements [`scan`] would read, up to `most`.
 pub(crate) fn estimate(
     resolver: &dyn Resolver,
     schema: &Schema,
@@ -202,23 +206,23 @@ fn table(ask: &ScanAsk<'_>) -> TableId {
     }
 }
 
-/// A label whose elements a scan shows.
+/// A label whose elements a scan visits.
 struct OfLabel<'a> {
     base: IndexBase,
     label: ElementLabel,
     name: &'a str,
     properties: &'a [PropertyKeyId],
-    /// The index of its elements, if it has one.
+    /// The label index, if there is one.
     index: Option<IndexId>,
-    /// Whether it was not removed.
+    /// Whether the label has not been removed.
     is_visible: bool,
-    /// The walk over all its elements, or why there is none.
+    /// The leg that lists all its elements, or the reason why there is none.
     listing: Result<Leg, GraphError>,
     /// The ids that the conditions give.
     ids: Option<Vec<VertexId>>,
 }
 
-/// The parts of a scan's plan.
+/// Returns the parts of a scan's plan.
 fn parts(resolver: &dyn Resolver, schema: &Schema, ask: &ScanAsk<'_>) -> Result<Parts, GraphError> {
     planner::refuse_hidden(schema, ask.conditions)?;
     let is_plain = ask.conditions.is_empty() && ask.order.is_none();
@@ -239,7 +243,7 @@ fn parts(resolver: &dyn Resolver, schema: &Schema, ask: &ScanAsk<'_>) -> Result<
     }
 }
 
-/// These vertex labels, or all.
+/// Returns the vertex labels with these ids; all labels if `ids` is empty.
 fn vertex_labels<'a>(
     schema: &'a Schema,
     ids: &[VertexLabelId],
@@ -269,7 +273,7 @@ fn vertex_labels<'a>(
     labels.into_iter().map(of_label).collect()
 }
 
-/// These edge labels with their sub labels, or all.
+/// Returns the edge labels with these ids, and their SUB labels; all labels if `ids` is empty.
 fn edge_labels<'a>(schema: &'a Schema, ids: &[EdgeLabelId]) -> Vec<OfLabel<'a>> {
     let known = ids.iter().filter_map(|id| schema.edge_label(*id));
     let mut labels: Vec<_> = match ids {
@@ -296,7 +300,7 @@ fn edge_labels<'a>(schema: &'a Schema, ids: &[EdgeLabelId]) -> Vec<OfLabel<'a>> 
 }
 
 impl OfLabel<'_> {
-    /// The ways to serve the scan on this label; `None` when none of its elements can match.
+    /// Returns the alternatives that serve the scan for this label; `None` if no element can match.
     fn part(
         self,
         resolver: &dyn Resolver,
@@ -343,7 +347,7 @@ impl OfLabel<'_> {
 }
 
 impl OfLabel<'_> {
-    /// Whether the resolver shows none of the label's elements.
+    /// Whether the policy hides all elements of the label.
     fn is_hidden(&self, resolver: &dyn Resolver) -> bool {
         resolver.policy().is_some_and(|policy| {
             let coverage = match self.label {
@@ -355,12 +359,12 @@ impl OfLabel<'_> {
     }
 }
 
-/// Whether a label's index has an entry, so that the label may have elements.
+/// Whether a label index has an entry, so that the label may have elements.
 fn has_entries(resolver: &dyn Resolver, index: IndexId) -> Result<bool, GraphError> {
     Ok(entries(resolver, index, 1)? > 0)
 }
 
-/// The entries of a label's index, counted up to `most`.
+/// Counts the entries of a label index, up to `most`.
 fn entries(resolver: &dyn Resolver, index: IndexId, most: usize) -> Result<usize, GraphError> {
     let partition = partition(index, 0, &[]);
     let past = (!resolver.scope().is_now()).then_some(EVENT_INDEX);

@@ -1,9 +1,9 @@
 //! Conditions on sort keys as ranges of edge clustering keys.
 //!
-//! The sort values of an edge are one text, the values joined by `!` ([`varve_model::sortable`]);
-//! numbers and dates are written so that their texts order as they do and none is the start of
-//! another. So equality on the first sort keys is a prefix, and a range on the next, if it is a
-//! number or a date, a range of what follows.
+//! The sort values of an edge are stored as one text, joined by `!` ([`varve_model::sortable`]).
+//! Texts of numbers and dates have the order of their values, and none is a prefix of another. So
+//! equality on the first sort keys is a prefix of the text. A range on the next sort key, if it is
+//! a number or a date, is a range after that prefix.
 
 use compact_str::CompactString;
 use varve_encoding::key;
@@ -15,11 +15,11 @@ use varve_model::{
 
 use crate::schema::Schema;
 
-/// How many ranges `within` lists may multiply to before further sort keys are left to the filter.
+/// The most ranges that a product of `within` lists may give. The filter checks further sort keys.
 const RANGES_MAX: usize = 256;
 
-/// The ranges of clustering keys that hold every edge of `label` in `direction` that satisfies the
-/// conditions on its sort keys; they may hold others.
+/// Returns ranges of clustering keys that contain every edge of `label` in `direction` that
+/// satisfies the conditions on its sort keys. They may contain other edges, too.
 pub(super) fn ranges(
     schema: &Schema,
     label: &EdgeLabel,
@@ -65,7 +65,7 @@ fn with(before: &[Value], value: &Value) -> Vec<Value> {
     values
 }
 
-/// The joined text of the first values, up to where the next one begins.
+/// Returns the joined text of the first values, up to the start of the next value.
 fn followed(values: &[Value]) -> CompactString {
     if values.is_empty() {
         return CompactString::default();
@@ -73,7 +73,8 @@ fn followed(values: &[Value]) -> CompactString {
     sortable::join_key_values(&with(values, &Value::Text(String::new())))
 }
 
-/// Keys whose sort values are exactly those of `prefix`, whose end mark is a zero byte.
+/// Returns the range of keys whose sort values are exactly `prefix`; a zero byte ends the sort
+/// values.
 fn whole(prefix: &[u8]) -> ClusteringRange {
     ClusteringRange::prefix(&[prefix, &[0]].concat())
 }
@@ -111,8 +112,8 @@ fn equal_values(
     equal.filter(|values| values.iter().all(|value| has_text(value, data_type)))
 }
 
-/// The range behind `prefix` that the conditions on one number or date allow; all of it for other
-/// types.
+/// Returns the range after `prefix` that satisfies the conditions on one number or date; all keys
+/// after the prefix for another type.
 fn next_range(
     schema: &Schema,
     sort_key: PropertyKeyId,
@@ -149,7 +150,7 @@ fn next_range(
     range
 }
 
-/// Whether the text of `value` is the one that an equal sort value of `data_type` has.
+/// Whether `value` has the same text as an equal sort value of `data_type`.
 fn has_text(value: &Value, data_type: DataType) -> bool {
     match value {
         Value::Text(_) => data_type == DataType::Text,
@@ -161,7 +162,7 @@ fn has_text(value: &Value, data_type: DataType) -> bool {
 
 type Bound<'a> = Option<(&'a Value, bool)>;
 
-/// The lower and upper bound a predicate sets, and whether the bound itself is allowed.
+/// Returns the lower and upper bound of a predicate, each with whether it is inclusive.
 fn bounds(predicate: &Predicate) -> (Bound<'_>, Bound<'_>) {
     match predicate {
         Predicate::Lt(value) => (None, Some((value, false))),
@@ -174,7 +175,7 @@ fn bounds(predicate: &Predicate) -> (Bound<'_>, Bound<'_>) {
     }
 }
 
-/// The sortable text of a bound, when it is of the kind of numbers that the sort key holds.
+/// Returns the sortable text of a bound; `None` if the bound is no number of the sort key's kind.
 fn text_of(value: &Value, data_type: DataType) -> Option<CompactString> {
     let fits = match value {
         Value::Float(_) => data_type == DataType::Float,

@@ -1,4 +1,4 @@
-//! Tests of queries as a whole: against brute force, page by page, and refusals as recorded.
+//! Tests of whole queries: against brute force, page by page, and refusals as recorded.
 
 mod differential;
 mod refusals;

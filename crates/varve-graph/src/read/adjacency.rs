@@ -13,17 +13,17 @@ use super::resolve;
 use super::view::{Point, View};
 use crate::error::GraphError;
 
-/// Keys read at a time when the past must be merged with the present.
+/// Keys read at a time when past and present are merged.
 const CHUNK: usize = 512;
-/// The same of each of many ranges that are read together.
+/// Keys read at a time from each of many ranges that are read together.
 const CHUNK_OF_EACH: usize = 64;
-/// Ranges that are read together.
+/// Ranges read together.
 const TOGETHER: usize = 64;
 
-/// An edge as an adjacency scan sees it.
+/// An edge in an adjacency scan.
 #[derive(Debug, Clone, Copy)]
 pub struct Adjacent<'a> {
-    /// Clustering key on the scanned vertex's side; with the vertex it gives the edge's id
+    /// Clustering key on the scanned vertex's side. With the vertex it identifies the edge
     /// ([`key::decode_edge`]).
     pub clustering: &'a [u8],
     /// Content of the edge's row ([`varve_encoding::row::edge_parts`]).
@@ -31,8 +31,8 @@ pub struct Adjacent<'a> {
 }
 
 impl View {
-    /// Visits the edges of `vertex` whose clustering keys lie in `range`, ascending, until `visit`
-    /// breaks.
+    /// Visits the edges of `vertex` whose clustering keys are in `range`, in ascending order, until
+    /// `visit` breaks.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -45,9 +45,9 @@ impl View {
         self.adjacent_counted(vertex, range, &mut || Flow::Continue(()), visit)
     }
 
-    /// Visits the edges of several vertices, each with the position of the vertex; those of one
-    /// come together, as [`View::adjacent`] shows them. A break ends the visits of that vertex
-    /// only. Now it costs less than one after the other.
+    /// Visits the edges of several vertices, each with the position of its vertex. The edges of one
+    /// vertex are visited together, as by [`View::adjacent`], and a break ends the visits of that
+    /// vertex only. In the present, this is cheaper than one call for each vertex.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -119,9 +119,9 @@ impl View {
         failed.map_or(Ok(()), Err)
     }
 
-    /// As [`View::adjacent`]; `looked` is called before each row that was stored for an edge,
-    /// whether or not the edge exists at this point, and ends the walk when it breaks. So a walk
-    /// over many rows that show nothing can be bounded too.
+    /// As [`View::adjacent`]. `looked` is called before each stored row of an edge, whether or not
+    /// the edge exists at this point, and a break ends the walk. So the caller can bound a walk
+    /// over many rows of which none is visited.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -135,7 +135,7 @@ impl View {
         self.adjacent_in(&key::vertex_id(vertex), range, looked, visit)
     }
 
-    /// As [`View::adjacent_counted`], of the vertex with this partition key.
+    /// As [`View::adjacent_counted`], for the vertex with this partition key.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -152,7 +152,7 @@ impl View {
         }
     }
 
-    /// [`View::adjacent_in`], also the edges that the view does not show.
+    /// As [`View::adjacent_in`], including edges that the policy hides.
     pub(super) fn stored_adjacent(
         &self,
         partition: &[u8],
@@ -188,7 +188,7 @@ fn present(
     })
 }
 
-/// Shows the edge that a current row holds now, if it does.
+/// Visits the edge of a current row, if the edge exists now.
 fn present_row(
     reader: &dyn Reader,
     partition: &[u8],
@@ -214,7 +214,7 @@ fn present_row(
     })
 }
 
-/// Is shown a clustering key and the row that is stored there.
+/// Receives a clustering key and the row stored under it.
 type ShowRow<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<Flow, GraphError>;
 
 /// Visits the current rows of edges.
@@ -240,17 +240,17 @@ fn each_row(
     failed.map_or(Ok(()), Err)
 }
 
-/// What of a range is read first. Where the reader has no state of one moment, rows must be read
-/// before events, as commits move from the one to the other.
+/// What is read first. Without a snapshot, rows must be read before events, since commits move rows
+/// from the current tables to the event table.
 enum First {
     Events,
     Rows,
-    /// Both were read, rows before events.
+    /// Rows and events have been read already, rows first.
     Read(Chunk, Chunk),
 }
 
-/// The part of a range that may hold edges; `None` if none may. The vertex's own events stand
-/// before those of its edges; there may be many, and they are long.
+/// Returns the part of a range that may contain edges; `None` if no part may. The vertex's own
+/// events sort before those of its edges, and they may be many and long.
 fn of_edges(range: &ClusteringRange) -> Option<ClusteringRange> {
     let is_before = |to: &Vec<u8>| to.as_slice() <= key::EDGES_FROM;
     if range.to.as_ref().is_some_and(is_before) {
@@ -263,7 +263,8 @@ fn of_edges(range: &ClusteringRange) -> Option<ClusteringRange> {
     Some(range)
 }
 
-/// Visits the edges of many ranges in the past. The beginnings of several ranges are read together.
+/// Visits the edges of many ranges in the past. The first chunks of several ranges are read
+/// together.
 fn past_together(
     reader: &dyn Reader,
     ranges: &[PartitionRange<'_>],
@@ -300,8 +301,8 @@ fn past_together(
     Ok(())
 }
 
-/// Merges current rows and events, a chunk at a time; what of one side lies beyond the other's
-/// chunk is read again with the next.
+/// Merges current rows and events, a chunk at a time. Keys of one side beyond the last key of the
+/// other side's chunk are read again with the next chunk.
 fn past(
     reader: &dyn Reader,
     partition: &[u8],
@@ -346,15 +347,15 @@ fn past(
             }
             (Chunk::of_rows(reader, partition, &range)?, events)
         };
-        // Beyond the last key of a full chunk there may be more on that side.
+        // After the last key of a full chunk there may be more on that side.
         let ends = [rows.end(), events.end()];
         let end = ends.into_iter().flatten().min();
         if merged(&rows, &events, end, &mut show)?.is_break() {
             return Ok(());
         }
         let Some(end) = end else { return Ok(()) };
-        // After every key that extends `end` by a version: an edge's key is never a prefix of
-        // another's.
+        // Continue after every key that extends `end` by a version. No edge's key is a prefix of
+        // another edge's key.
         let mut from = end.to_vec();
         from.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
         from.push(0);
@@ -362,10 +363,10 @@ fn past(
     }
 }
 
-/// Shows a key with its current row and the newest event, as far as there are any.
+/// Receives a key with its current row and its newest event, where they exist.
 type Show<'a> = dyn FnMut(&[u8], Option<&[u8]>, Option<&[u8]>) -> Result<Flow, GraphError> + 'a;
 
-/// Shows the keys of two chunks, up to `end`, in order, each once.
+/// Passes the keys of two chunks, up to `end`, to `show`, in order and without duplicates.
 fn merged(
     rows: &Chunk,
     events: &Chunk,
@@ -393,8 +394,8 @@ fn merged(
     Ok(Flow::Continue(()))
 }
 
-/// The content of an edge in the past, as [`resolve`] finds it: `event` is the newest that covers
-/// the point, if one does.
+/// Returns the content of an edge in the past, by the rule of [`resolve`]. `event` is the newest
+/// event that covers the point, if there is one.
 fn decided<'r>(
     row: Option<&'r [u8]>,
     event: Option<&'r [u8]>,
@@ -418,13 +419,13 @@ fn decided<'r>(
     Ok(put.map(|(_, content)| content))
 }
 
-/// Keys of edges, ascending, and what is stored at them, in one buffer.
+/// Keys of edges in ascending order, with the values stored under them, in one buffer.
 struct Chunk {
-    /// The most keys it may hold.
+    /// The most keys that it may contain.
     most: usize,
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// Whether there is more behind.
+    /// Whether further keys follow.
     is_full: bool,
 }
 
@@ -443,7 +444,7 @@ impl Chunk {
         }
     }
 
-    /// Current rows of many ranges.
+    /// Reads the current rows of many ranges.
     fn of_rows_each(
         reader: &dyn Reader,
         ranges: &[PartitionRange<'_>],
@@ -459,7 +460,7 @@ impl Chunk {
         Ok(chunks)
     }
 
-    /// The edges of many ranges that have events, as [`Chunk::of_events`].
+    /// Reads the edges of many ranges that have events, as [`Chunk::of_events`] does.
     fn of_events_each(
         reader: &dyn Reader,
         ranges: &[PartitionRange<'_>],
@@ -480,7 +481,7 @@ impl Chunk {
         damaged.map_or(Ok(chunks), |error: DecodeError| Err(error.into()))
     }
 
-    /// Current rows.
+    /// Reads current rows.
     fn of_rows(
         reader: &dyn Reader,
         partition: &[u8],
@@ -497,7 +498,7 @@ impl Chunk {
         Ok(chunk)
     }
 
-    /// The edges that have events, each with the newest event that covers the point.
+    /// Reads the edges that have events, each with the newest event that covers the point.
     fn of_events(
         reader: &dyn Reader,
         partition: &[u8],
@@ -523,7 +524,7 @@ impl Chunk {
         damaged.map_or(Ok(chunk), |error: DecodeError| Err(error.into()))
     }
 
-    /// Takes an event; those of an edge come the newest first.
+    /// Adds an event. The events of an edge come newest first.
     fn add_event(
         &mut self,
         clustering: &[u8],
@@ -553,7 +554,8 @@ impl Chunk {
         Ok(Flow::Continue(()))
     }
 
-    /// Adds a key. False when it is one too many: it is read again with the next chunk.
+    /// Adds a key. Returns false if the chunk is full; then the key is read again with the next
+    /// chunk.
     fn add(&mut self, key: &[u8]) -> bool {
         self.is_full = self.entries.len() == self.most;
         if !self.is_full {
@@ -563,7 +565,7 @@ impl Chunk {
         !self.is_full
     }
 
-    /// Says what is stored at the key that was added last.
+    /// Sets the value of the last key.
     fn put(&mut self, content: &[u8]) {
         let content = self.append(content);
         if let Some(last) = self.entries.last_mut() {
@@ -587,7 +589,7 @@ impl Chunk {
         Some(&self.bytes[content])
     }
 
-    /// The last key, if there is more behind it.
+    /// The last key, if further keys follow.
     fn end(&self) -> Option<&[u8]> {
         self.is_full.then(|| self.key(self.most - 1)).flatten()
     }

@@ -1,8 +1,8 @@
 //! Walks over derived indexes: elements in the order of their entries, at one point of both times.
 //!
-//! Entries are hints: each element that one leads to is fetched at the point and shown only if it
-//! has the entry there. At another point than now the past's index is walked together with the
-//! present's.
+//! Entries are hints: each element that an entry names is read at the point and visited only if it
+//! has the entry there. At a point other than now, the index of the past is merged with that of the
+//! present.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -20,54 +20,55 @@ use crate::error::GraphError;
 use crate::hash::IdMap;
 use crate::index::{Deriver, derived_entries};
 
-/// Entries read at once, at first and at most: walks are mostly over after a page.
+/// Entries read at once, at first and at most; most walks end after one page.
 const CHUNK_MIN: usize = 16;
 const CHUNK_MAX: usize = 512;
 /// Elements of the past that are read at once, at first and at most.
 const AHEAD_MIN: usize = 4;
 const AHEAD_MAX: usize = 32;
 
-/// Which entries are walked, and how. Elements whose values are equal come by their keys, ascending
-/// whatever the direction.
+/// Which entries are walked, and how. Elements with equal values come in ascending order of their
+/// keys, in either direction.
 #[derive(Debug, Clone)]
 pub struct DerivedWalk<'a> {
-    /// Which index.
+    /// The id of the index.
     pub index: u32,
-    /// The first values of its partitions that are walked together, as if they were one.
+    /// The first values of the partitions that are walked as one.
     pub firsts: &'a [Vec<u8>],
-    /// Which clustering keys.
+    /// The range of clustering keys.
     pub range: ClusteringRange,
-    /// By descending values; without values, by descending elements.
+    /// Whether values come in descending order; an index without values then has its elements in
+    /// descending order.
     pub reverse: bool,
-    /// Only what comes after the entry with this clustering key.
+    /// Only entries after the one with this clustering key.
     pub after: Option<&'a [u8]>,
-    /// Elements are shown without a look whether they have the entry: whoever is shown them looks
-    /// at them himself. One that several partitions lead to is shown once.
+    /// Whether elements are visited without checking that they have the entry; then the visitor
+    /// must check. An element that several partitions name is visited once.
     pub unchecked: bool,
 }
 
-/// An element that a walk has come to.
+/// An element in a walk.
 #[derive(Debug)]
 pub struct DerivedStep<'a> {
     /// The clustering key of its entry, for [`DerivedWalk::after`].
     pub clustering: &'a [u8],
-    /// Which element.
+    /// The element's id.
     pub id: &'a ElementId,
-    /// Content of its row.
+    /// The content of its row.
     pub content: &'a [u8],
 }
 
-/// What a transaction has changed and not committed.
+/// The uncommitted changes of a transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
-    /// The contents of the elements that it has changed; `None` = they are gone.
+    /// The contents of the changed elements; `None` = deleted.
     pub(crate) contents: IdMap<ElementId, Option<Vec<u8>>>,
-    /// Partition and clustering keys of their entries.
+    /// Partition and clustering keys of the changed elements' entries.
     pub(crate) entries: BTreeSet<(Vec<u8>, Vec<u8>)>,
 }
 
 impl View {
-    /// Shows the elements of a walk until `visit` breaks.
+    /// Visits the elements of a walk until `visit` breaks.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -85,8 +86,8 @@ impl View {
         source.walk(walk, visit)
     }
 
-    /// Every element that has, or ever had, an entry in this partition of a derived index, whatever
-    /// the point of time. Some may come that never had one.
+    /// Returns every element that has or ever had an entry in this partition of a derived index, at
+    /// any point of both times. The result may include elements that never had one.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -94,9 +95,9 @@ impl View {
         derived_elements(self.reader(), &[INDEX, EVENT_INDEX], index, first)
     }
 
-    /// Whether any element has, or ever had, an entry in this partition of a derived index,
-    /// whatever the point of time. As entries are hints, the states of those that they lead to are
-    /// looked at, until one has its entry.
+    /// Whether any element has or ever had an entry in this partition of a derived index, at any
+    /// point of both times. Since entries are hints, the events of the elements that they name are
+    /// checked, up to the first that has its entry.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -124,7 +125,7 @@ impl View {
         Ok(false)
     }
 
-    /// Whether some state of the element that an entry leads to has that entry.
+    /// Whether some state of the element that an entry names has that entry.
     fn ever_had(&self, partition: &[u8], clustering: &[u8]) -> Result<bool, GraphError> {
         let id = key::decode_ordered_element(&clustering[values_len(clustering)..])?;
         let mut found = Ok(false);
@@ -142,7 +143,7 @@ impl View {
     }
 }
 
-/// The elements that the entries of a partition lead to in these tables.
+/// Returns the elements that the entries of a partition in these tables name.
 pub(crate) fn derived_elements(
     reader: &dyn Reader,
     tables: &[TableId],
@@ -197,7 +198,7 @@ fn scan(
     Ok(())
 }
 
-/// Where a walk reads.
+/// What a walk reads.
 pub(crate) struct Source<'a> {
     pub(crate) reader: &'a dyn Reader,
     pub(crate) point: Point,
@@ -208,7 +209,7 @@ pub(crate) struct Source<'a> {
 /// A clustering key and the number of the partition that has it.
 type Key = (Vec<u8>, usize);
 
-/// Some entries in the order of a walk, and whether there are no more.
+/// Entries in the order of a walk, and whether they are the last ones.
 struct Chunk {
     keys: Vec<Key>,
     ended: bool,
@@ -255,7 +256,7 @@ impl Source<'_> {
     }
 }
 
-/// The table that has an element's current row.
+/// Returns the table of an element's current row.
 fn table_of(id: &ElementId) -> TableId {
     match id {
         ElementId::Vertex(_) => VERTEX,
@@ -267,8 +268,8 @@ fn right_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
-/// The bounds of the clustering keys that have the same values as `key`: elements' keys begin with
-/// less than 4, values do not. Without values, each key is a group of its own.
+/// Returns the bounds of the clustering keys that have the same values as `key`. Elements' keys
+/// begin with a byte below 4, values do not. Without values, each key is a group of its own.
 fn group_of(key: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let values = &key[..values_len(key)];
     if values.is_empty() {
@@ -286,7 +287,7 @@ struct Stepper<'s> {
     content: Vec<u8>,
 }
 
-/// Elements that were read at once, and where in a buffer the contents are of those that exist.
+/// Elements that were read at once, and where the contents of the existing ones are in a buffer.
 type Ahead = Vec<(ElementId, Option<Range<usize>>)>;
 
 impl Stepper<'_> {
@@ -320,8 +321,9 @@ impl Stepper<'_> {
                 let members = rest.iter().take_while(|(key, _)| *key >= start).count();
                 let (group, others) = rest.split_at(members);
                 if others.is_empty() && !chunk.ended {
-                    // There may be more of these: they are read from their start on if they fill
-                    // the chunk.
+                    // The chunk may end within this group of equal values. A group that fills the
+                    // chunk is read forward from its start; another one is read again with the next
+                    // chunk.
                     if members < chunk.keys.len() {
                         break;
                     }
@@ -348,7 +350,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// The next entries of all partitions and tables, merged.
+    /// Reads the next entries of all partitions and tables, merged.
     fn next_chunk(&mut self, range: &ClusteringRange, reverse: bool) -> Result<Chunk, GraphError> {
         let limit = self.chunk;
         self.chunk = (limit * 4).min(CHUNK_MAX);
@@ -360,7 +362,7 @@ impl Stepper<'_> {
         };
         let ascending = |a: &[u8], b: &[u8]| if reverse { b.cmp(a) } else { a.cmp(b) };
         let mut keys: Vec<Key> = Vec::new();
-        // Behind the last key of a source that has more, other sources are ahead of it.
+        // After the last key of a source that has more keys, the merge is incomplete.
         let mut bound: Option<Vec<u8>> = None;
         for (number, partition) in self.partitions.iter().enumerate() {
             for table in tables {
@@ -405,8 +407,8 @@ impl Stepper<'_> {
         Ok(Chunk { keys, ended })
     }
 
-    /// Shows the elements that have these entries; of equal keys in several partitions the first
-    /// that is right.
+    /// Visits the elements that have these entries. If several partitions have the same key, the
+    /// element is visited once, for the first entry that it has.
     fn show(
         &mut self,
         keys: &[Key],
@@ -446,9 +448,9 @@ impl Stepper<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// How many elements are read before they are shown, from that with this clustering key on. By
-    /// several is something won only where one search goes through the events of all: of the past,
-    /// of vertices, and with nothing that is written meanwhile.
+    /// How many elements are read before they are visited, beginning with the one with this
+    /// clustering key. Reading several at once is cheaper only if one scan covers the events of
+    /// all: for vertices of the past, without uncommitted changes.
     fn at_once(&mut self, clustering: &[u8]) -> usize {
         let id = &clustering[values_len(clustering)..];
         if self.source.point.scope.is_now()
@@ -462,7 +464,7 @@ impl Stepper<'_> {
         ahead
     }
 
-    /// Reads the elements of some entries.
+    /// Reads the elements that entries name.
     fn read(&mut self, keys: &[Key]) -> Result<Ahead, GraphError> {
         let mut elements = Vec::with_capacity(keys.len());
         for (clustering, _) in keys {
@@ -484,7 +486,7 @@ impl Stepper<'_> {
         Ok(elements)
     }
 
-    /// Reads those elements that are in a table.
+    /// Reads the elements whose rows are in a table.
     fn read_of(&mut self, table: TableId, elements: &mut Ahead) -> Result<(), GraphError> {
         let (mut which, mut places) = (Vec::new(), Vec::new());
         for (at, (id, _)) in elements.iter().enumerate() {
@@ -508,7 +510,7 @@ impl Stepper<'_> {
         )
     }
 
-    /// Appends the content of an element; `false` when it does not exist.
+    /// Appends the content of an element. Returns false if it does not exist.
     fn fetch(&mut self, id: &ElementId) -> Result<bool, GraphError> {
         let own = self.source.overlay.and_then(|it| it.contents.get(id));
         if let Some(own) = own {

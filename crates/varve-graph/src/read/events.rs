@@ -1,7 +1,7 @@
 //! The events of elements as they are stored, newest first, whatever the point of time.
 //!
-//! Where the current row stands among them its head says; most often it is the newest, and then the
-//! others are looked for only if somebody wants more than that.
+//! The header of the current row says whether newer events exist. Most often the current row is the
+//! newest event, and the event table is read only if the visitor wants more.
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
@@ -18,17 +18,17 @@ use crate::write::{Side, sides};
 /// One event of an element, as it is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
-    /// When it was committed.
+    /// The commit version of the event.
     pub version: CommitVersion,
-    /// The valid time it speaks of.
+    /// The period of valid time that it is about.
     pub period: Period,
-    /// The content of the element's row; `None` = the event says that it does not exist.
+    /// The content of the element's row; `None` = a delete.
     pub content: Option<&'a [u8]>,
 }
 
 impl View {
-    /// Shows the events of `id` as they are stored, newest first, whatever the point of time, until
-    /// `visit` breaks.
+    /// Visits the stored events of `id`, newest first, of all points of both times, until `visit`
+    /// breaks.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -40,9 +40,9 @@ impl View {
         visit_events(self.reader(), id, visit)
     }
 
-    /// [`View::visit_events`] of several vertices: `visit` is called with the position of each
-    /// event's vertex, and a break ends the visits of that vertex only. One search goes through the
-    /// events of all whose current rows do not end it.
+    /// As [`View::visit_events`], for several vertices: `visit` is called with the position of each
+    /// event's vertex, and a break ends the visits of that vertex only. One scan reads the events
+    /// of all vertices whose visits continue after the current row.
     ///
     /// # Errors
     /// As [`View::visit_events`].
@@ -94,7 +94,7 @@ impl View {
     }
 }
 
-/// Shows the events of `id`, newest first, until `visit` breaks.
+/// Visits the events of `id`, newest first, until `visit` breaks.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -109,7 +109,7 @@ pub(crate) fn visit_events(
     visit_events_of(reader, side, row.as_deref(), visit)
 }
 
-/// [`visit_events`] of an element whose current row is known.
+/// As [`visit_events`], for an element whose current row is known.
 ///
 /// # Errors
 /// As [`visit_events`].
@@ -136,16 +136,16 @@ pub(crate) fn visit_events_of(
     Ok(())
 }
 
-/// The current row of an element on its way into the events.
+/// Merges the current row of an element into its events.
 struct Merged<'r> {
-    /// Until it was shown.
+    /// The row, until it was visited.
     current: Option<(Header, &'r [u8])>,
-    /// Whoever is shown the events wants no more.
+    /// Whether the visitor broke.
     is_over: bool,
 }
 
 impl<'r> Merged<'r> {
-    /// Shows the row already if it is the newest event.
+    /// Visits the row at once if it is the newest event.
     fn begin(
         row: Option<&'r [u8]>,
         visit: &mut dyn FnMut(Event<'_>) -> Flow,
@@ -156,7 +156,7 @@ impl<'r> Merged<'r> {
             current,
             is_over: false,
         };
-        // Whenever a newer event exists, the row says so: B1 of docs/time.md.
+        // The row's header records whether a newer event exists: B1 of docs/time.md.
         let newest = merged.current.take_if(|(own, _)| !own.overlaid);
         if let Some((own, content)) = newest {
             merged.is_over = visit(event(own, content)).is_break();
@@ -164,7 +164,7 @@ impl<'r> Merged<'r> {
         Ok(merged)
     }
 
-    /// Shows an event, and before it the row if that is newer.
+    /// Visits an event, and before it the row if that is newer.
     fn show(
         &mut self,
         header: Header,
@@ -186,7 +186,7 @@ impl<'r> Merged<'r> {
         flow
     }
 
-    /// Shows the row if all events were newer.
+    /// Visits the row if all events were newer.
     fn end(self, visit: &mut dyn FnMut(Event<'_>) -> Flow) {
         if let (Some((own, content)), false) = (self.current, self.is_over) {
             let _ = visit(event(own, content));

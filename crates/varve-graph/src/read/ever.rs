@@ -1,12 +1,14 @@
-//! Every element that a graph ever had and did not purge, also those that exist at no point any
-//! more that a listing shows.
+//! Lists every element that a graph ever had and that was not purged, including elements that exist
+//! at no point of an ordinary listing.
 //!
-//! First come the elements with a current row, then those that have events only. An element that is
-//! written to between two pages may come on both: one that was deleted when the first walk passed
-//! its place and is there again when the second does has a current row that is newer than the first
-//! page, so it is listed too. A page ends after so many rows, whatever they are, and the next one
-//! goes on at the row after: a page token names a row, not an element. It names the end of a
-//! partition instead where nothing is left in that to be listed, since keys of edges are long.
+//! The first phase lists the elements with a current row, the second phase those that have only
+//! events. An element that is written between two pages may be listed twice. If it was deleted when
+//! the first phase passed it, and exists again when the second phase does, its current row is newer
+//! than the first page; so the second phase lists it, too.
+//!
+//! A page ends after a number of rows, whether or not they are listed, and the next one begins at
+//! the row after. So a page token names a row, not an element. If the rest of a partition has
+//! nothing to list, the token names the end of the partition, since keys of edges are long.
 
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, RowKind};
@@ -19,12 +21,12 @@ use crate::error::{ErrorKind, GraphError};
 use crate::query::RowKey;
 use crate::write::sides;
 
-/// Rows looked at for one page: a page ends after so many.
+/// The most rows read for one page.
 pub const EVER_ROWS_MAX: usize = 100_000;
-/// Bytes of the ids of one page: a page ends after so many.
+/// The most bytes of ids in one page.
 const ID_BYTES_MAX: usize = 8 << 20;
-/// Elements with events whose current rows are looked up at once, without a word to the caller in
-/// between.
+/// The most elements with events whose current rows are looked up in one go, without a call to the
+/// caller in between.
 const LOOK_UPS_MAX: usize = 256;
 /// Sorts after all clustering keys of vertices, edges and their events.
 const PARTITION_END: &[u8] = &[0xFF];
@@ -34,11 +36,12 @@ const PARTITION_END: &[u8] = &[0xFF];
 pub struct EverPage {
     /// The ids, of vertices or of edges.
     pub ids: Vec<ElementId>,
-    /// What to go on with; `None` at the end. A page may be short, or empty, and have a next one.
+    /// The page token of the next page; `None` at the end. A page may be short or empty and still
+    /// have a next one.
     pub next: Option<Vec<u8>>,
 }
 
-/// Which elements are listed.
+/// The kind of elements that are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListedKind {
     Vertices = 0,
@@ -53,8 +56,8 @@ impl ListedKind {
         }
     }
 
-    /// Whether a current row with this clustering key stands for an element that is listed: an
-    /// edge's on its source's side.
+    /// Whether a current row with this clustering key is an element of this kind; for an edge, only
+    /// the row on its source's side.
     fn wants(self, clustering: &[u8]) -> bool {
         match self {
             Self::Vertices => clustering == VERTEX_CLUSTERING,
@@ -62,15 +65,15 @@ impl ListedKind {
         }
     }
 
-    /// Whether neither the row with this clustering key, of either phase, is wanted nor any behind
-    /// it in its partition.
+    /// Whether neither the row with this clustering key, of either phase, nor any later row of its
+    /// partition is of this kind.
     fn is_done_at(self, clustering: &[u8]) -> bool {
         let of_vertex = clustering.starts_with(VERTEX_CLUSTERING);
         !of_vertex && (self == Self::Vertices || !key::is_out_edge(clustering))
     }
 }
 
-/// The part of the walk.
+/// The phase of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Current = 0,
@@ -78,12 +81,12 @@ enum Phase {
 }
 
 impl View {
-    /// At most `limit` ids of vertices, after the page that gave `after`. `looked` is called before
-    /// each row that is looked at, and ends the page when it breaks.
+    /// Returns at most `limit` ids of vertices, after the page that returned `after`. `looked` is
+    /// called before each row that is read, and a break ends the page.
     ///
     /// # Errors
-    /// [`ErrorKind::BadPage`] when no page of vertices gave `after`; when the store fails or is
-    /// damaged.
+    /// [`ErrorKind::BadPage`] when `after` is not a token of a page of vertices; when the store
+    /// fails or is damaged.
     pub fn ever_vertices(
         &self,
         after: Option<&[u8]>,
@@ -93,7 +96,7 @@ impl View {
         self.ever(ListedKind::Vertices, after, limit, looked)
     }
 
-    /// At most `limit` ids of edges, alike.
+    /// As [`View::ever_vertices`], for edges.
     ///
     /// # Errors
     /// As [`View::ever_vertices`].
@@ -106,8 +109,8 @@ impl View {
         self.ever(ListedKind::Edges, after, limit, looked)
     }
 
-    /// Shows the edges that ever left a vertex and were not purged, each at least once, until
-    /// `visit` breaks. `looked` is called for each row; a break ends the visits, too.
+    /// Visits the edges that ever left a vertex and were not purged, each at least once, until
+    /// `visit` breaks. `looked` is called for each row, and a break ends the visits, too.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -178,7 +181,7 @@ impl View {
             looked,
         };
         let mut ids = Vec::new();
-        // Of a view that does not show everything a token names what was listed, and no other row.
+        // With a policy, a token names only rows that were listed.
         let mut listed_last = None;
         loop {
             let walked = self.walk(&mut page, token.phase, token.last)?;
@@ -227,7 +230,7 @@ impl View {
         }
     }
 
-    /// Where a listing goes on, or begins.
+    /// Returns the start of a listing: after the token, or at the beginning.
     fn token(&self, kind: ListedKind, after: Option<&[u8]>) -> Result<Token, GraphError> {
         match after {
             None => Ok(Token {
@@ -239,8 +242,8 @@ impl View {
         }
     }
 
-    /// Whether an element with events may have had no current row when the walk over those passed
-    /// its place. `seen` is the last commit before the first page.
+    /// Whether an element with events may have had no current row when the first phase passed it.
+    /// `seen` is the last commit before the first page.
     fn is_only_here(
         &self,
         kind: ListedKind,
@@ -256,16 +259,15 @@ impl View {
         };
         let (header, _) = Header::decode(&row)?;
         let written = match header.kind {
-            // A marker has no version; the event that it stands for has.
+            // A marker has no version; the event that it announces has.
             RowKind::Marker => found.newest,
             RowKind::Put | RowKind::Delete => header.version,
         };
         Ok(written > seen)
     }
 
-    /// The elements of a phase's rows after `after`: of the current ones no more than the page
-    /// takes, of those with events as many as are looked up at once, since most of them are not
-    /// listed.
+    /// Reads the elements of a phase's rows after `after`. The first phase reads no more than the
+    /// page takes. The second phase reads a whole batch, since most of its elements are not listed.
     fn walk(
         &self,
         page: &mut Page<'_>,
@@ -308,39 +310,39 @@ impl View {
     }
 }
 
-/// An element that rows tell of.
+/// An element found in the rows of a phase.
 struct EverListed {
     id: ElementId,
-    /// The version of its newest event, when events tell of it.
+    /// The version of its newest event, in the second phase.
     newest: CommitVersion,
-    /// The first of those rows.
+    /// The first of its rows.
     at: RowKey,
 }
 
 impl EverListed {
-    /// Of its keys.
+    /// The length of its keys, in bytes.
     fn bytes(&self) -> usize {
         self.at.0.len() + self.at.1.len()
     }
 }
 
-/// What a scan has found.
+/// The result of one scan.
 struct Walked {
     found: Vec<EverListed>,
-    /// The last row looked at, unless the rows have ended.
+    /// The last row read; `None` if the rows have ended.
     stopped: Option<RowKey>,
-    /// The caller ended it.
+    /// Whether the caller ended the scan.
     broken: bool,
 }
 
-/// What a page may still take.
+/// The page that is being filled.
 struct Page<'a> {
     kind: ListedKind,
-    /// Ids.
+    /// How many ids it still takes.
     room: usize,
-    /// Of the keys of what is listed so far.
+    /// Bytes of the keys of the ids listed so far.
     id_bytes: usize,
-    /// Looked at so far.
+    /// Rows read so far.
     rows: usize,
     looked: &'a mut dyn FnMut() -> Flow,
 }
@@ -351,16 +353,16 @@ impl Page<'_> {
     }
 }
 
-/// What a scan has found so far.
+/// The state of one scan.
 struct Walk<'a, 'p> {
     page: &'a mut Page<'p>,
     phase: Phase,
-    /// Elements that it may find.
+    /// The most elements to find.
     most: usize,
-    /// As if everything that was found were listed.
+    /// As [`Page::id_bytes`], if all found elements were listed.
     id_bytes: usize,
     found: Vec<EverListed>,
-    /// The last row looked at; both keys are empty before the first.
+    /// The last row read; both keys are empty before the first.
     last: RowKey,
     ended: bool,
     broken: bool,
@@ -394,8 +396,8 @@ impl Walk<'_, '_> {
         Flow::Continue(())
     }
 
-    /// Adds the element of a row, unless it is none that is wanted or the row before was of the
-    /// same.
+    /// Adds the element of a row, unless it is of the other kind or the previous row was of the
+    /// same element.
     fn take(&mut self, partition: &[u8], clustering: &[u8]) -> Result<(), GraphError> {
         let (current, newest) = element_part(self.phase, clustering)?;
         if !self.page.kind.wants(current) {
@@ -420,8 +422,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The clustering key of the current row of an element that a row of a phase belongs to, and an
-/// event's version.
+/// Returns the clustering key of the current row to which a row of a phase belongs, and the version
+/// of an event.
 fn element_part(phase: Phase, clustering: &[u8]) -> Result<(&[u8], CommitVersion), GraphError> {
     match phase {
         Phase::Current => Ok((clustering, CommitVersion::ZERO)),
@@ -429,17 +431,18 @@ fn element_part(phase: Phase, clustering: &[u8]) -> Result<(&[u8], CommitVersion
     }
 }
 
-/// Where a page ended, and so the next one begins.
+/// The position between two pages.
 struct Token {
     phase: Phase,
     /// The last commit before the first page.
     seen: CommitVersion,
-    /// The last row looked at in this phase, or the end of its partition; none at the start.
+    /// The last row read in this phase, or the end of its partition; `None` at the start.
     last: Option<RowKey>,
 }
 
 impl Token {
-    /// A byte for kind and phase, the version, then the keys of the row, if there is one.
+    /// Encodes the token: a byte for kind and phase, the version, then the keys of the row, if
+    /// there is one.
     fn write(&self, kind: ListedKind) -> Vec<u8> {
         let mut bytes = vec![kind as u8 | self.phase as u8];
         bytes.extend_from_slice(&self.seen.0.to_be_bytes());

@@ -1,4 +1,4 @@
-//! A [`View`] as queries read it: [`GraphView`].
+//! Implements [`GraphView`], the interface of queries, for [`View`].
 
 use std::cell::{Cell, RefCell};
 
@@ -38,11 +38,11 @@ impl From<GraphError> for ViewError {
     }
 }
 
-/// Elements that are read together. Between two such reads the meter is asked, which looks at the
-/// clock, the cancel token and what the query holds.
+/// Elements that are read together. Before each such read the meter checks the clock, the cancel
+/// token and the memory of the query.
 const READ_TOGETHER: usize = 1_024;
 
-/// Damage, as the view reports it.
+/// Reports damage as an error of the view.
 fn damage(error: DecodeError) -> ViewError {
     GraphError::from(error).into()
 }
@@ -73,7 +73,7 @@ impl GraphView for View {
         })
     }
 
-    /// Counts rows: what is in them is not looked at.
+    /// Counts rows without decoding their contents.
     fn degrees(
         &self,
         from: &[&[u8]],
@@ -277,7 +277,7 @@ impl GraphView for View {
                 continue;
             };
             let label = self.schema().edge_label(edge.label);
-            // Of a label that was removed nothing is known.
+            // Nothing is known about the sort values of a removed label.
             let is_hidden = label.is_none_or(|label| label.has_hidden_sort());
             if is_hidden && given_id(&edge.sort_values).as_ref() == Some(id) {
                 found(edge);
@@ -331,7 +331,7 @@ impl GraphView for View {
     }
 }
 
-/// The number of the first value that a row has of a property.
+/// Returns the dictionary's number of the first value that a row has for a property.
 fn number_of(
     reader: PropertyReader<'_>,
     property: PropertyKeyId,
@@ -353,7 +353,7 @@ fn number_of(
 
 impl View {
     /// Calls `show` for each of these vertices that exists, with its position and the content of
-    /// its row, in no order.
+    /// its row, in any order.
     fn each_vertex(
         &self,
         keys: &[&[u8]],
@@ -372,7 +372,7 @@ impl View {
         Ok(())
     }
 
-    /// Visits the edges of many vertices, as [`GraphView::neighbours`] does, undecoded.
+    /// Visits the edges of many vertices, as [`GraphView::neighbours`] does, without decoding them.
     fn edges_of(
         &self,
         from: &[&[u8]],
@@ -397,7 +397,7 @@ impl View {
             *failed.borrow_mut() = Some(error);
             Flow::Break(())
         };
-        // The vertex whose visits have ended before its ranges.
+        // The vertex whose visits ended before its ranges did.
         let ended = Cell::new(usize::MAX);
         let mut looked = |at| {
             if has_failed.get() || ended.get() == vertex(at) {
@@ -421,7 +421,7 @@ impl View {
     }
 }
 
-/// The ranges of clustering keys that hold the edges asked for and no others, ascending.
+/// Returns the ranges of clustering keys that contain exactly the edges of `ask`, ascending.
 pub(crate) fn edge_ranges(schema: &Schema, ask: &Expand<'_>) -> Vec<ClusteringRange> {
     let directions = match ask.direction {
         None if ask.labels.is_empty() => return vec![ClusteringRange::all()],
@@ -439,7 +439,7 @@ pub(crate) fn edge_ranges(schema: &Schema, ask: &Expand<'_>) -> Vec<ClusteringRa
     };
     let mut prefixes: Vec<Vec<u8>> = directions.into_iter().flat_map(of_direction).collect();
     prefixes.sort_unstable();
-    // A parent label's range holds those of its sub labels.
+    // A PARENT label's range includes those of its SUB labels.
     prefixes.dedup_by(|next, before| next.starts_with(before));
     let range = |prefix: &Vec<u8>| ClusteringRange::prefix(prefix);
     prefixes.iter().map(range).collect()
@@ -457,7 +457,7 @@ fn label_prefix(schema: &Schema, direction: Direction, label: EdgeLabelId) -> Ve
     }
 }
 
-/// Shows an edge to a visitor of neighbours.
+/// Passes an edge to a visitor of neighbours.
 fn shown(
     edge: Adjacent<'_>,
     properties: &[PropertyKeyId],
@@ -489,7 +489,7 @@ fn shown(
     Ok(visit(&neighbour))
 }
 
-/// Shows a scanned row to a visitor.
+/// Passes a scanned row to a visitor.
 fn scanned(
     row: FoundRow<'_>,
     (ask, properties): (&ScanAsk<'_>, &[PropertyKeyId]),

@@ -1,10 +1,11 @@
-//! What a view shows to a client with an access policy: the graph without the elements that
-//! a policy does not cover.
+//! The view of a client with an access policy: the graph without the elements that the policy does
+//! not cover.
 //!
-//! A vertex is shown if its label is covered and its properties satisfy the conditions. An edge is
-//! shown if that holds for itself and both its ends are shown; the label of an end decides without
-//! a look at it, unless there are conditions on vertices of that label. At another point of the two
-//! times than now, conditions must hold in the state there and in the present one, if there is one.
+//! A vertex is visible if its label is covered and its properties satisfy the conditions. An edge
+//! is visible if the policy covers it and both its ends are visible. The label of an end decides
+//! without a read, unless the policy has conditions on vertices of that label. At another point
+//! than now, conditions must hold in the state at that point and in the present state, if there is
+//! one.
 
 use std::sync::Arc;
 
@@ -27,17 +28,17 @@ use crate::hash::IdMap;
 use crate::index::tokenizer;
 use crate::query::pick;
 
-/// Ends of edges that a view remembers.
+/// The most ends of edges whose visibility is cached.
 const KNOWN_MAX: usize = 1 << 16;
-/// Elements that are judged together.
+/// Elements that are checked together.
 const BATCH: usize = 256;
-/// Edges that are judged together, at first: most walks are short.
+/// Edges that are checked together, at first: most walks are short.
 const EDGES_MIN: usize = 16;
 
-/// A policy, and what was seen with it at one point of both times.
+/// A policy, and its cached results at one point of both times.
 pub(crate) struct Guard {
     policy: Arc<AccessPolicy>,
-    /// Whether vertices are shown, by their keys.
+    /// Whether vertices are visible, by their keys.
     known: Mutex<IdMap<Vec<u8>, bool>>,
 }
 
@@ -54,12 +55,12 @@ impl Guard {
 }
 
 impl GraphError {
-    /// Somebody may not treat an element so.
+    /// The error for an operation on an element that the policy does not permit.
     pub(crate) fn denied(permission: &str, graph: &str, id: &ElementId) -> Self {
         Self::denied_of(permission, graph, id, &id.to_string())
     }
 
-    /// The same of an element that they may not know of.
+    /// As [`GraphError::denied`], without the id, for an element that the client may not know of.
     pub(crate) fn denied_unnamed(permission: &str, graph: &str, id: &ElementId) -> Self {
         Self::denied_of(permission, graph, id, "*")
     }
@@ -99,7 +100,7 @@ pub(crate) fn covers_vertex(policy: &ElementPolicy, content: &[u8]) -> Result<bo
     })
 }
 
-/// Whether a policy covers an edge with this label and content, whatever its ends are.
+/// Whether a policy covers an edge with this label and content, regardless of its ends.
 pub(crate) fn covers_edge(
     policy: &ElementPolicy,
     label: EdgeLabelId,
@@ -115,19 +116,19 @@ pub(crate) fn covers_edge(
 }
 
 impl View {
-    /// The same view, which shows only what a policy lets be read; `None` = everything.
+    /// Restricts the view to the elements that a policy permits to read; `None` = all elements.
     #[must_use]
     pub fn guarded_by(mut self, policy: Option<&Arc<AccessPolicy>>) -> Self {
         self.guard = policy.map(|policy| Guard::new(Arc::clone(policy)));
         self
     }
 
-    /// What bounds it.
+    /// The policy of this view.
     pub(crate) fn access(&self) -> Option<&Arc<AccessPolicy>> {
         self.guard.as_ref().map(|guard| &guard.policy)
     }
 
-    /// Whether an element of a table with these keys and this content is shown.
+    /// Whether an element of a table with these keys and this content is visible.
     pub(super) fn shows(
         &self,
         guard: &Guard,
@@ -193,7 +194,7 @@ impl View {
             && self.shows_end(guard, other, other_label)?)
     }
 
-    /// Whether the end of an edge is shown; `label` is what the edge says of it.
+    /// Whether an end of an edge is visible; `label` is the end's label as stored in the edge.
     fn shows_end(
         &self,
         guard: &Guard,
@@ -228,8 +229,8 @@ impl View {
         known.insert(vertex.to_vec(), shown);
     }
 
-    /// Whether the present state of an element, if it has one, is covered. Of the present that is
-    /// the state which was looked at.
+    /// Whether the policy covers the present state of an element, if there is one. In a view of the
+    /// present the caller has already checked that state.
     fn holds_now(
         &self,
         (table, partition, clustering): (TableId, &[u8], &[u8]),
@@ -254,7 +255,7 @@ impl View {
         Ok(covered?)
     }
 
-    /// Looks at the ends of edges together, as far as conditions decide about them.
+    /// Checks the ends of edges in one batch, if the policy has conditions on vertices.
     pub(super) fn look_at_ends<'e>(
         &self,
         guard: &Guard,
@@ -301,7 +302,7 @@ impl View {
         Ok(())
     }
 
-    /// [`View::elements`] of a view that does not show everything.
+    /// [`View::elements`] of a view with a policy.
     pub(super) fn shown_elements(
         &self,
         guard: &Guard,
@@ -330,7 +331,7 @@ impl View {
         Ok(())
     }
 
-    /// [`View::adjacent_in`] of a view that does not show everything.
+    /// [`View::adjacent_in`] of a view with a policy.
     pub(super) fn shown_adjacent(
         &self,
         guard: &Guard,
@@ -341,7 +342,7 @@ impl View {
         let policy = &guard.policy.read;
         let is_now = self.scope().is_now();
         if !policy.has_vertex_conditions() && (is_now || !policy.has_edge_conditions()) {
-            // Nothing is looked up, so nothing is worth to be put together.
+            // Nothing has to be read, so batches would gain nothing.
             let mut failed = None;
             self.stored_adjacent(partition, range, looked, &mut |edge| {
                 let keys = (partition, edge.clustering);
@@ -397,8 +398,9 @@ impl View {
         Ok(())
     }
 
-    /// Whether a state is shown that begins at a point of both times, there or, if it decides at
-    /// this view's point, here: the ends of an edge may have been hidden when it began.
+    /// Whether a state that begins at a point of both times is visible at that point or, if it
+    /// decides at this view's point, at this view's point. The ends of an edge may have been hidden
+    /// when it began.
     pub(super) fn shows_state_at(
         &self,
         guard: &Guard,
@@ -410,7 +412,7 @@ impl View {
             || (decides && self.shows_state(guard, element, TemporalScope::NOW)?))
     }
 
-    /// Whether a state that an element has at a point of both times is shown.
+    /// Whether a state of an element at a point of both times is visible.
     fn shows_state(
         &self,
         guard: &Guard,
@@ -455,8 +457,8 @@ impl View {
         Ok(end(&edge.id.source, edge.source_label)? && end(&edge.id.target, edge.target_label)?)
     }
 
-    /// The instant at which the ends of an edge are looked at that has a version of this period:
-    /// the one that the view asks for, else the first.
+    /// Returns the instant at which the ends of an edge are checked for a version with this period:
+    /// the view's instant if it is in the period, else the start of the period.
     pub(super) fn instant_in(&self, from: Instant, to: Instant) -> Instant {
         let asked = self.scope().valid;
         asked.filter(|at| *at >= from && *at < to).unwrap_or(from)

@@ -11,43 +11,43 @@ use super::{View, scan_events};
 use crate::error::GraphError;
 use crate::write::{decode_element, sides};
 
-/// Which part of a history to list.
+/// Which part of a history to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryPage {
     /// Only versions older than this one.
     pub before: Option<CommitVersion>,
-    /// At most so many.
+    /// The most versions to return.
     pub limit: usize,
 }
 
-/// Whether a version says that the element is there, or that it is not.
+/// Whether a version is a put or a delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VersionKind {
-    /// The element had a state.
+    /// The element has a state.
     Put,
-    /// The element did not exist.
+    /// The element does not exist.
     Delete,
 }
 
 /// One event of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version {
-    /// When it was committed: start of its transaction time.
+    /// Its commit version: the start of its transaction time.
     pub version: CommitVersion,
-    /// The valid time it speaks of.
+    /// The period of valid time that it is about.
     pub period: Period,
-    /// What it says.
+    /// Whether it is a put or a delete.
     pub kind: VersionKind,
-    /// The state, for a put.
+    /// The state; `None` for a delete.
     pub element: Option<Element>,
-    /// The next newer event about an overlapping valid time: end of its transaction time, for that
-    /// part.
+    /// The next newer event with an overlapping period: the end of this event's transaction time,
+    /// for the overlap.
     pub superseded: Option<CommitVersion>,
 }
 
 impl View {
-    /// Lists the events of `id` that this view's transaction time shows, newest first. A page costs
-    /// a step for each newer event too.
+    /// Returns the events of `id` at this view's transaction time, newest first. A page also costs
+    /// one step for each newer event.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -66,8 +66,8 @@ impl View {
         Ok(versions)
     }
 
-    /// Shows the events of `id` older than `before` that this view's transaction time shows, newest
-    /// first, one at a time, until `visit` breaks. Costs a step for each newer event too.
+    /// Visits the events of `id` older than `before` at this view's transaction time, newest first,
+    /// until `visit` breaks. It also costs one step for each newer event.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -83,7 +83,7 @@ impl View {
         }
     }
 
-    /// A deletion is shown with the next older state, if that is shown.
+    /// A delete is visible if the next older state is.
     fn visit_shown_history(
         &self,
         guard: &Guard,
@@ -117,7 +117,7 @@ impl View {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Whether a state that an element has or had is shown.
+    /// Whether any state that the element has or had is visible.
     pub(super) fn shows_some_state(&self, id: &ElementId) -> Result<bool, GraphError> {
         let mut shown = false;
         self.visit_history(id, None, &mut |_| {
@@ -149,7 +149,7 @@ impl View {
         let current = row.as_deref().map(Header::decode).transpose()?;
         let mut current = current
             .filter(|(header, _)| header.kind == RowKind::Put && header.version <= self.version());
-        // Events of earlier pages are looked at too: any of them may be what supersedes one of this
+        // Newer events of earlier pages are read, too: any of them may supersede an event of this
         // page.
         let newest = self.version();
         scan_events(
@@ -217,17 +217,17 @@ impl Lister<'_> {
     }
 }
 
-/// The events that came by, newest first, as pieces of valid time: each with the oldest of the
-/// events that speak of it. Pieces do not overlap. An event takes the place of all pieces within
-/// its period, so that many events cost little each.
+/// The events so far, newest first, as pieces of valid time, each with the version of the oldest
+/// event that covers it. Pieces do not overlap. An event replaces all pieces within its period, so
+/// the amortized cost of an event is low.
 #[derive(Default)]
 struct Newer {
-    /// By their start: end and version.
+    /// Start of a piece to its end and version.
     pieces: BTreeMap<Instant, (Instant, CommitVersion)>,
 }
 
 impl Newer {
-    /// Takes in an event that is older than all before; returns the next newer one of an
+    /// Adds an event that is older than all previous ones. Returns the next newer event with an
     /// overlapping period.
     fn add(&mut self, version: CommitVersion, period: Period) -> Option<CommitVersion> {
         let Period { from, to } = period;

@@ -1,4 +1,4 @@
-//! Whether a label may ever have had elements: one look at the index of the label itself.
+//! Whether a label may ever have had elements, by its label index.
 
 use varve_encoding::index::{IndexId, partition};
 use varve_encoding::tables::{EVENT_INDEX, INDEX};
@@ -9,9 +9,9 @@ use super::View;
 use crate::error::GraphError;
 
 impl View {
-    /// Whether there may be vertices of this label, or may have been, whatever the point of time:
-    /// its index has an entry, or it has no index. False is sure, but for states that are not kept
-    /// any more.
+    /// Whether vertices of this label may exist or may have existed at any point of both times: the
+    /// label index has an entry, or there is no label index. False is certain, except for states
+    /// that retention has removed.
     ///
     /// # Errors
     /// When the store fails.
@@ -21,7 +21,7 @@ impl View {
         Ok(!is_indexed || self.has_entries(IndexId::VertexLabel(label))?)
     }
 
-    /// The same of the edges of a label.
+    /// As [`View::may_have_had_vertices`], for the edges of a label.
     ///
     /// # Errors
     /// As [`View::may_have_had_vertices`].
@@ -31,7 +31,7 @@ impl View {
         Ok(!is_indexed || self.has_entries(IndexId::EdgeLabel(label))?)
     }
 
-    /// Whether a label's index has an entry, of the present or the past.
+    /// Whether a label index has an entry, of the present or the past.
     fn has_entries(&self, index: IndexId) -> Result<bool, GraphError> {
         let partition = partition(index, 0, &[]);
         let mut found = false;

@@ -1,4 +1,4 @@
-//! Many elements by the keys of their rows: what queries read their candidates by.
+//! Reads many elements by the keys of their rows, for the candidates of queries.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::many::{Looked, borrowed, decide, look_at};
 use crate::error::GraphError;
 use crate::query::{Resolver, RowKey};
 
-/// How many rows are asked of the engine together.
+/// How many rows are read from the engine together.
 const BATCH: usize = 256;
 
 impl Resolver for View {
@@ -81,7 +81,7 @@ impl View {
         self.visit_elements(VERTEX, &keys, visit)
     }
 
-    /// As [`View::visit_vertices`], of edges.
+    /// As [`View::visit_vertices`], for edges.
     ///
     /// # Errors
     /// As [`View::visit_vertices`].
@@ -98,7 +98,7 @@ impl View {
         self.visit_elements(EDGE, &keys, visit)
     }
 
-    /// Visits those elements of one table that exist here; positions count from `start`.
+    /// Visits the existing elements of one table; positions count from `start`.
     fn visit_rows(
         &self,
         table: TableId,
@@ -143,7 +143,7 @@ impl View {
         Ok(Flow::Continue(()))
     }
 
-    /// Removes the contents of elements that are not shown.
+    /// Removes the contents of elements that are not visible.
     fn hide(
         &self,
         guard: &Guard,

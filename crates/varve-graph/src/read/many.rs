@@ -1,8 +1,8 @@
 //! Many elements at one point of both times.
 //!
-//! Of the past, what the current row does not decide is looked for among an element's events. To
-//! begin a search of the engine costs several times what it takes to lead it to another vertex, so
-//! one search goes through the events of all vertices.
+//! In the past, a state that the current row does not decide is searched for in the element's
+//! events. Starting a scan costs several times as much as moving it to another vertex, so one scan
+//! reads the events of all vertices.
 
 use varve_encoding::DecodeError;
 use varve_encoding::key;
@@ -18,7 +18,7 @@ use crate::query::RowKey;
 
 impl View {
     /// Calls `found` with the position of each of these vertices that exists, and with the content
-    /// of its row, in no order.
+    /// of its row, in any order.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -33,9 +33,9 @@ impl View {
         self.elements(VERTEX, &places, found)
     }
 
-    /// Calls `found` with the position and content of each of the elements at these places of a
-    /// table that exists, in no order. Of a cluster the rows are asked for together, and so are the
-    /// events of those that the rows do not decide.
+    /// Calls `found` with the position and content of each existing element at these places of a
+    /// table, in any order. On a cluster the rows are read together, and so are the events of the
+    /// elements that the rows do not decide.
     pub(crate) fn elements(
         &self,
         table: TableId,
@@ -48,7 +48,7 @@ impl View {
         }
     }
 
-    /// [`View::elements`], also those that the view does not show.
+    /// As [`View::elements`], including elements that the policy hides.
     pub(super) fn stored_elements(
         &self,
         table: TableId,
@@ -76,17 +76,17 @@ impl View {
     }
 }
 
-/// What a row says of an element.
+/// The result of reading an element's current row.
 pub(super) enum Looked<'r> {
-    /// It exists, with this content.
+    /// The element exists, with this content.
     Content(&'r [u8]),
-    /// It does not exist.
+    /// The element does not exist.
     Nothing,
-    /// An event may say otherwise.
+    /// An event may decide.
     Undecided(Undecided),
 }
 
-/// Looks at the row of the element at a position.
+/// Evaluates the row of the element at position `at`.
 pub(super) fn look_at(
     at: usize,
     row: Option<&[u8]>,
@@ -94,7 +94,7 @@ pub(super) fn look_at(
 ) -> Result<Looked<'_>, DecodeError> {
     let (mut row_that_covers, is_over) = (None, false);
     match row {
-        // Of the present, a missing row says that the element does not exist.
+        // In the present, a missing row means that the element does not exist.
         None if point.scope.is_now() => return Ok(Looked::Nothing),
         None => {}
         Some(stored) => {
@@ -114,29 +114,28 @@ pub(super) fn look_at(
     }))
 }
 
-/// The partition and clustering key of an element's row, of an edge on its source's side.
+/// The partition and clustering key of an element's row; for an edge, on its source's side.
 pub(crate) type RowPlace<'k> = (&'k [u8], &'k [u8]);
 
-/// The places that these keys name.
 pub(super) fn borrowed(keys: &[RowKey]) -> Vec<RowPlace<'_>> {
     let each = keys.iter();
     each.map(|(partition, clustering)| (&**partition, &**clustering))
         .collect()
 }
 
-/// How many rows are asked of a cluster together.
+/// How many rows are read from a cluster together.
 const BATCH: usize = 256;
 
-/// An element that its current row does not decide.
+/// An element whose state the current row does not decide.
 pub(super) struct Undecided {
     at: usize,
-    /// The current row, if an event about the same time may have replaced it.
+    /// The current row, if it covers the point; a newer event may supersede it.
     row: Option<Vec<u8>>,
     is_over: bool,
 }
 
-/// Calls `found` with the position and content of each of the elements at these places of a table
-/// that exists now, in no order.
+/// Calls `found` with the position and content of each element at these places of a table that
+/// exists now, in any order.
 fn present_elements(
     reader: &dyn Reader,
     table: TableId,
@@ -161,8 +160,8 @@ fn present_elements(
     Ok(())
 }
 
-/// Calls `found` with the position and content of each of the elements at these places of a table
-/// that exists, in no order.
+/// Calls `found` with the position and content of each existing element at these places of a table,
+/// in any order.
 pub(crate) fn read_elements(
     reader: &dyn Reader,
     table: TableId,
@@ -193,7 +192,7 @@ pub(crate) fn read_elements(
     decide(reader, places, point, undecided, found)
 }
 
-/// Looks for what decides among the events.
+/// Finds the deciding events of elements that their rows do not decide.
 pub(super) fn decide(
     reader: &dyn Reader,
     places: &[RowPlace<'_>],

@@ -15,7 +15,7 @@ use crate::query::{Resolver, RowKey};
 pub(super) struct Metered<'a> {
     view: &'a View,
     meter: &'a Meter,
-    /// Why the meter ended the read.
+    /// The meter's error that ended the read.
     ended: RefCell<Option<ViewError>>,
     has_ended: Cell<bool>,
 }
@@ -30,7 +30,7 @@ impl<'a> Metered<'a> {
         }
     }
 
-    /// Counts rows; false when the meter ends the read.
+    /// Counts rows. Returns false if the meter ends the read.
     fn count(&self, rows: usize) -> bool {
         if self.has_ended.get() {
             return false;
@@ -45,7 +45,8 @@ impl<'a> Metered<'a> {
         true
     }
 
-    /// What a read came to: the meter's refusal goes before what it caused.
+    /// Returns the result of a read. The meter's error takes precedence over the error that it
+    /// caused.
     pub(super) fn outcome<T>(self, read: Result<T, GraphError>) -> Result<T, ViewError> {
         match self.ended.into_inner() {
             Some(ended) => Err(ended),

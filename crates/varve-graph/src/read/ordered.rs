@@ -1,12 +1,12 @@
-//! Reads of an engine without snapshots ([`varve_kv::Space::snapshot`]): what a commit moves is not
-//! missed.
+//! Reads of an engine without snapshots ([`varve_kv::Space::snapshot`]) that miss no row which a
+//! commit moves.
 //!
-//! A commit moves rows from the tables of the present to those of the past, within one partition.
-//! Readers look at the present first, so what has left it is in the past by then; but the nodes
-//! that were asked for the one may have the commit, and those that are asked for the other not yet,
-//! until its writer is answered. Whatever a read has shown of a commit, that had its version
-//! before. So a read of the past waits for the versions that were given out when the present was
-//! read last: mostly for none, and else for the group that is being written.
+//! A commit moves rows from the tables of the present to those of the past, within one partition. A
+//! reader reads the present first, so a row that has left it is already in the past. But the nodes
+//! that answer the first read may have the commit, while the nodes that answer the second do not,
+//! until the commit's write is acknowledged. The version of every commit that a read shows was
+//! assigned before. So a read of the past waits for the versions that were assigned when the
+//! present was last read: mostly none, else the group that is being written.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,12 +18,12 @@ use varve_model::CommitVersion;
 use crate::commit::{Progress, Waited};
 use crate::deadline::TOO_LATE;
 
-/// Reads of the present and the past in that order.
+/// A reader that reads the present before the past.
 pub(crate) struct Ordered {
     inner: Arc<dyn Reader>,
     graph: String,
     progress: Progress,
-    /// The newest version that the present may have shown something of.
+    /// The newest version that a read of the present may have shown.
     shown: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ impl Ordered {
         }
     }
 
-    /// Waits for what the present has shown, before rows of `table` are read.
+    /// Waits, before rows of `table` are read, for the commits that the present may have shown.
     fn before(&self, table: TableId) -> Result<(), KvError> {
         if table != EVENT && table != EVENT_INDEX {
             return Ok(());
@@ -62,7 +62,7 @@ impl Ordered {
         }
     }
 
-    /// Rows of `table` were read.
+    /// Records, after rows of `table` were read, the newest version that they may show.
     fn after(&self, table: TableId) {
         if table == VERTEX || table == EDGE || table == INDEX {
             self.shown

@@ -9,14 +9,14 @@ use varve_model::{CommitVersion, Instant};
 
 use crate::error::GraphError;
 
-/// An event that decides, with its content.
+/// The event that decides, with its content.
 #[derive(Debug, Clone)]
 pub(crate) struct Resolved {
     pub(crate) header: Header,
     pub(crate) content: Vec<u8>,
 }
 
-/// Where the events of an element with `version <= newest` are, newest first.
+/// Returns the range of the events of an element with `version <= newest`, newest first.
 pub(crate) fn events_range(clustering: &[u8], newest: CommitVersion) -> ClusteringRange {
     let mut to = clustering.to_vec();
     to.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
@@ -27,14 +27,13 @@ pub(crate) fn events_range(clustering: &[u8], newest: CommitVersion) -> Clusteri
     }
 }
 
-/// Whether a current row says that the element exists at a point of both times, unless an event
-/// says otherwise.
+/// Whether the element of a current row exists at a point of both times, unless a newer event
+/// covers that point.
 pub(crate) fn covers(header: &Header, valid: Instant, version: CommitVersion) -> bool {
     header.kind == RowKind::Put && header.version <= version && header.period().covers(valid)
 }
 
-/// Visits the events of one element in the event table, newest first, from those with
-/// `version <= newest` on.
+/// Visits the events of one element in the event table with `version <= newest`, newest first.
 pub(crate) fn scan_events(
     reader: &dyn Reader,
     partition: &[u8],
@@ -65,7 +64,7 @@ pub(crate) fn scan_events(
     damaged.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// The newest event in the event table with `version <= at_version` that covers `valid`.
+/// Returns the newest event in the event table with `version <= at_version` that covers `valid`.
 pub(crate) fn newest_event(
     reader: &dyn Reader,
     partition: &[u8],
@@ -97,8 +96,8 @@ pub(crate) fn newest_event(
     Ok(found)
 }
 
-/// The state of an element at (`valid`, `version`): the deciding put, or `None` when it does not
-/// exist there. `current` is its row in the current table, if it has one.
+/// Returns the put that decides the state of an element at (`valid`, `version`); `None` if the
+/// element does not exist there. `current` is its row in the current table, if there is one.
 pub(crate) fn resolve(
     reader: &dyn Reader,
     partition: &[u8],

@@ -1,5 +1,4 @@
-//! An element's states along valid time, without overlap, as they are known at one transaction
-//! time.
+//! An element's states along valid time, without overlap, at one transaction time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +10,12 @@ use super::events::visit_events_of;
 use crate::error::GraphError;
 use crate::write::{Side, decode_element, sides};
 
-/// A state of an element and the part of valid time in which its event decides.
+/// A state of an element, with a period in which its event decides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spell {
-    /// When it holds.
+    /// The period in which the state holds.
     pub period: Period,
-    /// The event that says so.
+    /// The commit version of the event that decides.
     pub version: CommitVersion,
     /// The state.
     pub element: Element,
@@ -25,16 +24,16 @@ pub struct Spell {
 /// Some of an element's states along valid time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// The states, ascending; where none is, the element does not exist.
+    /// The states, in ascending order. In gaps the element does not exist.
     pub spells: Vec<Spell>,
-    /// Where the next page starts, if there are more.
+    /// Where the next page starts, if there is one.
     pub next: Option<Instant>,
 }
 
 impl View {
-    /// The first `limit` states of `id` within `within`, as this view's transaction time shows
-    /// them. `looked` is called for each event; a break ends the work, and what is returned then is
-    /// of no use. Costs a step for each event.
+    /// Returns the first `limit` states of `id` within `within` at this view's transaction time.
+    /// `looked` is called for each event. After a break the result is incomplete and must not be
+    /// used. The cost is one step for each event.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -114,7 +113,7 @@ impl View {
             },
         )?;
         decoded?;
-        // One is missing only where the work was broken off.
+        // A content is missing only if `looked` broke.
         let spell = |span: &Span| {
             elements.get(&span.version).map(|element| Spell {
                 period: span.period,
@@ -127,7 +126,7 @@ impl View {
     }
 }
 
-/// A part of valid time in which one event decides.
+/// A period in which one event decides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) period: Period,
@@ -136,18 +135,17 @@ pub(crate) struct Span {
     pub(crate) is_state: bool,
 }
 
-/// The events of an element that count at a transaction time.
+/// The events of an element up to a transaction time.
 pub(crate) struct Events<'r> {
     pub(crate) reader: &'r dyn Reader,
     pub(crate) side: &'r Side,
-    /// The current row.
     pub(crate) row: Option<&'r [u8]>,
     pub(crate) newest: CommitVersion,
 }
 
 impl Events<'_> {
-    /// Which event decides where within `within`, ascending. Where none does, no event speaks of
-    /// it. `looked` is called for each event; a break ends the work.
+    /// Returns the periods within `within` and the event that decides in each, ascending. In a gap
+    /// no event applies. `looked` is called for each event, and a break ends the work.
     pub(crate) fn spans(
         &self,
         within: Period,
@@ -174,7 +172,7 @@ impl Events<'_> {
         Ok(spans)
     }
 
-    /// Shows the contents of the puts with these versions, newest first, until `visit` breaks.
+    /// Visits the contents of the puts with these versions, newest first, until `visit` breaks.
     pub(crate) fn visit_contents(
         &self,
         mut wanted: BTreeSet<CommitVersion>,
@@ -196,7 +194,7 @@ impl Events<'_> {
     }
 }
 
-/// The parts of valid time of which no event was seen that speaks of them, by their start.
+/// The parts of valid time for which no event was found yet, by their start.
 struct Open(BTreeMap<Instant, Instant>);
 
 impl Open {
@@ -204,7 +202,7 @@ impl Open {
         Self(BTreeMap::from([(within.from, within.to)]))
     }
 
-    /// Takes away what `period` covers, and shows it.
+    /// Removes the parts that `period` covers, and passes them to `taken`.
     fn take(&mut self, period: Period, mut taken: impl FnMut(Period)) {
         if period.from >= period.to {
             return;

@@ -20,8 +20,8 @@ use crate::index::Deriver;
 use crate::schema::Schema;
 use crate::write::decode_element;
 
-/// One committed state of a graph at one point of both times. Every read of a request goes through
-/// one view, so that the answers belong together.
+/// One committed state of a graph at one point of both times. All reads of a request use one view,
+/// so that its answer is consistent.
 #[derive(Clone)]
 pub struct View {
     reader: Arc<dyn Reader>,
@@ -29,9 +29,9 @@ pub struct View {
     deriver: Option<Arc<dyn Deriver>>,
     scope: TemporalScope,
     now: Instant,
-    /// The last commit, where its reads do not see one committed state.
+    /// The last commit, if the engine has no snapshots, so that reads may see newer commits.
     last: Option<CommitVersion>,
-    /// What bounds what it shows.
+    /// The access policy; `None` = all elements are visible.
     pub(super) guard: Option<Arc<Guard>>,
 }
 
@@ -55,35 +55,35 @@ impl View {
         }
     }
 
-    /// Whether all its reads see one committed state.
+    /// Whether all reads of this view see one committed state.
     pub(crate) fn is_one_state(&self) -> bool {
         self.last.is_none()
     }
 
-    /// The stored rows below this view.
+    /// The reader of the stored rows.
     #[must_use]
     pub fn reader(&self) -> &dyn Reader {
         &*self.reader
     }
 
-    /// The schema as it is now: the past is read with today's names.
+    /// The current schema: the past is read with today's names.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// What makes the entries of derived indexes.
+    /// The program that computes the entries of derived indexes.
     pub(crate) fn deriver(&self) -> Option<&dyn Deriver> {
         self.deriver.as_deref()
     }
 
-    /// The point of both times that was asked for.
+    /// The requested point of both times.
     #[must_use]
     pub const fn scope(&self) -> TemporalScope {
         self.scope
     }
 
-    /// The instant of valid time that this view shows.
+    /// The instant of valid time of this view.
     #[must_use]
     pub fn valid(&self) -> Instant {
         self.scope.valid.unwrap_or(self.now)
@@ -95,8 +95,7 @@ impl View {
         self.scope.transaction.unwrap_or(CommitVersion::MAX)
     }
 
-    /// The last commit that this view's committed state has, whatever the point of time that it
-    /// shows.
+    /// Returns the last commit in this view's committed state, whatever the view's point.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -107,11 +106,12 @@ impl View {
         }
     }
 
-    /// The same committed state at another point. A time that is `None` is this view's, and no
-    /// later commit is seen than this view sees.
+    /// The same committed state at another point. A time that is `None` is taken from this view,
+    /// and a later transaction time than this view's is reduced to this view's.
     pub(crate) fn moved_to(&self, at: TemporalScope) -> Self {
         let asked = at.transaction.filter(|asked| *asked < self.version());
-        // Where reads see newer commits, the last whole one bounds the past too.
+        // Without snapshots, reads see newer commits, so the last complete commit bounds the past,
+        // too.
         let within = asked.map(|asked| self.last.map_or(asked, |last| asked.min(last)));
         let scope = TemporalScope {
             valid: at.valid.or(self.scope.valid),
@@ -173,7 +173,7 @@ impl View {
         Ok(shown)
     }
 
-    /// The vertex of that id.
+    /// Reads the vertex with this id.
     ///
     /// # Errors
     /// As [`View::with_vertex`].
@@ -185,7 +185,7 @@ impl View {
         Ok(vertex.transpose()?)
     }
 
-    /// The edge of that id.
+    /// Reads the edge with this id.
     ///
     /// # Errors
     /// As [`View::with_vertex`].
@@ -197,12 +197,12 @@ impl View {
         Ok(edge.transpose()?)
     }
 
-    /// The state of an element, and the version of its row if it has one: both of one read.
-    /// `graph` is the graph's name, for refusals.
+    /// Reads the state of an element and the version of its row, if it has one, in one read.
+    /// `graph` is the graph's name, for error messages.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] when the row is newer than what the view shows,
-    /// [`ErrorKind::Denied`] when the state is not shown; as [`View::with_vertex`].
+    /// [`ErrorKind::Conflict`] when the row is newer than the view's transaction time,
+    /// [`ErrorKind::Denied`] when the state is not visible; as [`View::with_vertex`].
     pub(crate) fn state(
         &self,
         graph: &str,
@@ -215,7 +215,7 @@ impl View {
         };
         let row = self.reader.get(table, &partition, &clustering)?;
         let Some(row) = row else {
-            // Without snapshots it may have been removed since the view began.
+            // Without snapshots the row may have been removed since the view began.
             let (valid, version) = (self.valid(), self.version());
             let before = match self.is_one_state() {
                 true => None,
@@ -262,7 +262,7 @@ fn changed_meanwhile(id: &ElementId) -> GraphError {
     GraphError::new(ErrorKind::Conflict, message)
 }
 
-/// A point of both times together with what counts as now.
+/// A point of both times, together with the instant of now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point {
     pub(crate) scope: TemporalScope,
@@ -278,8 +278,8 @@ impl Point {
         self.scope.transaction.unwrap_or(CommitVersion::MAX)
     }
 
-    /// Whether a current row is the answer at this point without a look at the events;
-    /// `Some(false)` is never said of a row that another event might replace.
+    /// Whether a current row decides the state at this point without a look at the events. False
+    /// does not mean that the element does not exist.
     pub(crate) fn row_decides(self, header: &Header) -> bool {
         if self.scope.is_now() {
             return header.kind == RowKind::Put && header.until > self.now;
@@ -291,8 +291,8 @@ impl Point {
     }
 }
 
-/// Reads one element at a point of both times and hands its content to `found`; returns whether it
-/// exists there.
+/// Reads one element at a point of both times and passes its content to `found`. Returns whether
+/// the element exists there.
 pub(crate) fn read_element(
     reader: &dyn Reader,
     table: TableId,
@@ -319,14 +319,14 @@ pub(crate) fn read_element(
         },
     )?;
     let is_over = undecided.is_none() && !is_of_another_time;
-    // Of the present, a missing row says that the element does not exist.
+    // In the present, a missing row means that the element does not exist.
     if is_over && (exists || point.scope.is_now()) {
         return outcome;
     }
     let (valid, version) = (point.valid(), point.version());
     let Some(row) = undecided else {
-        // The newest event decides that covers the point; what it holds is not copied, as it may be
-        // long.
+        // The newest event that covers the point decides. Its content may be long, so it is not
+        // copied.
         let mut exists = false;
         scan_events(
             reader,

@@ -1,13 +1,13 @@
-//! A look-up of graphs for one serving thread, without touching what all threads share.
+//! A look-up of graphs for one serving thread that touches no shared memory that others write.
 //!
-//! Asking the registry takes its lock and counts references to the graph and to its schema. Each of
-//! those is a cache line that every request of every core writes, and at some hundred thousand
-//! requests a second the cores wait for each other's. A cache keeps the last answer and hands out
-//! references of its own. Two numbers that change seldom tell whether the answer still holds: how
-//! often graphs came or went, and the version of the graph's schema.
+//! A look-up in the registry takes its lock and counts references to the graph and its schema. Each
+//! of these is a cache line that every request of every core writes, and at some hundred thousand
+//! requests a second the cores wait for each other. A graph cache keeps the last result and hands
+//! out references of its own. Two numbers that rarely change show whether the result is still
+//! valid: how often graphs were replaced or removed, and the version of the graph's schema.
 //!
-//! A graph that is cleared or dropped is taken out of all caches at once, so that an idle thread
-//! does not keep it.
+//! A graph that is cleared or dropped is removed from all caches at once, so that no idle thread
+//! keeps it open.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::schema::Schema;
 
-/// A graph and its schema, as one request uses them.
+/// A graph and its schema, for one request.
 pub struct ServedGraph {
     /// The graph.
     pub graph: Arc<Graph>,
@@ -26,7 +26,7 @@ pub struct ServedGraph {
     pub schema: Arc<Schema>,
 }
 
-/// The look-up of one thread, see the module. Others may use it too, but then it is no faster than
+/// The cache of one thread; see the module. Other threads may use it, but then it is no faster than
 /// the registry.
 #[derive(Default)]
 pub struct GraphCache {
@@ -35,18 +35,18 @@ pub struct GraphCache {
 
 struct CachedGraph {
     name: Box<str>,
-    /// How often graphs had come or gone when the registry was asked.
+    /// The registry's count of changes at the time of the look-up.
     changes: u64,
     served: Arc<ServedGraph>,
 }
 
 impl GraphCache {
-    /// The graph of that name, with the schema as it is now.
+    /// Returns the graph with that name, with its current schema.
     ///
     /// # Errors
     /// As [`Registry::get`].
     pub fn get(&self, registry: &Registry, name: &str) -> Result<Arc<ServedGraph>, GraphError> {
-        // Before the look-up: what changes after it is noticed the next time.
+        // Read before the look-up, so that the next call notices a change after it.
         let changes = registry.changes();
         let mut kept = self.kept.lock();
         if let Some(kept) = &*kept
@@ -67,7 +67,7 @@ impl GraphCache {
         Ok(served)
     }
 
-    /// Forgets what is kept.
+    /// Empties the cache.
     pub(super) fn end(&self) {
         let kept = self.kept.lock().take();
         drop(kept);

@@ -1,12 +1,12 @@
-//! Which space is a graph's: making one, and distinguishing it from those that other servers make
-//! or have left.
+//! Which space is a graph's: creates a space, and distinguishes it from spaces that other servers
+//! create or have left behind.
 //!
-//! Where the engine is shared, listing the spaces and making one are two steps, and any server may
-//! do anything between them. So who makes a space takes its generation from the listing that said
-//! that there is none, makes sure that the space is nobody else's, and lists once more: of two
-//! servers that make one graph at once the later sees the space of the earlier and gives its own
-//! up, with the mark. Should it end before that, two spaces without a mark are left, and nothing
-//! was ever written to one of them: the other is the graph.
+//! On a shared engine, listing the spaces and creating one are two steps, and other servers may act
+//! between them. So a server takes the new generation from a listing without an unmarked space,
+//! checks that no other server has the new space, and lists again. If two servers create the same
+//! graph at once, the later one finds the space of the earlier one, and gives up its own by the
+//! drop mark. If it crashes before that, two spaces without a mark remain. One of them was never
+//! written to, so the other is the graph.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -22,21 +22,21 @@ use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::schema::{SchemaMode, put_mode};
 
-/// How often a graph is tried to be made that another server makes or removes at the same time, and
-/// how long between.
+/// How often the creation of a graph is tried while another server creates or removes it, and the
+/// time between two attempts.
 const CREATE_TRIES: u32 = 50;
 const CREATE_WAIT: Duration = Duration::from_millis(200);
 
-/// The spaces of one graph, as one listing has them.
+/// The spaces of one graph in one listing.
 struct Listed {
-    /// Those that are not known to have the mark, by generation.
+    /// The spaces that are not known to have the drop mark, by generation.
     unmarked: Vec<(u32, SpaceId)>,
     /// The generation after the newest of all.
     next: u32,
 }
 
 impl Registry {
-    /// All spaces of that graph, by generation.
+    /// Lists all spaces of a graph, by generation.
     fn all_of(&self, name: &str) -> Result<Vec<(u32, SpaceId)>, GraphError> {
         let mut all: Vec<(u32, SpaceId)> = Vec::new();
         for space in self.engine.spaces()? {
@@ -50,7 +50,7 @@ impl Registry {
         Ok(all)
     }
 
-    /// All spaces of that graph, oldest first.
+    /// Lists all spaces of a graph, oldest first.
     pub(super) fn spaces_of(&self, name: &str) -> Result<Vec<SpaceId>, GraphError> {
         let all = self.all_of(name)?.into_iter();
         Ok(all.map(|(_, space)| space).collect())
@@ -67,7 +67,7 @@ impl Registry {
         })
     }
 
-    /// The spaces of that graph without a known mark whose generations come after `generation`.
+    /// Lists the spaces of a graph that come after `generation` and have no known mark.
     pub(super) fn newer_than(
         &self,
         name: &str,
@@ -78,7 +78,7 @@ impl Registry {
         Ok(newer.map(|(_, space)| space).collect())
     }
 
-    /// Refuses a graph over the limit.
+    /// Returns an error if there are already as many graphs as allowed.
     pub(super) fn check_room(&self, name: &str) -> Result<(), GraphError> {
         let (graphs, most) = (self.names().len(), self.options.limits.graphs_max);
         if graphs < most {
@@ -90,8 +90,8 @@ impl Registry {
         Err(GraphError::new(ErrorKind::LimitExceeded, message))
     }
 
-    /// Makes a graph where others may make one of that name at the same time. Lets others have
-    /// `doomed` while it waits for them.
+    /// Creates a graph that other servers may be creating, too. Releases the lock of `doomed` while
+    /// it waits for them.
     pub(super) fn open_first(
         &self,
         name: &str,
@@ -116,10 +116,10 @@ impl Registry {
                 }
                 opened => return opened,
             }
-            // Two that have given up for each other must not go on in step.
+            // Two servers that have given up for each other must not retry at the same time.
             let wait = CREATE_WAIT + jitter(CREATE_WAIT);
             MutexGuard::unlocked(doomed, || std::thread::sleep(wait));
-            // What is made after everything was let go nobody would let go of.
+            // A graph that is created after [`Registry::close`] would never be closed.
             self.check_not_closed(name)?;
         }
         let mut error = another_is_at_it(name);
@@ -127,9 +127,8 @@ impl Registry {
         Err(error)
     }
 
-    /// Opens an empty space in the place of `old`. What failed changes have left is removed first,
-    /// so that there is never an older space without a mark than the graph's own; if it cannot be
-    /// removed, neither can this go on.
+    /// Opens an empty space in place of `old`. It first removes what failed changes left behind, so
+    /// that no unmarked space is older than the graph's own. If that cannot be removed, this fails.
     pub(super) fn open_next(
         &self,
         name: &str,
@@ -142,7 +141,7 @@ impl Registry {
         self.open_alone(name, (generation, mode), old, doomed)
     }
 
-    /// Makes the space of that generation, and gives it up if another server has made one
+    /// Creates the space of that generation, and gives it up if another server has created one
     /// meanwhile.
     fn open_alone(
         &self,
@@ -161,7 +160,7 @@ impl Registry {
         }
     }
 
-    /// Makes the space of that generation and opens it as an empty graph.
+    /// Creates the space of that generation and opens it as an empty graph.
     fn open_generation(
         &self,
         name: &str,
@@ -173,7 +172,7 @@ impl Registry {
             incarnation: String::new(),
         };
         let opened = match self.engine.open(&space.name, TABLES, true) {
-            // What another process makes of that name at the same time is not ours to remove.
+            // A space with that name that another process is creating must not be removed here.
             Err(error) if self.is_shared() => return Err(error.into()),
             opened => opened,
         };
@@ -184,7 +183,7 @@ impl Registry {
             }
             let graph = put_mode(&*opened, mode)
                 .and_then(|()| Graph::open(name, Arc::clone(&opened), &self.options));
-            // Nobody is to take what is left then for the graph.
+            // The space must not be taken for the graph.
             if graph.is_err() && self.is_shared() && mark_dropped(&*opened).is_ok() {
                 self.note_marked(space.clone(), doomed);
             }
@@ -205,8 +204,8 @@ impl Registry {
         }
     }
 
-    /// Refuses a space that another server has made since the spaces were listed: its graph, or one
-    /// that it has dropped.
+    /// Refuses a space that another server has created since the listing: a graph of that server,
+    /// or one that it has dropped.
     fn check_fresh(
         &self,
         name: &str,
@@ -223,8 +222,8 @@ impl Registry {
         Err(another_is_at_it(name))
     }
 
-    /// Whether a space that was just made is the only one of its graph without a mark, but for the
-    /// one whose place it takes.
+    /// Whether a new space is the only unmarked space of its graph, apart from the space that it
+    /// replaces.
     fn is_alone(&self, open: &Open, old: Option<&Open>) -> Result<bool, GraphError> {
         if !self.is_shared() {
             return Ok(true);
@@ -236,8 +235,8 @@ impl Registry {
         Ok(found == expected)
     }
 
-    /// Marks a space that was made in vain. Should that fail, whoever opens the graph next sees
-    /// that it is empty.
+    /// Marks a space that is not needed. If that fails, the server that opens the graph next finds
+    /// that the space is empty.
     pub(super) fn give_up(&self, open: Open, doomed: &mut Vec<Doomed>) {
         let space = open.space();
         match self.is_shared() {
@@ -252,12 +251,12 @@ impl Registry {
         self.reap(doomed);
     }
 
-    /// Opens a graph: its oldest space without a mark. Those that have one are doomed, and so are
-    /// others without: they are what a change left that did not come to its mark. `None` when all
-    /// have one.
+    /// Opens a graph: its oldest space without a drop mark. Marked spaces are removed later, and so
+    /// are the other unmarked ones, which come from changes that did not get to their mark. Returns
+    /// `None` if all spaces are marked.
     ///
-    /// Whether a damaged one has the mark is unknown. But nothing is written to
-    /// a space before all older ones have it; so if a newer one has content, that is the graph.
+    /// Whether a damaged space has the mark is unknown. But a space is written to only after all
+    /// older ones have the mark. So if a newer space has content, it is the graph.
     pub(super) fn open_oldest(
         &self,
         name: &str,
@@ -293,7 +292,7 @@ impl Registry {
                 doom(doomed, dropped.clone());
             }
             if self.is_shared() {
-                // A mark that the last leader sent and that comes late must not count any more.
+                // A mark that the last leader sent may arrive late, and must have no effect then.
                 unmark(&*opened)?;
             }
             found = Some(match found {
@@ -311,17 +310,17 @@ impl Registry {
         found.map(open).transpose()
     }
 
-    /// Opens a space, and looks whether it has the mark.
+    /// Opens a space and reads whether it has the drop mark.
     fn open_stored(&self, space: &SpaceId) -> Result<(Arc<dyn Space>, bool), KvError> {
-        // What another process has removed since it was listed must not come back as an empty
-        // graph.
+        // A space that another process has removed since the listing must not be created again as
+        // an empty graph.
         let opened = self.engine.open(&space.name, TABLES, !self.is_shared())?;
         let is_marked = is_marked(&*opened)?;
         Ok((opened, is_marked))
     }
 
-    /// Which of two spaces without a mark, both open here, is the graph. The other gets the mark:
-    /// nothing was ever written to it.
+    /// Returns which of two unmarked spaces, both open here, is the graph. The other one was never
+    /// written to, and gets the drop mark.
     fn choose(
         &self,
         name: &str,
@@ -347,11 +346,10 @@ impl Registry {
         Ok(kept)
     }
 
-    /// Marks a space that lies beside the graph's own, which is open here, so that it can be
-    /// removed.
+    /// Marks a space beside the graph's own, which is open here, so that it can be removed.
     ///
     /// # Errors
-    /// When another server has it open, or something was written to it.
+    /// When another server has it open, or it has content.
     pub(super) fn discard(
         &self,
         name: &str,
@@ -363,7 +361,7 @@ impl Registry {
                 return Err(another_is_at_it(name));
             }
             Err(error @ KvError::Unavailable { .. }) => {
-                // Unless it was removed since it was listed.
+                // It may have been removed since the listing.
                 return Err(match self.engine.spaces()?.contains(space) {
                     true => error.into(),
                     false => another_is_at_it(name),
@@ -384,8 +382,9 @@ impl Registry {
         Ok(())
     }
 
-    /// Removes what lies below a graph that is open here: what a server left that made the same
-    /// graph a little later, and ended before it saw so. Nobody may take that for the graph.
+    /// Removes older unmarked spaces of a graph that is open here. Another server created them
+    /// while it created the same graph, and crashed before it noticed. No server may take them for
+    /// the graph.
     pub(super) fn clear_below(&self, name: &str) -> Result<(), GraphError> {
         let Some(mut doomed) = self.doomed.try_lock() else {
             return Ok(());
@@ -399,7 +398,7 @@ impl Registry {
         for (generation, space) in self.listed(name)?.unmarked {
             if generation < open.generation {
                 match self.discard(name, &space, &mut doomed) {
-                    // It is looked at again as long as it is there.
+                    // It is tried again as long as the space exists.
                     Err(error) if error.kind == ErrorKind::Busy => {}
                     discarded => discarded?,
                 }
@@ -408,25 +407,25 @@ impl Registry {
         Ok(())
     }
 
-    /// Notes that a space has the mark, and is to be removed.
+    /// Records that a space has the drop mark and must be removed.
     pub(super) fn note_marked(&self, space: SpaceId, doomed: &mut Vec<Doomed>) {
         self.marked.lock().insert(space.clone());
         doom(doomed, space);
     }
 }
 
-/// What the engine said, if it was the engine.
+/// Returns the engine's error, if it is the cause.
 fn below(error: &GraphError) -> Option<&KvError> {
     let source = error.source.as_ref();
     source.and_then(|source| source.downcast_ref::<KvError>())
 }
 
-/// Whether an error says that a space is in use, which ends.
+/// Whether the error is that a space is in use, which is temporary.
 pub(super) fn is_in_use(error: &GraphError) -> bool {
     matches!(below(error), Some(KvError::InUse { .. }))
 }
 
-/// Whether an error says that a space is not there, or cannot be opened.
+/// Whether the error is that a space does not exist or cannot be opened.
 pub(super) fn is_unavailable(error: &GraphError) -> bool {
     matches!(below(error), Some(KvError::Unavailable { .. }))
 }
@@ -436,7 +435,8 @@ fn another_is_at_it(name: &str) -> GraphError {
     GraphError::new(ErrorKind::Busy, message)
 }
 
-/// Whether that is what an error says, rather than that the engine is away.
+/// Whether the error is that another server is changing the graph, and not that the engine is
+/// unavailable.
 fn says_another_is_at_it(error: &GraphError) -> bool {
     error.kind == ErrorKind::Busy && error.source.is_none()
 }
@@ -448,7 +448,7 @@ fn two_of(name: &str) -> GraphError {
     GraphError::new(ErrorKind::Storage, message)
 }
 
-/// A part of `most`, drawn by chance.
+/// Returns a random part of `most`.
 fn jitter(most: Duration) -> Duration {
     let drawn = RandomState::new().hash_one(0) % 1_000;
     most * u32::try_from(drawn).unwrap_or(0) / 1_000

@@ -8,7 +8,7 @@ use crate::error::GraphError;
 /// name.
 pub const GRAPH_NAME_BYTES_MAX: usize = 40;
 
-/// Refuses a name that no graph may have.
+/// Refuses a name that is not a valid graph name.
 pub(super) fn check_name(name: &str) -> Result<(), GraphError> {
     let letter_first = name.starts_with(|first: char| first.is_ascii_alphabetic());
     if letter_first && name.len() <= GRAPH_NAME_BYTES_MAX && is_space_name(name) {
@@ -26,7 +26,7 @@ pub(super) fn check_name(name: &str) -> Result<(), GraphError> {
     )))
 }
 
-/// The name of the space of that generation.
+/// Returns the name of the space of a generation.
 pub(super) fn space_name(graph: &str, generation: u32) -> String {
     if generation == 0 {
         graph.to_owned()
@@ -35,13 +35,13 @@ pub(super) fn space_name(graph: &str, generation: u32) -> String {
     }
 }
 
-/// The graph that a space of this name belongs to; `None` when it is not a graph's.
+/// Returns the graph to which the space with this name belongs; `None` if it belongs to none.
 #[must_use]
 pub fn graph_of_space(space: &str) -> Option<&str> {
     parse_space_name(space).map(|(graph, _)| graph)
 }
 
-/// Splits a space's name; `None` for one that is not a graph's.
+/// Splits a space's name into the graph's name and the generation; `None` if it is not a graph's.
 pub(super) fn parse_space_name(space: &str) -> Option<(&str, u32)> {
     let Some(rest) = space.strip_prefix('_') else {
         return Some((space, 0));

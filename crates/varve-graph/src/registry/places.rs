@@ -1,10 +1,10 @@
 //! Where the graphs of a shared engine are served: each has one leader, the server that has its
 //! space open.
 //!
-//! A graph is open here, or another server leads it, or nobody does; then the first server that
-//! looks takes it. What is open here is let go of when the engine says that it was lost to another
-//! server: whatever is remembered of it is worth nothing then. All of it is asked of the engine
-//! anew; what is kept here is only where to ask first.
+//! A graph is open here, or another server leads it, or no server does; then the first server that
+//! looks for it takes it. A graph that is open here is released when the engine reports that
+//! another server has taken it, since all cached state of it is then stale. Every decision is based
+//! on a new read from the engine. The state here is only a hint where to ask first.
 
 use std::sync::Arc;
 
@@ -16,34 +16,34 @@ use super::{Generations, Open, Registry, SYSTEM_GRAPH, not_found};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 
-/// Where a graph is served.
+/// Which server serves a graph.
 #[derive(Clone)]
 pub enum GraphLocation {
-    /// Here, and nobody else changes it.
+    /// This server; no other server changes the graph.
     Here(Arc<Graph>),
-    /// Here, but whether another server leads it by now is not known for the moment.
+    /// This server, but at the moment it cannot know whether another server has taken the lease.
     Suspended,
-    /// Another server leads it.
+    /// Another server.
     There(Leader),
-    /// Nobody is known to lead it. [`Registry::look`] takes it if so.
+    /// No server is known to lead the graph. [`Registry::look`] takes it if none does.
     Nobody,
     /// There is no such graph.
     Unknown,
 }
 
-/// What changed in who leads a graph, or in what is stored of it.
+/// A change of a graph's leader, or of its stored spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// This server has taken it.
+    /// This server has taken the graph.
     Leads {
-        /// How often it has been opened.
+        /// The number of times that the graph has been opened.
         term: u64,
     },
-    /// Another server has taken it from this one, or it has to be opened anew.
+    /// Another server has taken the graph from this one, or it must be opened again.
     Lost,
-    /// A space that it had cannot be removed for long; that is tried again.
+    /// An old space could repeatedly not be removed; the removal is tried again.
     NotRemoved {
-        /// Which one, how often it was tried, and why it failed.
+        /// The space, the number of attempts, and the error.
         detail: String,
     },
 }
@@ -61,15 +61,15 @@ impl std::fmt::Debug for GraphLocation {
 }
 
 impl Registry {
-    /// Whether other servers have the same graphs open in turn.
+    /// Whether several servers share the engine.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.engine.capabilities().shared
     }
 
-    /// Has `observer` notified of every [`Change`]; the first one stays.
+    /// Registers `observer` for every [`Change`]; only the first call has an effect.
     pub fn observe(&self, observer: impl Fn(&str, Change) + Send + Sync + 'static) {
-        // A second one has nothing to say: the first is notified of all.
+        // A second observer is ignored.
         let _ = self.observer.set(Box::new(observer));
     }
 
@@ -79,7 +79,7 @@ impl Registry {
         }
     }
 
-    /// Where that graph is served, as far as is known here.
+    /// Returns where a graph is served, as far as this server knows.
     #[must_use]
     pub fn place(&self, name: &str) -> GraphLocation {
         if name == SYSTEM_GRAPH {
@@ -99,11 +99,11 @@ impl Registry {
         }
     }
 
-    /// Asks where that graph is served, and takes it if nobody leads it. Blocks.
+    /// Reads from the engine where a graph is served, and takes it if no server leads it. Blocks.
     ///
     /// # Errors
-    /// When it cannot be asked or opened. What could not be opened is not tried again here, but
-    /// with [`Registry::tend`].
+    /// When the engine cannot be read, or the graph cannot be opened. A graph that could not be
+    /// opened before is not tried again here, only by [`Registry::tend`].
     pub fn look(&self, name: &str) -> Result<GraphLocation, GraphError> {
         if name == SYSTEM_GRAPH {
             return self.look_at_system(false);
@@ -117,7 +117,7 @@ impl Registry {
             Err(error) => Some(self.leader_unknown(name, known, error, false)?),
             Ok(place) => place,
         };
-        // Where somebody has it, this server perhaps, waiting helps, whatever became of earlier
+        // If a server has it open, perhaps this one, waiting helps, whatever the result of earlier
         // attempts.
         if place.is_none()
             && let Some(error) = self.cannot_be_opened(name)
@@ -127,9 +127,9 @@ impl Registry {
         place.map_or_else(|| self.lead(name), Ok)
     }
 
-    /// Looks at all graphs: learns of those that other servers have made, dropped or taken over,
-    /// lets go of what is lost, and takes what nobody leads. What fails with one is reported, with
-    /// the graph's name.
+    /// Checks all graphs: adds those that other servers have created, removes those that they have
+    /// dropped or taken over, and takes those without a leader. Each error is reported with the
+    /// graph's name.
     pub fn tend(&self, report: &dyn Fn(&str, &GraphError)) {
         let stored = match self.generations() {
             Ok(stored) => stored,
@@ -162,8 +162,8 @@ impl Registry {
         }
     }
 
-    /// The first look at all graphs. What others lead, or have just left, is no failure; nor is one
-    /// that cannot be opened, which is reported with the first round of tending.
+    /// The first check of all graphs. A graph that another server leads or has just released is no
+    /// error. Nor is a graph that cannot be opened; the first [`Registry::tend`] reports it.
     pub(super) fn look_at_all(&self) -> Result<(), GraphError> {
         for (name, generations) in self.generations()? {
             match self.look_again(&name, &generations) {
@@ -174,8 +174,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Learns who leads a graph, and takes it if nobody does, unless it could not be opened not
-    /// long ago.
+    /// Reads who leads a graph, and takes it if no server does, unless it could not be opened a
+    /// short time ago.
     pub(super) fn look_again(
         &self,
         name: &str,
@@ -203,7 +203,7 @@ impl Registry {
         self.unopened.keep_only(|name| stored.contains_key(name));
     }
 
-    /// Asks who leads a graph that is stored in these spaces. `None` when it may be taken.
+    /// Reads who leads a graph with these spaces. Returns `None` if it may be taken.
     fn led_by(
         &self,
         name: &str,
@@ -215,13 +215,13 @@ impl Registry {
             self.unopened.forget(name);
             return Ok(Some(GraphLocation::Unknown));
         }
-        // Nobody who looks may take what lies below a graph that another leads: that one is to
-        // remove it.
+        // An older space of a graph that another server leads must not be taken: the leader removes
+        // it.
         for (_, space) in generations {
             match self.engine.leader(&space.name)? {
                 Some(leader) if leader.is_self || leader.address.is_empty() => {
-                    // This server is opening it, or one before it at the same place had it, and its
-                    // time is not over yet.
+                    // This server is opening the space, or a previous process at the same address
+                    // had it and its lease has not expired yet.
                     return Ok(Some(self.followed_by(name, None)));
                 }
                 Some(leader) => return Ok(Some(self.followed_by(name, Some(leader)))),
@@ -231,8 +231,8 @@ impl Registry {
         Ok(None)
     }
 
-    /// The leader of a graph that was stored in these spaces is unknown: the graph cannot be
-    /// opened, unless waiting is enough. Noted `anew`, or only if nothing is known yet.
+    /// Handles an error of reading a graph's leader: the graph cannot be opened, unless the error
+    /// is temporary. The error is recorded if `anew` is true or none is known.
     fn leader_unknown(
         &self,
         name: &str,
@@ -243,7 +243,7 @@ impl Registry {
         if is_for_good(&error) {
             let stored = self.generations()?;
             let place = self.followed_by(name, None);
-            // What was removed since it was listed is not there, and that is no failure.
+            // A space that was removed since the listing is no error.
             if stored.get(name).map(Vec::as_slice) != Some(generations) {
                 return Ok(place);
             }
@@ -254,16 +254,16 @@ impl Registry {
         }
         match error.kind == ErrorKind::Elsewhere || is_in_use(&error) {
             true => Ok(self.followed_by(name, None)),
-            // The cluster is away, and what is known of others stands.
+            // The cluster is unavailable; what is known about other servers stays.
             false => Err(error),
         }
     }
 
-    /// Notes who leads a graph that is not open here.
+    /// Records the leader of a graph that is not open here.
     fn followed_by(&self, name: &str, leader: Option<Leader>) -> GraphLocation {
         let mut followed = self.followed.write();
         if self.graphs.read().contains_key(name) {
-            // It was opened here meanwhile.
+            // The graph was opened here meanwhile.
             drop(followed);
             return self.place(name);
         }
@@ -271,10 +271,10 @@ impl Registry {
         leader.map_or(GraphLocation::Nobody, GraphLocation::There)
     }
 
-    /// Opens a graph that nobody leads.
+    /// Opens a graph that no server leads.
     fn lead(&self, name: &str) -> Result<GraphLocation, GraphError> {
-        // Whoever opens, makes or drops a graph may take a while; who asks meanwhile asks again. A
-        // server that stops takes none.
+        // The lock is held while a graph is opened, created or dropped, which may take long; then
+        // the caller tries again later. A server that is stopping takes no graph.
         let doomed = self.doomed.try_lock();
         let Some(mut doomed) = doomed.filter(|_| !self.is_closed()) else {
             return Ok(self.followed_by(name, None));
@@ -299,13 +299,13 @@ impl Registry {
                 self.followed.write().remove(name);
                 GraphLocation::Unknown
             }
-            // Another was faster, or somebody still uses what was lost.
+            // Another server was faster, or the lost space is still in use.
             Err(error) if error.kind == ErrorKind::Elsewhere || is_in_use(&error) => {
                 self.followed_by(name, None)
             }
             Err(error) => {
                 let place = self.followed_by(name, None);
-                // What was removed since it was listed is not there, and that is no failure.
+                // A space that was removed since the listing is no error.
                 if !is_unavailable(&error) || self.generations()?.get(name) == Some(&generations) {
                     return Err(self.note_unopened(name, error));
                 }
@@ -316,7 +316,7 @@ impl Registry {
         Ok(place)
     }
 
-    /// Lets a graph go that another server has taken.
+    /// Releases a graph that another server has taken.
     fn let_go_if_lost(&self, name: &str) {
         let is_lost = |open: &Open| open.graph.space().lease().leadership == Leadership::Lost;
         if !self.graphs.read().get(name).is_some_and(is_lost) {
@@ -335,10 +335,10 @@ impl Registry {
         open.graph.tasks().stop();
     }
 
-    /// Makes that graph if there is none of the name, wherever it is led then.
+    /// Creates a graph if there is none with that name on any server.
     ///
     /// # Errors
-    /// As [`Registry::create`], but for [`ErrorKind::Existed`].
+    /// As [`Registry::create`], except [`ErrorKind::Existed`].
     pub fn ensure(&self, name: &str) -> Result<(), GraphError> {
         if !matches!(self.place(name), GraphLocation::Unknown) {
             return Ok(());
@@ -349,7 +349,7 @@ impl Registry {
         }
     }
 
-    /// Why there is no graph of that name here.
+    /// Returns the error for a graph that is not open here.
     pub(super) fn not_open(&self, name: &str) -> GraphError {
         let leader = match self.followed.read().get(name) {
             None => return not_found(name),

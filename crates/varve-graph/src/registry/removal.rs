@@ -1,9 +1,9 @@
-//! Which spaces are to be removed, and their removal.
+//! Which spaces must be removed, and their removal.
 //!
-//! Where the engine is shared, another server may have removed a space since it was looked at, and
-//! made one of the same name, which is a graph with all its data. So what is to be removed is a
-//! [`SpaceId`], not a name; it is removed for good reason only: it has the mark, which never goes,
-//! or the graph is open here in an older space without one.
+//! On a shared engine, another server may have removed a space meanwhile and created one with the
+//! same name, which is a graph with all its data. So a space to remove is known by its [`SpaceId`],
+//! not by its name. It is removed only if it has the drop mark, which is permanent, or if the graph
+//! is open here in an older space without a mark.
 
 use varve_encoding::tables::{COUNTER, META, TABLES};
 use varve_kv::{Batch, Durability, Flow, KvError, ReaderExt, Row, Space, SpaceId, TableId};
@@ -11,38 +11,39 @@ use varve_kv::{Batch, Durability, Flow, KvError, ReaderExt, Row, Space, SpaceId,
 use super::{Change, Registry, parse_space_name};
 use crate::error::GraphError;
 
-/// Partition of settings in the `meta` table.
+/// Partition key of settings in the `meta` table.
 const SETTINGS: &[u8] = b"s";
-/// Clustering of the mark that a space is to be removed.
+/// Clustering key of the drop mark.
 const DROPPED: &[u8] = b"dropped";
-/// So often a space may still be in use before that is reported, and again at twice as often.
+/// How many failed removals of a space that is in use are ignored before one is reported. Later
+/// reports come each time the number has doubled.
 const IN_USE_REPORTED: u32 = 8;
 
-/// A space that is to be removed.
+/// A space to be removed.
 #[derive(Debug)]
 pub(super) struct Doomed {
     space: SpaceId,
-    /// How often removing it was refused.
+    /// How often its removal failed.
     refusals: u32,
 }
 
 impl Registry {
-    /// Removes the doomed spaces that nobody uses any more. What cannot be removed stays, and is
-    /// tried again with the next call.
+    /// Removes the doomed spaces that are no longer in use. The others stay, and the next call
+    /// tries again.
     pub(super) fn reap(&self, doomed: &mut Vec<Doomed>) {
         self.reap_telling(doomed, &mut |_, _| {});
     }
 
-    /// As [`Registry::reap`]; `failed` is called for each space that could not be removed for
-    /// another reason than that somebody uses it.
+    /// As [`Registry::reap`]; `failed` is called for each space that could not be removed although
+    /// it is not in use.
     fn reap_telling(&self, doomed: &mut Vec<Doomed>, failed: &mut dyn FnMut(&SpaceId, KvError)) {
         doomed.retain_mut(|doomed| {
             let space = &doomed.space;
             if self.is_shared() && !self.marked.lock().contains(space) {
-                // Whoever opens the graph next decides.
+                // The server that opens the graph next decides.
                 return false;
             }
-            // Without one it was not opened, and nobody else makes any.
+            // A space without an incarnation was never opened, and no other process creates spaces.
             let incarnation = Some(&*space.incarnation).filter(|it| !it.is_empty());
             let removed = self.engine.drop_space(&space.name, incarnation);
             let Err(error) = removed else {
@@ -62,9 +63,8 @@ impl Registry {
         });
     }
 
-    /// Tries again to remove what could not be removed. Does nothing where the engine is shared:
-    /// there
-    /// [`Registry::tend`] does it.
+    /// Tries again to remove spaces. Does nothing if the engine is shared: [`Registry::tend`] then
+    /// does it.
     pub fn retry_removals(&self) {
         if self.is_shared() {
             return;
@@ -74,8 +74,8 @@ impl Registry {
         }
     }
 
-    /// As [`Registry::reap`], after a change of `name` that is stored: where spaces are removed
-    /// later by whoever sees them, it did not fail because that cannot be done now.
+    /// As [`Registry::reap`], after a stored change of `name`. On a shared engine a failed removal
+    /// is no error, since any server removes the space later.
     pub(super) fn reap_changed(
         &self,
         name: &str,
@@ -93,8 +93,8 @@ impl Registry {
         })
     }
 
-    /// Removes a graph that cannot be opened, so cannot get the mark: the newest space first, so
-    /// that after a crash no space of a failed clear is taken for the graph.
+    /// Removes a graph that cannot be opened, and so cannot get the drop mark. The newest space is
+    /// removed first, so that after a crash no space of a failed clear is taken for the graph.
     pub(super) fn drop_unopened(
         &self,
         name: &str,
@@ -111,8 +111,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Reports a space that cannot be removed: at once, unless somebody still uses it, and again
-    /// whenever it was refused twice as often.
+    /// Reports a space that cannot be removed: at once, unless it is still in use, and again each
+    /// time the number of failures has doubled.
     fn report_refusal(&self, doomed: &Doomed, in_use: bool, error: &KvError) {
         let refusals = doomed.refusals;
         let too_few = in_use && refusals < IN_USE_REPORTED;
@@ -128,9 +128,9 @@ impl Registry {
         self.changed(name, Change::NotRemoved { detail });
     }
 
-    /// Removes what failed changes have left, before a graph gets its mark or a new space. Where
-    /// other servers may have left something too, that is looked for; as long as a space without
-    /// the mark is there the graph cannot be changed: that space would be taken for the graph.
+    /// Removes what failed changes left behind, before a graph gets its drop mark or a new space.
+    /// On a shared engine it also looks for what other servers left. As long as another unmarked
+    /// space exists, the graph cannot be changed, since that space would be taken for the graph.
     pub(super) fn clear_the_way(
         &self,
         name: &str,
@@ -138,12 +138,13 @@ impl Registry {
     ) -> Result<(), GraphError> {
         let held = self.graphs.read().get(name).cloned();
         if let Some(held) = held.filter(|_| self.is_shared()) {
-            // Before the listing: what comes to be a space meanwhile is in that.
+            // Done before the listing, so that the listing contains every space that this
+            // completes.
             self.engine.clear_begun(&|space| is_of(name, space))?;
             let newer = self.newer_than(name, held.generation)?;
             if !newer.is_empty() {
-                // A mark of which it is not known whether it is stored must not count once they are
-                // gone.
+                // A mark whose write has an unknown outcome must have no effect once these spaces
+                // are gone.
                 unmark(&**held.graph.space())?;
             }
             for space in newer {
@@ -160,38 +161,38 @@ impl Registry {
     }
 }
 
-/// Whether a space is that graph's.
+/// Whether a space belongs to a graph.
 fn is_of(name: &str, space: &str) -> bool {
     parse_space_name(space).is_some_and(|(graph, _)| graph == name)
 }
 
-/// Adds a space to those that are to be removed.
+/// Adds a space to those that must be removed.
 pub(super) fn doom(doomed: &mut Vec<Doomed>, space: SpaceId) {
     if !doomed.iter().any(|known| known.space == space) {
         doomed.push(Doomed { space, refusals: 0 });
     }
 }
 
-/// Whether a space has the mark that it is to be removed.
+/// Whether a space has the drop mark.
 pub(super) fn is_marked(space: &dyn Space) -> Result<bool, KvError> {
     Ok(space.get(META, SETTINGS, DROPPED)?.is_some())
 }
 
-/// Marks a space as one to be removed, so that it does not come back after a crash.
+/// Puts the drop mark into a space, so that the space is not the graph after a crash.
 pub(super) fn mark_dropped(space: &dyn Space) -> Result<(), GraphError> {
     let mut mark = Batch::new();
     mark.put(META, SETTINGS, DROPPED, b"");
     Ok(space.write(&mark, Durability::Sync)?)
 }
 
-/// Makes sure that a space without the mark does not get it from a write of before that comes late.
+/// Ensures that a delayed write does not put the drop mark into a space later.
 pub(super) fn unmark(space: &dyn Space) -> Result<(), GraphError> {
     let mut mark = Batch::new();
     mark.delete(META, SETTINGS, DROPPED);
     Ok(space.write(&mark, Durability::Sync)?)
 }
 
-/// Whether anything was ever stored in a space but numbers that opening it may write.
+/// Whether a space has any content beside the settings and counters that opening it may write.
 pub(super) fn has_content(space: &dyn Space) -> Result<bool, KvError> {
     for number in 0..TABLES.len() {
         let table = TableId(u8::try_from(number).expect("there are few tables"));
@@ -247,8 +248,8 @@ mod tests {
         graph.space().get(META, b"v", b"x").unwrap().is_some()
     }
 
-    /// Two servers: the second one has seen the mark of a graph that the first one has removed
-    /// since, and made again.
+    /// Two servers: the second has seen the drop mark of a graph that the first has since removed
+    /// and created again.
     fn with_a_name_that_came_again() -> (Arc<SharedMemory>, Registry, Registry) {
         let shared = SharedMemory::new();
         let (a, b) = (server(&shared, "a"), server(&shared, "b"));

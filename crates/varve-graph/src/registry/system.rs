@@ -1,7 +1,7 @@
-//! The system graph: what belongs to the server itself, such as its users.
+//! The system graph: the server's own data, such as its users.
 //!
-//! It lies beside the other graphs, in a space whose name no graph can have. So no listing has it,
-//! nobody clears or drops it, and no request can name it.
+//! Its space has a name that no graph can have. So no listing contains it, no request can clear or
+//! drop it, and no request can name it.
 
 use std::sync::Arc;
 
@@ -19,43 +19,43 @@ use crate::graph::{Graph, GraphOptions};
 /// The name of the system graph, and of its space.
 pub const SYSTEM_GRAPH: &str = "_system";
 
-/// The system graph as far as this server knows.
+/// The state of the system graph on this server.
 #[derive(Default)]
 pub(super) struct SystemGraph {
     place: RwLock<SystemPlace>,
-    /// Held by whoever looks for it.
+    /// Held while a thread looks for it.
     looking: Mutex<()>,
 }
 
 #[derive(Default)]
 enum SystemPlace {
-    /// It has not been asked for, or there is none.
+    /// No request has needed it yet, or it does not exist.
     #[default]
     Unknown,
-    /// This server has it.
+    /// This server leads it.
     Open(Arc<Graph>),
     /// Another server leads it.
     Led(Leader),
-    /// Nobody is known to lead it.
+    /// No server is known to lead it.
     Nobody,
 }
 
 impl SystemGraph {
     fn set(&self, place: SystemPlace) {
         let before = std::mem::replace(&mut *self.place.write(), place);
-        // A graph may take a while to close, and nobody must wait for that.
+        // Closing a graph may take long, and other threads must not wait for that.
         drop(before);
     }
 
-    /// Lets it go: it closes when its last user has let it go.
+    /// Releases it; it closes when its last user has released it.
     pub(super) fn close(&self) {
         self.set(SystemPlace::Unknown);
     }
 }
 
 impl Registry {
-    /// The system graph, if there is one and no other server leads it. Its commits are acknowledged
-    /// when they are on stable storage, whatever those of other graphs are.
+    /// Returns the system graph, if it exists and no other server leads it. Its commits are
+    /// acknowledged when they are on stable storage, whatever the durability of other graphs.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -66,10 +66,10 @@ impl Registry {
         })
     }
 
-    /// The system graph, made if there is none.
+    /// Returns the system graph, and creates it if there is none.
     ///
     /// # Errors
-    /// [`ErrorKind::Elsewhere`] when another server leads it; when it cannot be opened or made.
+    /// [`ErrorKind::Elsewhere`] when another server leads it; when it cannot be opened or created.
     pub fn make_system(&self) -> Result<Arc<Graph>, GraphError> {
         let elsewhere = |detail: String| Err(GraphError::new(ErrorKind::Elsewhere, detail));
         match self.look_at_system(true)? {
@@ -82,7 +82,7 @@ impl Registry {
         }
     }
 
-    /// Where the system graph is served, as far as is known here.
+    /// Returns where the system graph is served, as far as this server knows.
     pub(super) fn system_place(&self) -> GraphLocation {
         match &*self.system.place.read() {
             SystemPlace::Unknown => GraphLocation::Unknown,
@@ -96,13 +96,13 @@ impl Registry {
         }
     }
 
-    /// Asks where the system graph is served, and takes it if nobody leads it. Blocks. While the
-    /// engine cannot be asked, what is known of other servers stands.
+    /// Reads from the engine where the system graph is served, and takes it if no server leads it.
+    /// Blocks. While the engine cannot be read, what is known about other servers stays.
     ///
     /// # Errors
-    /// When it cannot be asked, opened or made.
+    /// When the engine cannot be read, or the graph cannot be opened or created.
     pub fn look_at_system(&self, create: bool) -> Result<GraphLocation, GraphError> {
-        // Whoever looks may wait for a cluster; who asks meanwhile asks again.
+        // Another thread is looking and may wait for a cluster; this caller tries again later.
         let Some(_alone) = self.system.looking.try_lock() else {
             return Ok(self.system_place());
         };
@@ -125,7 +125,7 @@ impl Registry {
 
     fn find_system(&self, create: bool) -> Result<SystemPlace, GraphError> {
         match self.engine.leader(SYSTEM_GRAPH)? {
-            // Its time is not over yet, or this server is opening it.
+            // Its lease has not expired yet, or this server is opening it.
             Some(leader) if leader.is_self || leader.address.is_empty() => {
                 return Ok(SystemPlace::Nobody);
             }
@@ -135,7 +135,7 @@ impl Registry {
         let opened = self.engine.open(SYSTEM_GRAPH, TABLES, create);
         let space = match opened.map_err(GraphError::from) {
             Ok(space) => space,
-            // Another was faster, or somebody still uses what was lost.
+            // Another server was faster, or the lost space is still in use.
             Err(error)
                 if self.is_shared()
                     && (error.kind == ErrorKind::Elsewhere || is_in_use(&error)) =>
@@ -159,7 +159,7 @@ impl Registry {
         Ok(SystemPlace::Open(graph))
     }
 
-    /// Looks who leads the system graph, where users of this server have asked for it.
+    /// Reads who leads the system graph, if a request to this server has needed it.
     pub(super) fn tend_system(&self) -> Result<(), GraphError> {
         match self.system_place() {
             GraphLocation::Unknown => Ok(()),
@@ -172,7 +172,7 @@ impl Registry {
         Ok(spaces.iter().any(|space| space.name == SYSTEM_GRAPH))
     }
 
-    /// The names of all graphs and of the system graph, if there is one.
+    /// The names of all graphs, and of the system graph if it exists.
     ///
     /// # Errors
     /// When the system graph cannot be opened.
@@ -182,7 +182,8 @@ impl Registry {
         Ok(names)
     }
 
-    /// The graph of that name, which may be the system graph's: for backups and verification.
+    /// Returns the graph with that name, which may be the system graph: for backups and
+    /// verification.
     ///
     /// # Errors
     /// As [`Registry::get`].

@@ -1,4 +1,4 @@
-//! The thread that looks after the graphs of a shared engine: see [`Registry::tend`].
+//! The thread that calls [`Registry::tend`] at intervals.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -15,18 +15,18 @@ struct Signal {
     changed: Condvar,
 }
 
-/// The thread. Dropping it stops it after the graph that it is at.
+/// The tending thread. Dropping it stops the thread after the current round.
 pub struct Tending {
     signal: Arc<Signal>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Tending {
-    /// Starts the thread, which looks at all graphs `every` so often. `report` gets the failures,
-    /// with the graph's name; they are tried again.
+    /// Starts the thread, which checks all graphs at each interval `every`. `report` is called with
+    /// each error and the graph's name; failed operations are tried again.
     ///
     /// # Errors
-    /// When no thread can be had.
+    /// When the thread cannot be started.
     pub fn start(
         registry: Arc<Registry>,
         every: Duration,
@@ -49,7 +49,7 @@ impl Tending {
 }
 
 impl Signal {
-    /// Waits; returns whether to go on.
+    /// Waits for `time` or the stop signal. Returns whether to continue.
     fn waits(&self, time: Duration) -> bool {
         let mut stop = self.stop.lock();
         if !*stop {
@@ -64,7 +64,7 @@ impl Drop for Tending {
         *self.signal.stop.lock() = true;
         self.signal.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It answers for its own panics.
+            // A panic of the thread has already been reported.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What a registry promises about its graphs, at starts and through failures.
+//! Guarantees of the registry about its graphs, at starts and after failures.
 
 use super::*;
 use varve_encoding::tables::{META, TABLES};
@@ -112,7 +112,7 @@ fn a_clear_that_is_asked_for_twice_clears_once() {
     put(&registry.create("g").unwrap());
     let new = registry.clear_generation("g", 0).unwrap();
     put(&new);
-    // The second caller asked before the first one's clear was done.
+    // The second caller called before the first one's clear was done.
     let same = registry.clear_generation("g", 0).unwrap();
     assert!(Arc::ptr_eq(&new, &same) && holds_data(&same));
     drop((new, same));
@@ -191,7 +191,7 @@ fn a_dropped_space_that_cannot_be_removed_stops_no_graph() {
     faults.fail_removal("old", Fault::ReadOnly);
     let error = registry.drop_graph("old").expect_err("its files stay");
     assert_eq!(error.kind, ErrorKind::OutcomeUnknown);
-    // Neither other graphs nor a new one of its name.
+    // It affects neither other graphs nor a new graph with its name.
     registry.clear("g").unwrap();
     put(&registry.get("g").unwrap());
     registry.create("old").unwrap();
@@ -225,7 +225,7 @@ fn a_damaged_dropped_space_hides_no_graph() {
     registry.clear("g").err().expect("the old files stay");
     drop(registry);
     faults.fail_opening("g", Fault::Corruption);
-    // Its space may be that of a clear that failed.
+    // Its space may come from a failed clear.
     let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
     assert!(registry.get("g").is_err());
     assert_eq!(registry.unopened().len(), 1);
@@ -256,7 +256,7 @@ fn a_graph_that_cannot_be_opened_can_be_dropped() {
     drop(registry);
     drop(engine.open("_1_bad", TABLES, true).unwrap());
     faults.fail_opening("bad", Fault::Corruption);
-    // The log of an earlier build cannot be converted.
+    // For example, the log of an earlier version cannot be converted.
     faults.fail_opening("full", Fault::DiskFull);
     let registry = Registry::open(Arc::clone(&engine), options).unwrap();
     assert_eq!(registry.open_names(), ["good"]);

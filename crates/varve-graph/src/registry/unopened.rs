@@ -1,11 +1,11 @@
-//! Graphs that could not be opened, for a reason that waiting does not end: what is stored is
-//! damaged, a newer version has written it, or a cluster refuses what has to be done first, or
-//! refuses to say who leads it.
+//! Graphs that could not be opened for a permanent reason: the stored data are damaged, or a newer
+//! version has written them, or a cluster refuses a necessary operation, or refuses to report the
+//! leader.
 //!
-//! The others are served. Requests about such a graph fail at once. Where the engine is shared, the
-//! thread that tends the graphs tries again, ever more seldom, since whoever mends it mends it from
-//! outside; another server that can open it leads it as any other graph. An embedded engine has it
-//! tried again with the next start, and lets it be dropped.
+//! Other graphs are served. Requests for such a graph fail at once. On a shared engine the tending
+//! thread tries again at growing intervals, since the cause is repaired from outside; another
+//! server that can open the graph leads it like any other. On an embedded engine the next start
+//! tries again, and the graph can be dropped.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ use parking_lot::RwLock;
 use super::Registry;
 use crate::error::{ErrorKind, GraphError};
 
-/// Most rounds of tending between two attempts: about a minute.
+/// The most rounds of tending between two attempts: about a minute.
 const ROUNDS_BETWEEN_MAX: u32 = 127;
 
-/// Why a graph could not be opened, and when that is tried again.
+/// Why a graph could not be opened, and when the next attempt is due.
 #[derive(Debug)]
 struct Unopened {
     reason: String,
-    /// Rounds of tending from one attempt to the next.
+    /// Rounds of tending between two attempts.
     rounds: u32,
-    /// Those that are left.
+    /// Rounds until the next attempt.
     left: u32,
-    /// The term in which another server had it when that was looked at last.
+    /// The term of another server's lease at the last check.
     led: Option<u64>,
 }
 
@@ -48,8 +48,9 @@ impl UnopenedGraphs {
         graphs.insert(name.to_owned(), noted);
     }
 
-    /// Another server has it. Forgotten once that lasts: one that only tries to open it has it for
-    /// a moment, too, and two servers that cannot must not spur each other on.
+    /// Records that another server has the graph open. The entry is removed at the second check
+    /// with the same term: a server that only tries to open the graph has it for a moment, too, and
+    /// two servers that cannot open it must not trigger each other.
     pub(super) fn is_led(&self, name: &str, term: u64) {
         if !self.0.read().contains_key(name) {
             return;
@@ -61,19 +62,19 @@ impl UnopenedGraphs {
         }
     }
 
-    /// It is open here, or gone.
+    /// Removes a graph that is open here or does not exist any more.
     pub(super) fn forget(&self, name: &str) {
         if self.0.read().contains_key(name) {
             self.0.write().remove(name);
         }
     }
 
-    /// Forgets those that `are_there` does not say.
+    /// Removes the graphs for which `are_there` returns false.
     pub(super) fn keep_only(&self, are_there: impl Fn(&str) -> bool) {
         self.0.write().retain(|name, _| are_there(name));
     }
 
-    /// Counts one round of tending; whether the graph is left alone in it.
+    /// Counts one round of tending. Returns whether the graph is not tried in this round.
     pub(super) fn rests(&self, name: &str) -> bool {
         let mut graphs = self.0.write();
         let Some(known) = graphs.get_mut(name).filter(|known| known.left > 0) else {
@@ -98,32 +99,32 @@ impl UnopenedGraphs {
 }
 
 impl Registry {
-    /// The graphs that cannot be opened here, by name, each with the reason. Reasons may name
-    /// files.
+    /// The graphs that cannot be opened here, by name, each with the reason. Reasons may contain
+    /// file names.
     #[must_use]
     pub fn unopened(&self) -> Vec<(String, String)> {
         self.unopened.all()
     }
 
-    /// Why that graph cannot be opened here, if that is why nobody leads it.
+    /// Returns the reason why a graph cannot be opened here, if no server leads it for that reason.
     #[must_use]
     pub fn why_unopened(&self, name: &str) -> Option<String> {
         self.unopened.reason(name)
     }
 
-    /// What is answered about a graph that cannot be opened.
+    /// Returns the error for a request to a graph that cannot be opened.
     pub(super) fn cannot_be_opened(&self, name: &str) -> Option<GraphError> {
         let reason = self.why_unopened(name)?;
         let reason = match self.is_shared() {
             true => reason.as_str(),
-            // The reason of an embedded engine names files, which is for the log.
+            // The reasons of an embedded engine contain file names; these belong into the log only.
             false => "see the server's log (VRV-STORAGE)",
         };
         let message = format!("Graph '{name}' cannot be opened: {reason}");
         Some(GraphError::new(ErrorKind::Storage, message))
     }
 
-    /// What is reported of a failure to open a graph: noted, unless waiting is enough.
+    /// Records a permanent error of opening a graph. Returns the error to report.
     pub(super) fn note_unopened(&self, name: &str, error: GraphError) -> GraphError {
         if !is_for_good(&error) {
             return error;
@@ -133,7 +134,7 @@ impl Registry {
     }
 }
 
-/// Whether waiting does not end what an error says.
+/// Whether an error is permanent.
 pub(super) fn is_for_good(error: &GraphError) -> bool {
     !matches!(
         error.kind,

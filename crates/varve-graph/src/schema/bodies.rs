@@ -1,5 +1,5 @@
-//! The schema's side of task bodies: status changes around the element work, which the caller
-//! supplies.
+//! The schema's part of task bodies: status changes before and after the work on elements, which
+//! the caller supplies.
 
 use std::sync::{Arc, Weak};
 
@@ -8,12 +8,12 @@ use super::{property_key, removal};
 use crate::tasks::{Subject, TaskBodies, TaskProgress, TaskSpec, TaskType};
 use crate::{ErrorKind, GraphError};
 
-/// Runs schema tasks: changes statuses before and after, and has the work on elements and index
-/// entries done by the inner bodies. Jobs are passed on as they are.
+/// Runs schema tasks: changes statuses before and after, and lets the inner bodies do the work on
+/// elements and index entries. Jobs are passed on unchanged.
 ///
-/// The inner bodies see `rebuild_index` with the index labels CREATING or REBUILDING, and
-/// `remove_schema` with the label and its index labels DELETING, so that no new writes use them;
-/// requests that began before keep the schema they began with.
+/// During `rebuild_index` the index labels are CREATING or REBUILDING; during `remove_schema` the
+/// label and its index labels are DELETING, so that no new writes use them. Requests that began
+/// earlier use the schema with which they began.
 pub struct SchemaBodies {
     catalogue: Weak<Catalogue>,
     elements: Arc<dyn TaskBodies>,
@@ -60,7 +60,7 @@ impl SchemaBodies {
                 Ok(result)
             }
             Err(error) => {
-                // A graph that is being closed goes on with the task at its next opening.
+                // A graph that is being closed continues the task when it is opened again.
                 if progress.is_cancelled() || !progress.should_end() {
                     catalogue.change(|draft| {
                         removal::end_rebuild(draft, subject, false);
@@ -102,7 +102,7 @@ impl TaskBodies for SchemaBodies {
         match (task.task_type, task.subject) {
             (TaskType::RebuildIndex, Some(subject)) => self.rebuild(subject, task, progress),
             (TaskType::RemoveSchema, Some(subject)) => self.remove(subject, task, progress),
-            // Its index label is complete: no vertex has a value yet.
+            // The index label is complete from the start, since no vertex has a value yet.
             (TaskType::CreateOlap, _) => Ok(String::new()),
             (TaskType::RemoveOlap, Some(subject)) => {
                 self.elements.run(task, progress)?;
@@ -117,8 +117,8 @@ impl TaskBodies for SchemaBodies {
 
     fn abandoned(&self, task: &TaskSpec) {
         if let (Some(subject), Ok(catalogue)) = (task.subject, self.catalogue()) {
-            // If this cannot be stored the status stays as it is; the element can be rebuilt or
-            // removed again.
+            // If this cannot be stored, the status stays as it is. The element can then be rebuilt
+            // or removed again.
             let _ = catalogue.change(|draft| match task.task_type {
                 TaskType::RebuildIndex => {
                     removal::end_rebuild(draft, subject, false);

@@ -1,4 +1,4 @@
-//! The catalogue: the one place where a graph's schema changes.
+//! The catalogue, through which all changes of a graph's schema go.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -26,14 +26,14 @@ use crate::changes::note_schema;
 use crate::tasks::{TaskId, Tasks};
 use crate::{ErrorKind, GraphError};
 
-/// The tables that a schema lives in.
+/// The tables of a schema.
 #[derive(Debug, Clone, Copy)]
 pub struct SchemaTables {
     /// Records: partition kind (1 byte), clustering id (4 bytes big endian).
     pub schema: TableId,
-    /// The last id given of each kind: partition kind, empty clustering, 8 bytes big endian.
+    /// The last id assigned in each kind: partition kind, empty clustering, 8 bytes big endian.
     pub counter: TableId,
-    /// Settings, the schema's mode among them.
+    /// Settings, including the schema's mode.
     pub meta: TableId,
 }
 
@@ -47,12 +47,12 @@ impl Default for SchemaTables {
     }
 }
 
-/// The schema of one graph: answers look-ups from an immutable snapshot and applies changes one at
-/// a time.
+/// The schema of one graph: look-ups read an immutable snapshot, and changes are applied one at a
+/// time.
 ///
 /// A change is stored durably, together with the tasks that complete it, before it becomes visible.
-/// A crash in between makes it visible at the next opening; a change that could not be stored never
-/// becomes visible.
+/// After a crash in between, it is visible when the graph is opened again. A change that could not
+/// be stored never becomes visible.
 pub struct Catalogue {
     space: Arc<dyn Space>,
     tables: SchemaTables,
@@ -60,20 +60,20 @@ pub struct Catalogue {
     clock: Arc<dyn Clock>,
     tasks: Arc<Tasks>,
     current: ArcSwap<Schema>,
-    /// The version of `current`, or for a moment of the one before.
+    /// The version of `current`; for a moment during a change, the previous version.
     version: AtomicU64,
-    /// Held by whoever changes the schema.
+    /// The last assigned ids; its lock serializes changes of the schema.
     last_ids: Mutex<LastIds>,
     mode: Mutex<GraphMode>,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
-    /// Lists changes, where the graph keeps them.
+    /// Lists changes, if the graph records changes.
     lister: OnceLock<Box<Lister>>,
     /// Changed elements that could not be listed yet.
     unlisted: Mutex<Vec<(SchemaKind, u32)>>,
 }
 
-/// Lists changed elements; says whether that is done.
+/// Lists changed elements. Returns whether it succeeded.
 pub(crate) type Lister = dyn Fn(&[(SchemaKind, u32)]) -> bool + Send + Sync;
 
 impl std::fmt::Debug for Catalogue {
@@ -127,20 +127,20 @@ impl Catalogue {
         })
     }
 
-    /// Has `lister` list every change before it becomes visible. Only the first call counts.
+    /// Registers `lister` to list every change before the change becomes visible. Only the first
+    /// call has an effect.
     pub(crate) fn list_by(&self, lister: Box<Lister>) {
         let _ = self.lister.set(lister);
     }
 
-    /// The schema as it is now. Costs one atomic increment; a request should ask once and keep the
-    /// answer.
+    /// Returns the current schema. This costs one atomic increment, so a request should call it
+    /// once and keep the result.
     #[must_use]
     pub fn current(&self) -> Arc<Schema> {
         self.current.load_full()
     }
 
-    /// The version of the schema as it is now: whether one that was asked for before is still the
-    /// newest.
+    /// Returns the version of the current schema, to check whether a snapshot is still the newest.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
@@ -152,27 +152,27 @@ impl Catalogue {
         &self.tasks
     }
 
-    /// What the graph expects of writers.
+    /// Returns how the graph treats writes.
     #[must_use]
     pub fn mode(&self) -> GraphMode {
         *self.mode.lock()
     }
 
-    /// Sets what the graph expects of writers. In mode LOADING tasks wait.
+    /// Sets how the graph treats writes. In mode LOADING tasks wait.
     pub fn set_mode(&self, mode: GraphMode) {
         *self.mode.lock() = mode;
         self.tasks.set_paused(mode == GraphMode::Loading);
     }
 
-    /// Which properties queries see.
+    /// Returns which properties are visible to queries.
     #[must_use]
     pub fn read_mode(&self) -> ReadMode {
         self.current.load().read_mode()
     }
 
-    /// Sets which properties queries see.
+    /// Sets which properties are visible to queries.
     pub fn set_read_mode(&self, mode: ReadMode) {
-        // Changes of the schema wait meanwhile.
+        // The lock blocks changes of the schema.
         let _changes = self.last_ids.lock();
         let mut schema = Schema::clone(&self.current.load());
         schema.set_read_mode(mode);
@@ -182,8 +182,8 @@ impl Catalogue {
         self.version.store(version, Ordering::Release);
     }
 
-    /// Applies one change: `apply` makes the draft, which is then stored and published. Nothing
-    /// happens when `apply` fails or changes nothing.
+    /// Applies one change: `apply` makes the draft, which is then stored and published. If `apply`
+    /// fails or changes nothing, nothing is stored.
     pub(super) fn change<T>(
         &self,
         apply: impl FnOnce(&mut Draft<'_>) -> Result<T, GraphError>,
@@ -191,7 +191,7 @@ impl Catalogue {
         self.change_by(None, apply)
     }
 
-    /// The same; the tasks that come with the change belong to `owner`.
+    /// As [`Catalogue::change`]; the tasks of the change belong to `owner`.
     pub(super) fn change_by<T>(
         &self,
         owner: Option<&str>,
@@ -227,7 +227,8 @@ impl Catalogue {
         self.space.write(&draft.batch, Durability::Sync)?;
         fail_point::SCHEMA_STORED.pass();
         if let Some(list) = lister {
-            // Changes that could not be listed stay in the note; the next change lists them too.
+            // Changes that could not be listed stay in `unlisted`, and the next change lists them,
+            // too.
             *unlisted = match list(&draft.changed) {
                 true => Vec::new(),
                 false => std::mem::take(&mut draft.changed),
@@ -239,7 +240,7 @@ impl Catalogue {
         let version = draft.schema.version();
         self.current.store(Arc::new(draft.schema));
         self.version.store(version, Ordering::Release);
-        // After publishing: a task must find what it is about.
+        // After the publication, since a task must find the element that it is about.
         if let Some(submission) = draft.submission {
             fail_point::SCHEMA_CHANGED.pass();
             submission.commit();
@@ -251,7 +252,7 @@ impl Catalogue {
     /// Creates a property key.
     ///
     /// # Errors
-    /// When a rule is broken or the change cannot be stored. So for every change below.
+    /// When a rule is violated or the change cannot be stored. This holds for every change below.
     pub fn create_property_key(
         &self,
         new: NewPropertyKey,
@@ -262,8 +263,8 @@ impl Catalogue {
     /// Changes a property key's user data.
     ///
     /// # Errors
-    /// As [`Catalogue::create_property_key`]; [`ErrorKind::NotFound`] when there is none of that
-    /// name.
+    /// As [`Catalogue::create_property_key`]; [`ErrorKind::NotFound`] when there is no key with
+    /// that name.
     pub fn change_property_key(
         &self,
         action: Action,
@@ -272,7 +273,7 @@ impl Catalogue {
         self.change(|draft| property_key::change(draft, action, change))
     }
 
-    /// Clears the values of a property key of offline analysis.
+    /// Clears the values of an OLAP property key.
     ///
     /// # Errors
     /// As [`Catalogue::change_property_key`].
@@ -296,8 +297,8 @@ impl Catalogue {
         self.change(|draft| vertex_label::create(draft, new))
     }
 
-    /// Creates what is not there yet, all at once: property keys, then vertex labels, then edge
-    /// labels.
+    /// Creates the elements that do not exist yet, in one change: property keys, then vertex
+    /// labels, then edge labels.
     ///
     /// # Errors
     /// As [`Catalogue::create_property_key`].
@@ -324,9 +325,9 @@ impl Catalogue {
         })
     }
 
-    /// The schema with everything of `used` in it. What is missing is made, is stored before this
-    /// returns, and stays even if the data that needs it is never committed. Asking again costs
-    /// look-ups only.
+    /// Returns a schema that contains everything in `used`. Missing labels and keys are created and
+    /// stored before this returns, and stay even if the data that needs them is never committed. If
+    /// nothing is missing, the cost is some look-ups.
     ///
     /// A key has the type of its first value. A value of another type turns it into a key of type
     /// OBJECT, which takes any value; no row is rewritten.
@@ -346,7 +347,8 @@ impl Catalogue {
         Ok(self.current())
     }
 
-    /// Sets how many labels and keys the graph may have for more to be made on first use.
+    /// Sets the most labels and keys that the graph may have for further ones to be created on
+    /// first use.
     pub fn set_open_schema_max(&self, max: usize) {
         self.open_schema_max.store(max, Ordering::Relaxed);
     }
@@ -383,7 +385,7 @@ impl Catalogue {
         self.change(|draft| edge_label::change(draft, action, change))
     }
 
-    /// Creates an index label. Existing elements are indexed by the task that comes with it.
+    /// Creates an index label. The task that comes with it indexes existing elements.
     ///
     /// # Errors
     /// As [`Catalogue::create_property_key`].
@@ -432,11 +434,11 @@ impl Catalogue {
         self.change(|draft| removal::request(draft, SchemaKind::IndexLabel, name))
     }
 
-    /// Rebuilds, by a task, an index label, or all those of a vertex or edge label.
+    /// Rebuilds, by a task, an index label or all index labels of a vertex or edge label.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of that name, [`ErrorKind::InvalidArgument`] for
-    /// a property key.
+    /// [`ErrorKind::NotFound`] when there is no element with that name,
+    /// [`ErrorKind::InvalidArgument`] for a property key.
     pub fn rebuild(&self, kind: SchemaKind, name: &str) -> Result<TaskId, GraphError> {
         self.change(|draft| removal::rebuild(draft, kind, name))
     }
@@ -463,7 +465,7 @@ fn read_last_id(
         .ok_or_else(|| damaged(&format!("the counter of {} ids", kind.readable())))
 }
 
-/// Reads every record of a kind into a snapshot; returns the greatest id.
+/// Reads every record of a kind into a snapshot. Returns the greatest id.
 fn load<T: Record>(
     space: &dyn Space,
     tables: SchemaTables,

@@ -6,11 +6,11 @@ use varve_model::{Datum, PropertyKey};
 
 use crate::GraphError;
 
-/// The value that elements without the property show, `None` when the key declares none.
+/// Returns the value of elements without the property; `None` if the key declares no default.
 ///
 /// # Errors
 /// [`crate::ErrorKind::InvalidArgument`] when the declared default does not fit the key's data type
-/// and cardinality. Keys that were created or changed by the catalogue never give an error.
+/// and cardinality. This never happens for keys that the catalogue created or changed.
 pub fn default_value(key: &PropertyKey) -> Result<Option<Value>, GraphError> {
     let Some(datum) = key.user_data.get(DEFAULT_VALUE) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! A change of the schema in the making: the new snapshot, the batch that stores it, and the tasks
-//! that come with it.
+//! A change of the schema that is being prepared: the new snapshot, the batch that stores it, and
+//! the tasks that come with it.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use super::snapshot::Schema;
 use crate::tasks::{NewTask, Submission, TaskId, Tasks};
 use crate::{ErrorKind, GraphError};
 
-/// The last id given of each kind.
+/// The last assigned id of each kind.
 pub(super) type LastIds = [u32; SchemaKind::ALL.len()];
 
 /// Clustering key of the last id of a kind in the `counter` table, whose partition is the kind.
 pub(super) const LAST_ID: &[u8] = b"";
 
-/// One change in the making. Rules read [`Draft::schema`] and call [`Draft::put`]; nothing is
-/// visible before the batch is stored.
+/// One change that is being prepared. The rules read [`Draft::schema`] and call [`Draft::put`].
+/// Nothing is visible before the batch is stored.
 pub(super) struct Draft<'a> {
     pub(super) schema: Schema,
     pub(super) batch: Batch,
-    /// The elements that it puts.
+    /// The elements that the change puts.
     pub(super) changed: Vec<(SchemaKind, u32)>,
     pub(super) last_ids: LastIds,
     pub(super) submission: Option<Submission<'a>>,
-    /// Whose its tasks are.
+    /// The owner of the change's tasks.
     pub(super) owner: Option<&'a str>,
     pub(super) now: Instant,
     pub(super) mode: GraphMode,
@@ -40,7 +40,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Checks an id that a request gives, before anything else is looked at.
+    /// Checks an id that a request gives, before all other checks.
     pub(super) fn check_given_id(
         &self,
         kind: SchemaKind,
@@ -64,7 +64,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The id of a new element: the given one in mode RESTORING, the next one otherwise.
+    /// Returns the id of a new element: in mode RESTORING the given one, else the next one.
     pub(super) fn new_id<T: SchemaElement>(
         &mut self,
         given: Option<i64>,
@@ -107,7 +107,7 @@ impl Draft<'_> {
         element.place(&mut self.schema)
     }
 
-    /// Puts an element with another status; does nothing when it has it already.
+    /// Puts an element with another status. Does nothing if the element already has it.
     pub(super) fn set_status<T: Record>(&mut self, element: &Arc<T>, status: SchemaStatus) {
         if element.status() != status {
             let mut changed = T::clone(element);
@@ -125,8 +125,8 @@ impl Draft<'_> {
     }
 }
 
-/// What becomes of a create request whose name is taken: the existing element if the request says
-/// that is fine and asks for the same, an error otherwise.
+/// Handles a create request whose name is taken. Returns the existing element if its definition is
+/// the same and the request accepts that; else an error.
 pub(super) fn existing<T: SchemaElement>(
     found: Option<&Arc<T>>,
     check_exist: bool,

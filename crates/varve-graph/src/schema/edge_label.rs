@@ -17,7 +17,6 @@ use super::snapshot::Schema;
 use super::user_data;
 use crate::{ErrorKind, GraphError};
 
-/// Creates an edge label.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewEdgeLabel,
@@ -25,7 +24,7 @@ pub(super) fn create(
     draft.check_given_id(SchemaKind::EdgeLabel, new.id)?;
     refuse_repeats("sort keys", &new.sort_keys)?;
     let links = links(&new)?;
-    // A label that an open graph made on first use, of its dump.
+    // In a dump, a label that an open graph created on first use.
     let links_any = draft.schema.is_open()
         && draft.mode == GraphMode::Restoring
         && new.label_type == EdgeLabelType::Normal
@@ -98,7 +97,7 @@ fn check_nullable(schema: &Schema, new: &NewEdgeLabel) -> Result<(), GraphError>
     label::check_nullable(schema, before, &new.properties, &new.nullable_keys, fixed)
 }
 
-/// The pairs of label names that a request links, distinct. Half a pair counts as none.
+/// Returns the distinct pairs of label names that a request links. Half a pair is ignored.
 fn links(new: &NewEdgeLabel) -> Result<Vec<(&str, &str)>, GraphError> {
     let mut links: Vec<(&str, &str)> = Vec::new();
     if let (Some(source), Some(target)) = (&new.source, &new.target) {
@@ -113,7 +112,7 @@ fn links(new: &NewEdgeLabel) -> Result<Vec<(&str, &str)>, GraphError> {
     Ok(links)
 }
 
-/// The parent of a SUB label.
+/// Returns the parent of a SUB label. Refuses a label of another type that names a parent.
 fn parent(schema: &Schema, new: &NewEdgeLabel) -> Result<Option<EdgeLabelId>, GraphError> {
     if new.label_type != EdgeLabelType::Sub {
         return match &new.parent {
@@ -217,7 +216,8 @@ fn check_sort_keys(schema: &Schema, new: &NewEdgeLabel) -> Result<Vec<PropertyKe
     key_list(schema, &new.sort_keys)
 }
 
-/// All SUB labels of one parent have the same sort keys, so that their edges sort together.
+/// Checks that all SUB labels of one parent have the same sort keys, so that their edges sort
+/// together.
 fn check_siblings(
     schema: &Schema,
     parent: EdgeLabelId,
@@ -236,7 +236,7 @@ fn check_siblings(
     )))
 }
 
-/// An edge may not outlive the time to live of the vertices it links.
+/// Checks that the edges of a label cannot outlive the vertices that it links.
 fn check_ttl(schema: &Schema, label: &EdgeLabel) -> Result<(), GraphError> {
     let ends = label
         .link
@@ -254,7 +254,7 @@ fn check_ttl(schema: &Schema, label: &EdgeLabel) -> Result<(), GraphError> {
     )))
 }
 
-/// Checks every edge label at a vertex label whose time to live changed.
+/// Checks every edge label that links a vertex label whose time to live has changed.
 pub(super) fn check_ttl_at(schema: &Schema, changed: VertexLabelId) -> Result<(), GraphError> {
     let touches = |label: &&Arc<EdgeLabel>| {
         label
@@ -289,7 +289,6 @@ fn is_same(
         && same_members(&old.nullable_keys, &key_set(schema, &new.nullable_keys)?))
 }
 
-/// Changes an edge label.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,

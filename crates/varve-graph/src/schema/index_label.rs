@@ -22,12 +22,12 @@ struct Base<'a> {
     kind: SchemaKind,
     name: &'a str,
     properties: &'a [PropertyKeyId],
-    /// Empty unless the ids of the label come from them.
+    /// The primary keys of the label; empty unless they make its ids.
     primary_keys: &'a [PropertyKeyId],
 }
 
-/// Creates an index label, removes those that it makes superfluous, and has existing elements
-/// indexed.
+/// Creates an index label, removes those that it makes superfluous, and adds the task that indexes
+/// existing elements.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewIndexLabel,
@@ -120,7 +120,7 @@ fn is_same(schema: &Schema, old: &IndexLabel, new: &NewIndexLabel) -> Result<boo
         && super::label::same_members(&old.fields, &fields))
 }
 
-/// Checks that the fields can be indexed as asked, and resolves them.
+/// Checks that the fields can have an index of this type, and resolves them.
 fn check_fields(
     schema: &Schema,
     base: &Base<'_>,
@@ -253,8 +253,8 @@ fn one_field(which: &str, keys: &[Arc<PropertyKey>]) -> GraphError {
     ))
 }
 
-/// An index whose fields include every primary key finds one vertex at most: its id does that
-/// without an index.
+/// Refuses an index whose fields include every primary key: it would find at most one vertex, which
+/// its id finds without an index.
 fn check_primary_keys(
     schema: &Schema,
     base: &Base<'_>,
@@ -278,7 +278,7 @@ fn check_primary_keys(
     )))
 }
 
-/// Whether none of the fields orders along a line, so that a range on them means nothing.
+/// Whether no field has a data type with an order, so that a range on the fields is meaningless.
 fn no_line(schema: &Schema, fields: &[PropertyKeyId]) -> bool {
     fields.iter().all(|id| {
         schema
@@ -287,7 +287,7 @@ fn no_line(schema: &Schema, fields: &[PropertyKeyId]) -> bool {
     })
 }
 
-/// Refuses an index label that an existing one answers for already.
+/// Refuses an index label if an existing one already serves the same conditions.
 fn check_repeated(
     schema: &Schema,
     base: &Base<'_>,
@@ -326,7 +326,7 @@ fn check_repeated(
     )))
 }
 
-/// The name of an index type as messages show it: range indexes are distinguished by the width of
+/// Returns the name of an index type in messages: range indexes are distinguished by the width of
 /// their values.
 fn exact_name(schema: &Schema, index_type: IndexType, fields: &[PropertyKeyId]) -> &'static str {
     let data_type = fields
@@ -342,8 +342,8 @@ fn exact_name(schema: &Schema, index_type: IndexType, fields: &[PropertyKeyId]) 
     }
 }
 
-/// The index labels that a new one makes superfluous: of the same or a weaker type, on a prefix of
-/// its fields; for UNIQUE, those whose fields include all of its own.
+/// Returns the index labels that a new one makes superfluous: those of the same or a weaker type on
+/// a prefix of its fields; for UNIQUE, those whose fields include all of its own.
 fn superseded(
     schema: &Schema,
     base: IndexBase,
@@ -377,7 +377,6 @@ fn superseded(
         .collect()
 }
 
-/// Changes an index label's user data.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,

@@ -1,4 +1,4 @@
-//! The four kinds of schema elements and what the catalogue needs to know of each.
+//! The four kinds of schema elements, and the interface that the catalogue needs of each.
 
 use varve_model::schema::SchemaStatus;
 use varve_model::{
@@ -20,8 +20,7 @@ pub enum SchemaKind {
 }
 
 impl SchemaKind {
-    /// Every kind, in the order in which records refer to each other: a kind refers to earlier ones
-    /// only.
+    /// Every kind, in an order such that the records of a kind refer to earlier kinds only.
     pub const ALL: [Self; 4] = [
         Self::PropertyKey,
         Self::VertexLabel,
@@ -58,13 +57,13 @@ impl SchemaKind {
         self as u8
     }
 
-    /// The kind of a stored byte.
+    /// Returns the kind of a stored byte.
     #[must_use]
     pub fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.byte() == byte)
     }
 
-    /// The error for a name in a path that no element of this kind has.
+    /// Returns the error for a name in a path if no element of this kind has it.
     #[must_use]
     pub fn not_found(self, name: &str) -> GraphError {
         GraphError::not_found(format!(
@@ -73,13 +72,13 @@ impl SchemaKind {
         ))
     }
 
-    /// The error for a name in a body or query that no usable element of this kind has.
+    /// Returns the error for a name in a body or query if no usable element of this kind has it.
     #[must_use]
     pub fn undefined(self, name: &str) -> GraphError {
         GraphError::invalid(format!("Undefined {}: '{name}'", self.readable()))
     }
 
-    /// The error for a change of an element that is not there.
+    /// Returns the error for a change of an element that does not exist.
     #[must_use]
     pub fn not_updatable(self, name: &str) -> GraphError {
         GraphError::not_found(format!(
@@ -96,16 +95,16 @@ impl SchemaKind {
     }
 }
 
-/// What all schema elements have in common.
+/// The common interface of all schema elements.
 pub trait SchemaElement: Clone + Send + Sync + 'static {
-    /// The id's own type.
+    /// The type of the id.
     type Id: Copy;
-    /// Which kind it is.
+    /// The kind of the element.
     const KIND: SchemaKind;
 
     /// The id.
     fn id(&self) -> Self::Id;
-    /// The id as the number it is, unique within the kind.
+    /// The id as a number, unique within the kind.
     fn number(&self) -> u32;
     /// The number of an id.
     fn number_of(id: Self::Id) -> u32;
@@ -113,12 +112,12 @@ pub trait SchemaElement: Clone + Send + Sync + 'static {
     fn name(&self) -> &str;
     /// The status.
     fn status(&self) -> SchemaStatus;
-    /// The status, to change it.
+    /// The status, mutable.
     fn status_mut(&mut self) -> &mut SchemaStatus;
     /// Free-form members.
     fn user_data(&self) -> &Datum;
 
-    /// Whether lists and look-ups by name show it.
+    /// Whether the element is visible in lists and look-ups by name.
     fn is_visible(&self) -> bool {
         self.status() != SchemaStatus::Removed
     }
@@ -131,7 +130,7 @@ pub trait SchemaElement: Clone + Send + Sync + 'static {
         )
     }
 
-    /// `name(id=1)`, as some messages name it.
+    /// `name(id=1)`, the form in some messages.
     fn tagged(&self) -> String {
         format!("{}(id={})", self.name(), self.number())
     }

@@ -12,8 +12,8 @@ use super::snapshot::Schema;
 use super::user_data;
 use crate::{ErrorKind, GraphError};
 
-/// Ids of named property keys, ascending and distinct, as labels keep their properties and nullable
-/// keys.
+/// Returns the ids of named property keys, ascending and distinct, as labels store their properties
+/// and nullable keys.
 pub(super) fn key_set(schema: &Schema, names: &[String]) -> Result<Vec<PropertyKeyId>, GraphError> {
     let mut ids = key_list(schema, names)?;
     ids.sort_unstable();
@@ -21,7 +21,7 @@ pub(super) fn key_set(schema: &Schema, names: &[String]) -> Result<Vec<PropertyK
     Ok(ids)
 }
 
-/// Ids of named property keys in their order.
+/// Returns the ids of named property keys in their order.
 pub(super) fn key_list(
     schema: &Schema,
     names: &[String],
@@ -30,18 +30,18 @@ pub(super) fn key_list(
     ids.map(|key| key.map(|key| key.id)).collect()
 }
 
-/// Whether two lists hold the same ids, in whatever order.
+/// Whether two lists have the same ids, in any order.
 pub(super) fn same_members(one: &[PropertyKeyId], other: &[PropertyKeyId]) -> bool {
     one.len() == other.len() && one.iter().all(|id| other.contains(id))
 }
 
-/// What a label has before a change; nothing for a new one.
+/// The state of a label before a change; empty for a new label.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Before<'a> {
     pub(super) properties: &'a [PropertyKeyId],
 }
 
-/// The properties that tell elements of a label apart, and how messages call them.
+/// The properties that identify elements of a label, and their name in messages.
 #[derive(Clone, Copy)]
 pub(super) struct Fixed<'a> {
     pub(super) kind: SchemaKind,
@@ -51,7 +51,7 @@ pub(super) struct Fixed<'a> {
     pub(super) keys: &'a [String],
 }
 
-/// Checks nullable keys against the properties before and after.
+/// Checks nullable keys against the properties before and after the change.
 pub(super) fn check_nullable(
     schema: &Schema,
     before: Before<'_>,
@@ -87,7 +87,7 @@ pub(super) fn check_nullable(
     Ok(())
 }
 
-/// A label's time to live as it is, or as a request wants it.
+/// A label's time to live, current or requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ttl {
     pub(super) millis: i64,
@@ -161,7 +161,6 @@ pub(super) struct Changeable<'a> {
 }
 
 impl Changeable<'_> {
-    /// Applies a change.
     pub(super) fn apply(
         self,
         schema: &Schema,
@@ -266,14 +265,14 @@ impl Changeable<'_> {
     }
 }
 
-/// Adds ids to an ascending list that has them once each.
+/// Adds ids to an ascending list without duplicates.
 fn merge(into: &mut Vec<PropertyKeyId>, more: &[PropertyKeyId]) {
     into.extend_from_slice(more);
     into.sort_unstable();
     into.dedup();
 }
 
-/// Refuses to change a member that is fixed.
+/// Refuses to change a member that cannot be changed.
 pub(super) fn refuse_change<T: SchemaElement>(
     given: bool,
     what: &str,

@@ -1,19 +1,18 @@
-//! Modes of a graph: who makes its schema, what it expects of writers, and whether offline analysis
-//! results are read.
+//! Modes of a graph: how its schema is made, how it treats writes, and which properties queries
+//! see.
 
 use std::fmt;
 
-/// What a graph expects of those who write to it. Kept in memory: a graph opens in
-/// [`GraphMode::None`].
+/// How a graph treats writes. It is not stored: a graph opens in [`GraphMode::None`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GraphMode {
-    /// Normal service: the server gives schema ids and automatic vertex ids.
+    /// Normal service: the server assigns schema ids and automatic vertex ids.
     #[default]
     None,
-    /// A backup is being restored: schema ids and automatic vertex ids must be given.
+    /// A backup is being restored: requests must give schema ids and automatic vertex ids.
     Restoring,
-    /// Data of another graph is being merged: automatic vertex ids must be given, schema ids must
-    /// not.
+    /// Data of another graph is being merged: requests must give automatic vertex ids, and must not
+    /// give schema ids.
     Merging,
     /// Bulk loading: tasks wait.
     Loading,
@@ -34,13 +33,13 @@ impl GraphMode {
         }
     }
 
-    /// The mode of that upper-case name.
+    /// Returns the mode with that upper-case name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Whether a vertex of id strategy AUTOMATIC must come with its id.
+    /// Whether a request must give the id of a vertex with id strategy AUTOMATIC.
     #[must_use]
     pub const fn wants_vertex_ids(self) -> bool {
         matches!(self, Self::Restoring | Self::Merging)
@@ -53,15 +52,16 @@ impl fmt::Display for GraphMode {
     }
 }
 
-/// Which properties queries see. Kept in memory: a graph opens in [`ReadMode::OltpOnly`].
+/// Which properties are visible to queries. It is not stored: a graph opens in
+/// [`ReadMode::OltpOnly`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadMode {
-    /// All of them.
+    /// All properties.
     All,
-    /// Those written by transactions.
+    /// Properties that transactions write.
     #[default]
     OltpOnly,
-    /// Those written by offline analysis.
+    /// Properties that offline analysis writes (OLAP).
     OlapOnly,
 }
 
@@ -79,7 +79,7 @@ impl ReadMode {
         }
     }
 
-    /// The read mode of that upper-case name.
+    /// Returns the read mode with that upper-case name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
@@ -92,13 +92,13 @@ impl fmt::Display for ReadMode {
     }
 }
 
-/// Who makes the schema of a graph. Chosen when the graph is made, and stored with it.
+/// How the schema of a graph is made. It is chosen when the graph is created, and stored with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SchemaMode {
     /// Clients declare labels and keys before they use them.
     #[default]
     Declared,
-    /// Labels and keys may also be made on first use ([`super::Catalogue::ensure`]).
+    /// Labels and keys may also be created on first use ([`super::Catalogue::ensure`]).
     Open,
 }
 
@@ -115,7 +115,7 @@ impl SchemaMode {
         }
     }
 
-    /// The schema mode of that lower-case name.
+    /// Returns the schema mode with that lower-case name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)

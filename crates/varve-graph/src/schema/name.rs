@@ -1,4 +1,4 @@
-//! Rules of names, ids and lists of names that all kinds of schema elements share.
+//! Rules of names, ids and lists of names for all kinds of schema elements.
 
 use std::fmt::Display;
 
@@ -31,13 +31,13 @@ pub(super) fn check_name(name: &str) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// `[a, b]`, as messages show lists.
+/// `[a, b]`, the form of lists in messages.
 pub(super) fn bracketed<T: Display>(items: &[T]) -> String {
     let items: Vec<String> = items.iter().map(ToString::to_string).collect();
     format!("[{}]", items.join(", "))
 }
 
-/// The first-come distinct members of a list of names.
+/// Returns the distinct members of a list of names, in the order of their first occurrence.
 pub(super) fn distinct(names: &[String]) -> Vec<&str> {
     let mut seen: Vec<&str> = Vec::with_capacity(names.len());
     for name in names {
@@ -48,7 +48,7 @@ pub(super) fn distinct(names: &[String]) -> Vec<&str> {
     seen
 }
 
-/// Refuses a list that names something twice; `what` is its name in the message.
+/// Refuses a list with a repeated name; `what` is the list's name in the message.
 pub(super) fn refuse_repeats(what: &str, names: &[String]) -> Result<(), GraphError> {
     if distinct(names).len() == names.len() {
         return Ok(());

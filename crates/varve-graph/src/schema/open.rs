@@ -1,8 +1,8 @@
-//! Open schemas: labels and property keys that are made when data first uses them.
+//! Open schemas: labels and property keys that are created on first use.
 //!
-//! What is made is an ordinary schema: every key of a label is nullable, a vertex label takes the
-//! id strategy of its first vertex, and an edge label links any vertices and has frequency
-//! MULTIPLE without sort keys.
+//! The result is an ordinary schema: every key of a label is nullable, a vertex label takes the id
+//! strategy of its first vertex, and an edge label links any vertices and has frequency MULTIPLE
+//! without sort keys.
 
 use std::sync::Arc;
 
@@ -21,19 +21,18 @@ use super::snapshot::Schema;
 use super::{property_key, user_data};
 use crate::{ErrorKind, GraphError};
 
-/// Labels and keys of an open graph, over which none is made on first use, unless configured
-/// otherwise (count).
+/// Default of the most labels and keys of an open graph; beyond it, none is created on first use.
 pub const OPEN_SCHEMA_MAX: usize = 10_000;
 
-/// Partition of settings in the `meta` table.
+/// Partition key of settings in the `meta` table.
 const SETTINGS: &[u8] = b"s";
-/// The setting that holds the name of the schema's mode. A graph without it is declared.
+/// The setting with the name of the schema's mode. A graph without it has a declared schema.
 const SCHEMA: &[u8] = b"schema";
 
 /// The labels and keys that some data uses, by name.
 #[derive(Debug, Clone, Default)]
 pub struct FirstUse<'a> {
-    /// Keys that no label has to list, as those of meta-properties, each with its value's
+    /// Keys that need not be in a label, such as those of meta-properties, each with its value's
     /// [`varve_model::Value::data_type`].
     pub property_keys: Vec<(&'a str, DataType)>,
     /// Labels of vertices.
@@ -47,7 +46,7 @@ pub struct FirstUse<'a> {
 pub struct LabelUse<'a> {
     /// The label's name.
     pub name: &'a str,
-    /// Where the id of the first vertex comes from; AUTOMATIC if `None`. Edges have none.
+    /// The id strategy of the first vertex; `None` = AUTOMATIC, and for edge labels.
     pub ids: Option<IdStrategy>,
     /// The keys with the types of their values.
     pub keys: Vec<(&'a str, DataType)>,
@@ -61,7 +60,7 @@ impl<'a> FirstUse<'a> {
     }
 }
 
-/// Stores how the schema of a new graph is made.
+/// Stores the schema mode of a new graph.
 pub(crate) fn put_mode(space: &dyn Space, mode: SchemaMode) -> Result<(), GraphError> {
     if mode == SchemaMode::Declared {
         return Ok(());
@@ -72,7 +71,7 @@ pub(crate) fn put_mode(space: &dyn Space, mode: SchemaMode) -> Result<(), GraphE
     Ok(space.write(&batch, Durability::Sync)?)
 }
 
-/// How the schema of a stored graph is made.
+/// Reads the schema mode of a stored graph.
 pub(super) fn stored_mode(
     space: &dyn Space,
     tables: SchemaTables,
@@ -86,7 +85,7 @@ pub(super) fn stored_mode(
     mode.ok_or_else(|| damaged("the mode of the schema"))
 }
 
-/// Whether the schema has everything of `used`.
+/// Whether the schema contains everything in `used`.
 pub(crate) fn has_all(schema: &Schema, used: &FirstUse<'_>) -> bool {
     let key = |name: &str| {
         let found = schema.property_key_by_name(name);
@@ -114,7 +113,7 @@ fn takes(key: &PropertyKey, data_type: DataType) -> bool {
     key.data_type == data_type || key.data_type == DataType::Object
 }
 
-/// Makes what is missing of `used`; `max` bounds the labels and keys of the graph.
+/// Creates what is missing of `used`. `max` is the most labels and keys of the graph.
 pub(super) fn make(
     draft: &mut Draft<'_>,
     used: &FirstUse<'_>,
@@ -152,14 +151,14 @@ pub(super) fn make(
     Ok(())
 }
 
-/// How many labels and keys there are.
+/// Returns the number of labels and keys.
 fn size(schema: &Schema) -> usize {
     schema.all_property_keys().count()
         + schema.all_vertex_labels().count()
         + schema.all_edge_labels().count()
 }
 
-/// The element of that name, unless it is being removed.
+/// Returns the element, or an error if it is being removed.
 fn usable<T: SchemaElement>(found: Option<&Arc<T>>) -> Result<Option<Arc<T>>, GraphError> {
     match found {
         None => Ok(None),
@@ -194,7 +193,8 @@ fn ensure_key(draft: &mut Draft<'_>, name: &str, data_type: DataType) -> Result<
     Ok(())
 }
 
-/// What depends on the type of a key: an index, an id, a sort key, a time to live.
+/// Returns a schema element that depends on the data type of a key: by an index, an id, a sort key
+/// or a time to live.
 fn user_of_type(schema: &Schema, key: PropertyKeyId) -> Option<String> {
     let index = schema
         .all_index_labels()
@@ -214,7 +214,7 @@ fn user_of_type(schema: &Schema, key: PropertyKeyId) -> Option<String> {
     edge_label.map(|label| format!("edge label '{}'", label.name))
 }
 
-/// Adds the named keys to the properties of a label, ascending; `None` when it has them.
+/// Adds the named keys to the properties of a label, ascending; `None` if it already has all.
 fn with_keys(
     schema: &Schema,
     properties: &[PropertyKeyId],
@@ -231,7 +231,7 @@ fn with_keys(
     Ok((all.len() > properties.len()).then_some(all))
 }
 
-/// The nullable keys of a label that has grown from `before` to `now`.
+/// Returns the nullable keys of a label whose properties have grown from `before` to `now`.
 fn nullable(
     nullable: &[PropertyKeyId],
     before: &[PropertyKeyId],

@@ -1,4 +1,4 @@
-//! Changes of the schema that come with tasks, where the tasks belong to somebody.
+//! Changes of the schema whose tasks belong to a user.
 
 use varve_model::{IndexLabel, PropertyKey};
 
@@ -10,8 +10,8 @@ use super::{index_label, property_key, removal};
 use crate::GraphError;
 use crate::tasks::TaskId;
 
-/// The catalogue, as a user changes it: the tasks are stored with their owner, in the same write as
-/// the change.
+/// The catalogue for one user: the tasks of a change are stored with their owner, in the same write
+/// as the change.
 #[derive(Debug)]
 pub struct OwnedChanges<'c> {
     catalogue: &'c Catalogue,
@@ -19,7 +19,7 @@ pub struct OwnedChanges<'c> {
 }
 
 impl Catalogue {
-    /// The changes whose tasks belong to `owner`; without one to nobody.
+    /// Returns an interface for changes whose tasks belong to `owner`, or to nobody.
     #[must_use]
     pub fn owned_by(&self, owner: Option<String>) -> OwnedChanges<'_> {
         OwnedChanges {
@@ -41,7 +41,7 @@ impl OwnedChanges<'_> {
         self.change(|draft| property_key::create(draft, new))
     }
 
-    /// Clears the values of a property key of offline analysis.
+    /// Clears the values of an OLAP property key.
     ///
     /// # Errors
     /// As [`Catalogue::clear_property_key`].
@@ -71,7 +71,7 @@ impl OwnedChanges<'_> {
         })
     }
 
-    /// Rebuilds, by a task, an index label, or all those of a vertex or edge label.
+    /// Rebuilds, by a task, an index label or all index labels of a vertex or edge label.
     ///
     /// # Errors
     /// As [`Catalogue::rebuild`].

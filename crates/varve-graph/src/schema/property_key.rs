@@ -20,7 +20,7 @@ fn not_allowed(message: String) -> GraphError {
     GraphError::new(ErrorKind::NotAllowed, message)
 }
 
-/// Creates a property key; one of offline analysis comes with its hidden index label and a task.
+/// Creates a property key. An OLAP key gets its hidden index label and a task.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewPropertyKey,
@@ -118,14 +118,14 @@ fn check_olap(new: &NewPropertyKey) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// The hidden index label of an indexed property key of offline analysis.
+/// Creates the hidden index label of an indexed OLAP property key.
 fn create_olap_index(draft: &mut Draft<'_>, key: &PropertyKey) -> Result<(), GraphError> {
     let index_type = match key.write_type {
         WriteType::OlapSecondary => IndexType::Secondary,
         WriteType::OlapRange => IndexType::Range,
         WriteType::Oltp | WriteType::OlapCommon => return Ok(()),
     };
-    // A hidden element takes the next free id in every mode: restored ones never name it.
+    // A hidden element takes the next free id in every mode, since no dump names it.
     let taken = draft
         .schema
         .all_index_labels()
@@ -148,7 +148,6 @@ fn create_olap_index(draft: &mut Draft<'_>, key: &PropertyKey) -> Result<(), Gra
     Ok(())
 }
 
-/// Changes a property key's user data.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,
@@ -186,7 +185,7 @@ pub(super) fn change(
     Ok(draft.put(key))
 }
 
-/// Clears the values of a property key of offline analysis.
+/// Clears the values of an OLAP property key.
 pub(super) fn clear(
     draft: &mut Draft<'_>,
     name: &str,
@@ -203,7 +202,7 @@ pub(super) fn clear(
     Ok(WithTask { element, task })
 }
 
-/// Removes a property key: at once, or by a task for one of offline analysis.
+/// Removes a property key: at once, or by a task if it is an OLAP key.
 pub(super) fn remove(draft: &mut Draft<'_>, name: &str) -> Result<TaskId, GraphError> {
     let found = draft.schema.property_key_by_name(name).cloned();
     let key = found.ok_or_else(|| SchemaKind::PropertyKey.not_found(name))?;
@@ -215,7 +214,7 @@ pub(super) fn remove(draft: &mut Draft<'_>, name: &str) -> Result<TaskId, GraphE
     Ok(TaskId::NONE)
 }
 
-/// Refuses to remove a key that a label still has.
+/// Refuses to remove a key that is in a label.
 pub(super) fn check_unused(draft: &Draft<'_>, key: &PropertyKey) -> Result<(), GraphError> {
     let schema = &draft.schema;
     let vertex = schema
@@ -238,7 +237,7 @@ pub(super) fn check_unused(draft: &Draft<'_>, key: &PropertyKey) -> Result<(), G
     }
 }
 
-/// Completes the removal of a property key of offline analysis, and of its hidden index label.
+/// Completes the removal of an OLAP property key and of its hidden index label.
 pub(super) fn finish_removal(draft: &mut Draft<'_>, id: PropertyKeyId) -> Result<(), GraphError> {
     let Some(key) = draft.schema.property_key(id).cloned() else {
         return Ok(());

@@ -1,6 +1,6 @@
-//! Schema elements as stored records: [`Datum`] maps whose members are found by name, so that old
-//! records stay readable and members that a newer version wrote are ignored. References are ids,
-//! never names.
+//! Schema elements as stored records: [`Datum`] maps whose members are found by name. So old
+//! records stay readable, and members of a newer version are ignored. References are ids, never
+//! names.
 
 use std::sync::Arc;
 
@@ -25,16 +25,15 @@ pub(super) trait Record: SchemaElement {
     fn members(&self) -> Vec<(String, Datum)>;
     /// Reads a record.
     fn from_record(number: u32, record: &Datum) -> Result<Self, GraphError>;
-    /// Puts it into a snapshot.
+    /// Puts the element into a snapshot.
     fn place(self, schema: &mut Schema) -> Arc<Self>;
 
-    /// The record's bytes.
     fn to_bytes(&self) -> Vec<u8> {
         varve_encoding::datum::to_bytes(&Datum::Map(self.members()))
     }
 }
 
-/// Reads the members of one record; errors name the kind, the id and the member.
+/// Reads the members of one record. Errors name the kind, the id and the member.
 struct Fields<'a> {
     of: String,
     record: &'a Datum,
@@ -83,7 +82,7 @@ impl<'a> Fields<'a> {
         u32::try_from(self.int(member)?).map_err(|_| self.damaged(member))
     }
 
-    /// A member that may be missing or null.
+    /// Reads a member that may be missing or null.
     fn optional_number(&self, member: &str) -> Result<Option<u32>, GraphError> {
         match self.record.get(member) {
             None | Some(Datum::Null) => Ok(None),
@@ -119,7 +118,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A retention in a record: a text, or a duration's microseconds.
+/// Returns the form of a retention in a record: a text, or the microseconds of a duration.
 fn retention_datum(retention: Retention) -> Datum {
     match retention {
         Retention::For(micros) => Datum::Int(micros),

@@ -1,5 +1,5 @@
-//! Removing schema elements and rebuilding indexes: what is asked of tasks, and the schema's side
-//! of their work.
+//! Removals of schema elements and rebuilds of indexes: the tasks for them, and the schema's part
+//! of the tasks' work.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::snapshot::Schema;
 use crate::tasks::{NewTask, Subject, TaskId, TaskType};
 use crate::{ErrorKind, GraphError};
 
-/// The id of the element of that kind and name.
+/// Returns the id of the element with this kind and name.
 fn find(schema: &Schema, kind: SchemaKind, name: &str) -> Result<u32, GraphError> {
     let id = match kind {
         SchemaKind::PropertyKey => schema.property_key_by_name(name).map(|e| e.id.0),
@@ -26,8 +26,8 @@ fn find(schema: &Schema, kind: SchemaKind, name: &str) -> Result<u32, GraphError
     id.ok_or_else(|| kind.not_found(name))
 }
 
-/// Asks a task to remove a vertex, edge or index label. Whether that is allowed is decided when the
-/// task runs.
+/// Adds a task that removes a vertex, edge or index label. The task decides whether that is allowed
+/// when it runs.
 pub(super) fn request(
     draft: &mut Draft<'_>,
     kind: SchemaKind,
@@ -37,7 +37,7 @@ pub(super) fn request(
     draft.add_task(NewTask::about(TaskType::RemoveSchema, kind, id, name))
 }
 
-/// Asks a task to rebuild an index label, or all those of a label.
+/// Adds a task that rebuilds an index label, or all index labels of a label.
 pub(super) fn rebuild(
     draft: &mut Draft<'_>,
     kind: SchemaKind,
@@ -52,7 +52,8 @@ pub(super) fn rebuild(
     draft.add_task(NewTask::about(TaskType::RebuildIndex, kind, id, name))
 }
 
-/// The index labels that a rebuild about `subject` concerns: neither being removed nor hidden ones.
+/// Returns the index labels that a rebuild of `subject` concerns; none that is being removed or is
+/// hidden.
 pub(super) fn rebuilt(schema: &Schema, subject: Subject) -> Vec<Arc<IndexLabel>> {
     let goes_on = |index: &&Arc<IndexLabel>| {
         !matches!(
@@ -74,7 +75,7 @@ pub(super) fn rebuilt(schema: &Schema, subject: Subject) -> Vec<Arc<IndexLabel>>
     }
 }
 
-/// Marks the index labels of a rebuild as incomplete: REBUILDING, or CREATING if they never were
+/// Marks the index labels of a rebuild as incomplete: REBUILDING, or CREATING if they were never
 /// complete.
 pub(super) fn begin_rebuild(draft: &mut Draft<'_>, subject: Subject) -> Result<(), GraphError> {
     for index in rebuilt(&draft.schema, subject) {
@@ -103,8 +104,9 @@ pub(super) fn end_rebuild(draft: &mut Draft<'_>, subject: Subject, complete: boo
     }
 }
 
-/// Begins a removal: checks that it is allowed and marks the element, and the index labels on it,
-/// DELETING. `false` when it is removed already, as after a crash at the very end.
+/// Begins a removal: checks that it is allowed, and marks the element and its index labels
+/// DELETING. Returns `false` if the element has already been removed, as after a crash at the very
+/// end.
 pub(super) fn begin_removal(draft: &mut Draft<'_>, subject: Subject) -> Result<bool, GraphError> {
     if !is_there(&draft.schema, subject) {
         return Ok(false);
@@ -118,12 +120,12 @@ pub(super) fn begin_removal(draft: &mut Draft<'_>, subject: Subject) -> Result<b
     Ok(true)
 }
 
-/// Completes a removal: the element, and the index labels on it, become REMOVED.
+/// Completes a removal: the element and its index labels become REMOVED.
 pub(super) fn end_removal(draft: &mut Draft<'_>, subject: Subject) -> Result<(), GraphError> {
     set_all(draft, subject, SchemaStatus::Removed)
 }
 
-/// Marks what a removal left half done.
+/// Marks an element whose removal has begun and failed as UNDELETED.
 pub(super) fn fail_removal(draft: &mut Draft<'_>, subject: Subject) -> Result<(), GraphError> {
     let schema = &draft.schema;
     let begun = match subject.kind {
@@ -154,7 +156,7 @@ fn is_there(schema: &Schema, subject: Subject) -> bool {
     }
 }
 
-/// Sets the status of the subject and of the index labels on it.
+/// Sets the status of the subject and of its index labels.
 fn set_all(
     draft: &mut Draft<'_>,
     subject: Subject,

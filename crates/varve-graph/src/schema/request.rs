@@ -1,7 +1,7 @@
-//! Requests to change the schema. They name elements; the catalogue resolves the names.
+//! Requests to change the schema. They refer to elements by name; the catalogue resolves the names.
 //!
-//! In a *change*, a member that is `None` or empty was not given. Giving one that cannot be changed
-//! is refused.
+//! In a *change*, a member that is `None` or empty is not given. A request that gives a member that
+//! cannot be changed is refused.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use varve_model::value::{Cardinality, DataType};
 pub use super::user_data::UserData;
 use crate::tasks::TaskId;
 
-/// Whether a change adds or takes away.
+/// Whether a change adds or removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Puts what is named.
+    /// Adds or replaces the named parts.
     Append,
-    /// Removes what is named.
+    /// Removes the named parts.
     Eliminate,
 }
 
-/// A schema element as it is now, and the task that completes the change.
+/// A schema element after the change, and the task that completes the change.
 #[derive(Debug, Clone)]
 pub struct WithTask<T> {
     /// The element.
     pub element: Arc<T>,
-    /// The task to wait for, or [`TaskId::NONE`].
+    /// The task to wait for; [`TaskId::NONE`] if there is none.
     pub task: TaskId,
 }
 
@@ -40,20 +40,20 @@ pub struct NewPropertyKey {
     pub name: String,
     /// Type of its values.
     pub data_type: DataType,
-    /// How many values.
+    /// Single value, list or set.
     pub cardinality: Cardinality,
     /// How writes are combined.
     pub aggregate_type: AggregateType,
-    /// Who writes it.
+    /// Whether transactions or offline analysis write it.
     pub write_type: WriteType,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether an existing element of the same name and definition is an error.
+    /// Whether it is an error if an element with the same name and definition exists.
     pub check_exist: bool,
 }
 
 impl NewPropertyKey {
-    /// A property key with every default: one TEXT, written by transactions.
+    /// A property key with default members: a single TEXT, written by transactions.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl NewPropertyKey {
     }
 }
 
-/// A change of a property key: of its user data.
+/// A change of a property key's user data.
 #[derive(Debug, Clone, Default)]
 pub struct PropertyKeyChange {
     /// Its name.
@@ -89,7 +89,7 @@ pub struct NewVertexLabel {
     pub id: Option<i64>,
     /// Its name.
     pub name: String,
-    /// Where ids come from; by default from primary keys if there are some, else from the server.
+    /// The id strategy; by default PRIMARY_KEY if there are primary keys, else AUTOMATIC.
     pub id_strategy: Option<IdStrategy>,
     /// Names of properties.
     pub properties: Vec<String>,
@@ -103,16 +103,16 @@ pub struct NewVertexLabel {
     pub ttl_start_time: Option<String>,
     /// Whether vertices can be listed by the label.
     pub enable_label_index: bool,
-    /// Text form of how long superseded versions are kept.
+    /// The retention, in text form.
     pub history: Option<String>,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether an existing element of the same name and definition is an error.
+    /// Whether it is an error if an element with the same name and definition exists.
     pub check_exist: bool,
 }
 
 impl NewVertexLabel {
-    /// A vertex label with every default: no properties, automatic ids.
+    /// A vertex label with default members: no properties, automatic ids.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
@@ -143,11 +143,11 @@ pub struct VertexLabelChange {
     pub primary_keys: Vec<String>,
     /// Cannot be changed.
     pub enable_label_index: Option<bool>,
-    /// The part that edge labels can change too.
+    /// The changes that vertex and edge labels share.
     pub label: LabelChange,
 }
 
-/// What can be changed of vertex and edge labels.
+/// The changes that vertex and edge labels share.
 #[derive(Debug, Clone, Default)]
 pub struct LabelChange {
     /// Names of properties to add; they must be nullable.
@@ -159,7 +159,7 @@ pub struct LabelChange {
     pub ttl: i64,
     /// Name of the DATE property from which the time to live counts.
     pub ttl_start_time: Option<String>,
-    /// Text form of how long superseded versions are kept; eliminating it restores the default.
+    /// The retention, in text form; eliminating it restores the default.
     pub history: Option<String>,
     /// Members to put or remove.
     pub user_data: UserData,
@@ -172,19 +172,19 @@ pub struct NewEdgeLabel {
     pub id: Option<i64>,
     /// Its name.
     pub name: String,
-    /// Its place in a hierarchy.
+    /// NORMAL, PARENT or SUB.
     pub label_type: EdgeLabelType,
     /// Name of the parent of a SUB label.
     pub parent: Option<String>,
-    /// Name of the source's label; with `target`, or `links` instead of both.
+    /// Name of the source's label. A request gives either `source` and `target`, or `links`.
     pub source: Option<String>,
     /// Name of the target's label.
     pub target: Option<String>,
-    /// Pairs of names of source and target; exactly one.
+    /// Pairs of names of source and target labels; exactly one pair.
     pub links: Vec<(String, String)>,
-    /// How many edges between two vertices; SINGLE by default.
+    /// Whether two vertices may have several edges of this label; SINGLE by default.
     pub frequency: Option<Frequency>,
-    /// Names of the properties that tell edges apart, in order.
+    /// Names of the properties that distinguish edges between the same vertices, in order.
     pub sort_keys: Vec<String>,
     /// Names of properties.
     pub properties: Vec<String>,
@@ -196,16 +196,16 @@ pub struct NewEdgeLabel {
     pub ttl_start_time: Option<String>,
     /// Whether edges can be listed by the label.
     pub enable_label_index: bool,
-    /// Text form of how long superseded versions are kept.
+    /// The retention, in text form.
     pub history: Option<String>,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether an existing element of the same name and definition is an error.
+    /// Whether it is an error if an element with the same name and definition exists.
     pub check_exist: bool,
 }
 
 impl NewEdgeLabel {
-    /// An edge label between two vertex labels with every other default.
+    /// An edge label between two vertex labels, with default values for all other members.
     #[must_use]
     pub fn between(name: &str, source: &str, target: &str) -> Self {
         Self {
@@ -215,7 +215,7 @@ impl NewEdgeLabel {
         }
     }
 
-    /// An edge label with every default and no link, which only a PARENT may lack.
+    /// An edge label with default members and without a link, which only a PARENT may lack.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
@@ -257,11 +257,11 @@ pub struct EdgeLabelChange {
     pub sort_keys: Vec<String>,
     /// Cannot be changed.
     pub enable_label_index: Option<bool>,
-    /// The part that vertex labels can change too.
+    /// The changes that vertex and edge labels share.
     pub label: LabelChange,
 }
 
-/// Which kind of label an index label is on.
+/// The kind of label that an index label is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum BaseType {
@@ -276,24 +276,24 @@ pub struct NewIndexLabel {
     pub id: Option<i64>,
     /// Its name.
     pub name: String,
-    /// Which kind of label it is on.
+    /// The kind of label that it is on.
     pub base_type: BaseType,
     /// The name of that label.
     pub base: String,
-    /// What it answers.
+    /// The type of the index.
     pub index_type: IndexType,
     /// Names of the indexed properties, in order.
     pub fields: Vec<String>,
-    /// Whether existing elements are indexed by a task; if not they stay unindexed until a rebuild.
+    /// Whether a task indexes existing elements; else they stay unindexed until a rebuild.
     pub rebuild: bool,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether an existing element of the same name and definition is an error.
+    /// Whether it is an error if an element with the same name and definition exists.
     pub check_exist: bool,
 }
 
 impl NewIndexLabel {
-    /// An index label with every default.
+    /// An index label with default values for all other members.
     #[must_use]
     pub fn on(
         name: &str,
@@ -316,7 +316,7 @@ impl NewIndexLabel {
     }
 }
 
-/// A change of an index label: of its user data.
+/// A change of an index label's user data.
 #[derive(Debug, Clone, Default)]
 pub struct IndexLabelChange {
     /// Its name.

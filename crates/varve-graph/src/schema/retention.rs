@@ -4,8 +4,8 @@ use varve_model::schema::Retention;
 
 use crate::GraphError;
 
-/// The user-data member that holds a label's retention in its text form, when it is not the
-/// default. Clients that do not know Varve can send and read it unchanged.
+/// The user-data member with a label's retention in text form, if it is not the default. Clients
+/// that do not know Varve can send and read it like any user data.
 pub const HISTORY: &str = "~history";
 
 /// Units of a duration and their length in microseconds, longest first.

@@ -1,4 +1,4 @@
-//! An immutable state of a graph's schema, cheap to share and quick to look up in.
+//! An immutable snapshot of a graph's schema, cheap to share, with fast look-ups.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use super::kind::SchemaElement;
 use super::mode::{ReadMode, SchemaMode};
 use crate::GraphError;
 
-/// Ids below this are looked up by position; greater ones, which only restored schemas have, in a
-/// tree.
+/// Ids below this are looked up by position. Greater ids, which only restored schemas have, are in
+/// a tree.
 const DENSE_IDS: u32 = 1 << 16;
 
-/// A map whose copies share everything but the path to what was changed, so that a change costs the
-/// same however much there is. Seeded, since clients choose names.
+/// A persistent map: a copy shares everything but the path to what was changed, so the cost of a
+/// change hardly depends on the size of the map. Seeded, since clients choose names.
 type Map<K, V> = HashTrieMapSync<K, V, RandomState>;
-/// Index labels by what they index, those of one base by ascending id. A base has few: each write
-/// keeps all of them up to date.
+/// Index labels by their base, those of one base by ascending id. A base has few, since each write
+/// must update all of them.
 type IndexLists = Map<IndexBase, Vec<Arc<IndexLabel>>>;
 
-/// The elements of one kind, by id (removed ones too) and by name (visible ones only). A copy is as
-/// cheap as one of a [`Map`].
+/// The elements of one kind, by id (including removed ones) and by name (visible ones only).
+/// Copying it is as cheap as copying a [`Map`].
 #[derive(Debug, Clone)]
 pub(super) struct Elements<T> {
     dense: VectorSync<Option<Arc<T>>>,
@@ -54,7 +54,7 @@ impl<T: SchemaElement> Elements<T> {
         }
     }
 
-    /// Adds an element or puts a new state in its place.
+    /// Adds an element, or replaces the one with its id.
     fn put(&mut self, element: Arc<T>) {
         let number = element.number();
         if let Some(old) = self.get(number).cloned()
@@ -76,7 +76,7 @@ impl<T: SchemaElement> Elements<T> {
         }
     }
 
-    /// All elements, removed ones too, by ascending id.
+    /// All elements, including removed ones, by ascending id.
     fn all(&self) -> impl Iterator<Item = &Arc<T>> {
         self.dense.iter().flatten().chain(self.sparse.values())
     }
@@ -86,16 +86,16 @@ impl<T: SchemaElement> Elements<T> {
     }
 }
 
-/// One state of a graph's schema. Look-ups cost a few nanoseconds and allocate nothing.
+/// One state of a graph's schema. Look-ups take a few nanoseconds and do not allocate.
 ///
-/// Elements that were removed stay resolvable by id, with status REMOVED, so that history can be
-/// read by name; lists and look-ups by name do not show them.
+/// Removed elements stay resolvable by id, with status REMOVED, so that history can be read with
+/// names. They are neither in lists nor found by name.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     version: u64,
     mode: SchemaMode,
     read_mode: ReadMode,
-    /// The property keys of offline analysis, removed ones too, by ascending id.
+    /// The OLAP property keys, including removed ones, by ascending id.
     olap_keys: Vec<PropertyKeyId>,
     property_keys: Elements<PropertyKey>,
     vertex_labels: Elements<VertexLabel>,
@@ -103,9 +103,9 @@ pub struct Schema {
     index_labels: Elements<IndexLabel>,
     /// Visible index labels of each base.
     shown: IndexLists,
-    /// Those of them that writers must keep up to date.
+    /// The index labels that writers must keep up to date.
     kept: IndexLists,
-    /// The SUB labels of each PARENT label, removed ones too.
+    /// The SUB labels of each PARENT label, including removed ones.
     subs: Map<EdgeLabelId, RedBlackTreeMapSync<EdgeLabelId, Arc<EdgeLabel>>>,
 }
 
@@ -183,39 +183,38 @@ impl Schema {
         "index label"
     );
 
-    /// Every vertex label, removed ones too, by ascending id.
+    /// Every vertex label, including removed ones, by ascending id.
     pub fn vertex_labels_ever(&self) -> impl Iterator<Item = &Arc<VertexLabel>> {
         self.vertex_labels.all()
     }
 
-    /// Every edge label, removed ones too, by ascending id.
+    /// Every edge label, including removed ones, by ascending id.
     pub fn edge_labels_ever(&self) -> impl Iterator<Item = &Arc<EdgeLabel>> {
         self.edge_labels.all()
     }
 
-    /// How many changes led to this state since the graph was opened: equal numbers mean equal
-    /// schemas.
+    /// The number of changes since the graph was opened: equal numbers mean equal schemas.
     #[must_use]
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// The index labels that a write to a vertex of this label must keep up to date: those in use,
-    /// being built or being rebuilt, by ascending id. Whether a query may use one is
-    /// [`is_queryable`].
+    /// Returns the index labels that a write of a vertex of this label must keep up to date: those
+    /// that are in use, being built or being rebuilt, by ascending id. [`is_queryable`] returns
+    /// whether a query may use one.
     #[must_use]
     pub fn indexes_of_vertex_label(&self, id: VertexLabelId) -> &[Arc<IndexLabel>] {
         self.kept.get(&IndexBase::Vertex(id)).map_or(&[], |l| l)
     }
 
-    /// The index labels that a write to an edge of this label must keep up to date, as
+    /// Returns the index labels that a write of an edge of this label must keep up to date, as
     /// [`Schema::indexes_of_vertex_label`].
     #[must_use]
     pub fn indexes_of_edge_label(&self, id: EdgeLabelId) -> &[Arc<IndexLabel>] {
         self.kept.get(&IndexBase::Edge(id)).map_or(&[], |l| l)
     }
 
-    /// Every index label on `base` that is not removed, in whatever status, by ascending id.
+    /// Returns every index label on `base` that is not removed, with any status, by ascending id.
     #[must_use]
     pub fn indexes_on(&self, base: IndexBase) -> &[Arc<IndexLabel>] {
         self.shown.get(&base).map_or(&[], |l| l)
@@ -227,14 +226,15 @@ impl Schema {
         subs.filter(|label| label.is_visible())
     }
 
-    /// The SUB labels that a PARENT label has or had, removed ones too, by ascending id.
+    /// Returns the SUB labels that a PARENT label has or had, including removed ones, by ascending
+    /// id.
     pub fn sub_labels_ever(&self, parent: EdgeLabelId) -> impl Iterator<Item = &Arc<EdgeLabel>> {
         let subs = self.subs.get(&parent);
         subs.into_iter().flat_map(RedBlackTreeMapSync::values)
     }
 
-    /// The name of a property key, for messages and answers; `~undefined` when there never was one
-    /// of that id.
+    /// Returns the name of a property key, for messages and answers; `~undefined` if no key ever
+    /// had that id.
     #[must_use]
     pub fn property_key_name(&self, id: PropertyKeyId) -> &str {
         self.property_key(id).map_or("~undefined", |key| &key.name)
@@ -258,32 +258,32 @@ impl Schema {
         ids.iter().map(|id| self.property_key_name(*id)).collect()
     }
 
-    /// Who makes the schema.
+    /// How the schema is made.
     #[must_use]
     pub const fn mode(&self) -> SchemaMode {
         self.mode
     }
 
-    /// Whether labels and keys are made on first use.
+    /// Whether labels and keys are created on first use.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.mode, SchemaMode::Open)
     }
 
-    /// Which properties queries see.
+    /// Which properties are visible to queries.
     #[must_use]
     pub const fn read_mode(&self) -> ReadMode {
         self.read_mode
     }
 
-    /// Whether queries do not see this property: an offline analysis wrote it, and the read mode is
+    /// Whether this property is hidden from queries: it is an OLAP property, and the read mode is
     /// OLTP_ONLY.
     #[must_use]
     pub fn hides(&self, key: PropertyKeyId) -> bool {
         self.read_mode == ReadMode::OltpOnly && self.is_olap_key(key)
     }
 
-    /// Those of the property keys that queries see.
+    /// Returns the property keys that are visible to queries.
     pub(crate) fn shown<'k>(&self, keys: &'k [PropertyKeyId]) -> Cow<'k, [PropertyKeyId]> {
         match keys.iter().any(|key| self.hides(*key)) {
             false => Cow::Borrowed(keys),
@@ -295,7 +295,7 @@ impl Schema {
         }
     }
 
-    /// Whether any property key is or was one of offline analysis.
+    /// Whether any OLAP property key exists or existed.
     #[must_use]
     pub(crate) const fn has_olap_keys(&self) -> bool {
         !self.olap_keys.is_empty()
@@ -354,7 +354,7 @@ impl Schema {
         let (base, usable) = (element.base, element.is_usable());
         place(&mut self.shown, base, &element, element.is_visible());
         place(&mut self.kept, base, &element, usable);
-        // Vertices of any label have the properties of offline analysis.
+        // Vertices of any label may have OLAP properties.
         if base == IndexBase::Olap {
             let labels: Vec<_> = self.vertex_labels.all().map(|label| label.id).collect();
             for label in labels {
@@ -366,7 +366,7 @@ impl Schema {
     }
 }
 
-/// Puts `element` into the list of `base`, or takes it out when it does not belong.
+/// Puts `element` into the list of `base`, or removes it if it does not belong there.
 fn place(lists: &mut IndexLists, base: IndexBase, element: &Arc<IndexLabel>, belongs: bool) {
     let mut list = lists.get(&base).cloned().unwrap_or_default();
     match list.binary_search_by_key(&element.id, |each| each.id) {
@@ -378,8 +378,8 @@ fn place(lists: &mut IndexLists, base: IndexBase, element: &Arc<IndexLabel>, bel
     lists.insert_mut(base, list);
 }
 
-/// Whether queries may rely on an index label: it is complete. One that is being built or rebuilt
-/// is not.
+/// Whether queries may use an index label: only if it is complete, not while it is being built or
+/// rebuilt.
 #[must_use]
 pub fn is_queryable(index: &IndexLabel) -> bool {
     index.status == varve_model::schema::SchemaStatus::Created

@@ -7,10 +7,10 @@ use varve_model::time::Instant;
 use super::retention::{HISTORY, parse_retention, retention_text};
 use crate::{ErrorKind, GraphError};
 
-/// Members of user data as a request gives them.
+/// The user data members of a request.
 pub type UserData = Vec<(String, Datum)>;
 
-/// Refuses null values, as creating and appending do.
+/// Refuses null values when user data is created or appended.
 pub(super) fn refuse_nulls(given: &[(String, Datum)]) -> Result<(), GraphError> {
     if given.iter().any(|(_, value)| *value == Datum::Null) {
         return Err(GraphError::new(
@@ -21,7 +21,7 @@ pub(super) fn refuse_nulls(given: &[(String, Datum)]) -> Result<(), GraphError> 
     Ok(())
 }
 
-/// The user data of a new element: what was given, then the time of its creation unless that was
+/// Returns the user data of a new element: the given members, and the time of creation unless it is
 /// given (a restored element keeps its own).
 pub(super) fn created(given: UserData, now: Instant) -> Datum {
     let mut data = Datum::Map(Vec::with_capacity(given.len() + 1));
@@ -32,22 +32,22 @@ pub(super) fn created(given: UserData, now: Instant) -> Datum {
     data
 }
 
-/// Puts members, replacing those of the same name.
+/// Puts members, replacing those with the same name.
 pub(super) fn append(data: &mut Datum, given: UserData) {
     for (name, value) in given {
         data.set(&name, value);
     }
 }
 
-/// Removes the named members, whatever values came along.
+/// Removes the named members; the given values are ignored.
 pub(super) fn eliminate(data: &mut Datum, given: &[(String, Datum)]) {
     if let Datum::Map(members) = data {
         members.retain(|(name, _)| given.iter().all(|(gone, _)| gone != name));
     }
 }
 
-/// The retention that a request asks for, by its member `history` or by [`HISTORY`] in its user
-/// data; `None` when it says nothing.
+/// Returns the retention in a request, from its member `history` or from [`HISTORY`] in its user
+/// data; `None` if it gives neither.
 pub(super) fn asked_retention(
     history: Option<&str>,
     given: &[(String, Datum)],
@@ -72,7 +72,7 @@ pub(super) fn asked_retention(
     history.or(in_data).map(parse_retention).transpose()
 }
 
-/// Makes user data say what the retention is: [`HISTORY`] is there when it is not the default.
+/// Puts [`HISTORY`] into user data unless the retention is the default.
 pub(super) fn show_retention(data: &mut Datum, retention: Retention) {
     if retention == Retention::All {
         eliminate(data, &[(HISTORY.to_owned(), Datum::Null)]);

@@ -17,7 +17,6 @@ use super::snapshot::Schema;
 use super::user_data;
 use crate::GraphError;
 
-/// Creates a vertex label.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewVertexLabel,
@@ -81,7 +80,8 @@ fn is_same(schema: &Schema, old: &VertexLabel, new: &NewVertexLabel) -> Result<b
     )
 }
 
-/// Checks the id strategy and the primary keys; the default follows from whether there are some.
+/// Checks the id strategy and the primary keys. The default strategy depends on whether there are
+/// primary keys.
 fn check_id_strategy(new: &NewVertexLabel) -> Result<IdStrategy, GraphError> {
     let has_keys = !new.primary_keys.is_empty();
     let strategy = new.id_strategy.unwrap_or(if has_keys {
@@ -124,7 +124,6 @@ fn check_id_strategy(new: &NewVertexLabel) -> Result<IdStrategy, GraphError> {
     }
 }
 
-/// Changes a vertex label.
 pub(super) fn change(
     draft: &mut Draft<'_>,
     action: Action,

@@ -1,4 +1,4 @@
-//! Reading tasks: one, some, or a page of all.
+//! Reads tasks: one, several, or a page of all.
 
 use std::ops::ControlFlow;
 
@@ -12,11 +12,11 @@ use crate::GraphError;
 /// Which tasks to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TaskQuery {
-    /// Only those that stand so.
+    /// Only tasks with this status.
     pub status: Option<TaskStatus>,
-    /// Only those with a greater id: where the last page ended.
+    /// Only tasks with a greater id: the end of the previous page.
     pub after: Option<TaskId>,
-    /// At most so many; `None` for all.
+    /// The most tasks to return; `None` for all.
     pub limit: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ pub struct TaskQuery {
 pub struct TaskPage {
     /// The tasks.
     pub tasks: Vec<Task>,
-    /// What to give as [`TaskQuery::after`] for the next page; `None` when there are no more.
+    /// The [`TaskQuery::after`] of the next page; `None` at the end.
     pub next: Option<TaskId>,
 }
 
@@ -38,7 +38,7 @@ impl Tasks {
         self.list_those(query, &|_| true)
     }
 
-    /// Lists the tasks for which `is_seen` is true, with full pages.
+    /// Lists the tasks for which `is_seen` returns true; pages are still filled.
     ///
     /// # Errors
     /// When records cannot be read.
@@ -58,7 +58,7 @@ impl Tasks {
         Ok(TaskPage { tasks, next })
     }
 
-    /// The tasks of these ids, in their order; unknown ones are left out.
+    /// Returns the tasks with these ids, in their order; unknown ids are left out.
     ///
     /// # Errors
     /// When records cannot be read.
@@ -67,18 +67,18 @@ impl Tasks {
         found.filter_map(Result::transpose).collect()
     }
 
-    /// The task of this id.
+    /// Returns the task with this id.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] when there is none.
+    /// [`crate::ErrorKind::NotFound`] when there is no such task.
     pub fn task(&self, id: TaskId) -> Result<Task, GraphError> {
         self.find(id)?.ok_or_else(|| unknown(id))
     }
 
-    /// The task of this id with its input and result.
+    /// Returns the task with this id, with its input and result.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] when there is none.
+    /// [`crate::ErrorKind::NotFound`] when there is no such task.
     pub fn detail(&self, id: TaskId) -> Result<TaskDetail, GraphError> {
         let (space, meta) = (&*self.shared.space, self.shared.tables.meta);
         if let Some((task, unsaved)) = self.live(id) {
@@ -96,7 +96,7 @@ impl Tasks {
         })
     }
 
-    /// What the task was given to do.
+    /// Reads the input of a task.
     pub(super) fn input(&self, id: TaskId) -> Result<Option<String>, GraphError> {
         record::read_text(&*self.shared.space, self.shared.tables.meta, INPUT, id)
     }
@@ -108,7 +108,7 @@ impl Tasks {
         record::read(&*self.shared.space, self.shared.tables.meta, id)
     }
 
-    /// The current state of an unfinished task, and its result if it could not be stored.
+    /// Returns the current state of an unfinished task, and its result if that could not be stored.
     fn live(&self, id: TaskId) -> Option<(Task, Option<String>)> {
         let state = self.shared.state.lock();
         let live = state.live.get(&id)?;
@@ -130,8 +130,7 @@ impl Tasks {
         matching.map(|live| live.current()).collect()
     }
 
-    /// Up to one task more than `wanted`, from the records, with the unfinished ones as they stand
-    /// now.
+    /// Returns up to `wanted` + 1 tasks from the records, unfinished ones in their current state.
     fn scan(
         &self,
         query: TaskQuery,
@@ -147,7 +146,7 @@ impl Tasks {
             range: &range,
             reverse: false,
         };
-        // The visitor must not take the state's lock: whoever holds it may be waiting for the
+        // The visitor must not take the state's lock, since its holder may be waiting for the
         // engine.
         let mut found = Vec::new();
         let mut failure = None;

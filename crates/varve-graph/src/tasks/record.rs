@@ -1,4 +1,4 @@
-//! Task records: keys, and the [`Datum`] maps they hold.
+//! The records of tasks: keys, and [`Datum`] maps as values.
 
 use varve_kv::{Batch, ClusteringRange, Reader, ReaderExt, TableId};
 use varve_model::Datum;
@@ -7,7 +7,7 @@ use super::{Subject, Task, TaskId, TaskStatus, TaskType};
 use crate::schema::SchemaKind;
 use crate::{ErrorKind, GraphError};
 
-/// Partition of tasks in the `meta` and `counter` tables.
+/// Partition key of tasks in the `meta` and `counter` tables.
 pub(crate) const PARTITION: &[u8] = b"t";
 /// Clustering key of the last task id in the `counter` table.
 pub(super) const LAST_ID: &[u8] = b"";
@@ -33,7 +33,7 @@ pub(super) fn id_of(key: &[u8]) -> Option<TaskId> {
     Some(TaskId(u64::from_be_bytes(id)))
 }
 
-/// The keys of one part of all tasks after `after`.
+/// Returns the range of the keys of one part of all tasks after `after`.
 pub(super) fn range(part: u8, after: Option<TaskId>) -> ClusteringRange {
     let mut range = ClusteringRange::prefix(&[part]);
     if let Some(after) = after {
@@ -42,7 +42,7 @@ pub(super) fn range(part: u8, after: Option<TaskId>) -> ClusteringRange {
     range
 }
 
-/// Reads one part that is text.
+/// Reads a part of a task that is a text.
 pub(super) fn read_text(
     reader: &(impl Reader + ?Sized),
     meta: TableId,
@@ -110,7 +110,7 @@ fn encode(task: &Task) -> Vec<u8> {
     varve_encoding::datum::to_bytes(&Datum::Map(map))
 }
 
-/// Checks that what is stored of a task can be read.
+/// Checks that a stored part of a task can be decoded.
 ///
 /// # Errors
 /// When it is damaged.
@@ -127,7 +127,7 @@ pub(crate) fn check_stored(key: &[u8], value: &[u8]) -> Result<(), GraphError> {
     }
 }
 
-/// Reads a record's bytes; members it does not know are ignored.
+/// Decodes a record; unknown members are ignored.
 pub(super) fn decode(id: TaskId, bytes: &[u8]) -> Result<Task, GraphError> {
     let record = varve_encoding::datum::decode(bytes)?;
     decode_members(id, &record).ok_or_else(|| damaged(id))

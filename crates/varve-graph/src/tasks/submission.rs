@@ -1,4 +1,4 @@
-//! Submitting tasks, alone or in one write with the change that asks for them.
+//! Submits tasks, alone or in one write with the change that needs them.
 
 use parking_lot::MutexGuard;
 use varve_kv::{Batch, Durability, fail_point};
@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{ErrorKind, GraphError};
 
-/// Tasks that become real when the batch they were written into is stored and
-/// [`Submission::commit`] is called. Dropped without that, nothing happened and the ids are free
-/// again. Only one submission of a graph is open at a time.
+/// Tasks that take effect when the batch with their records is stored and [`Submission::commit`] is
+/// called. If it is dropped before, nothing has happened and the ids are free again. A graph has at
+/// most one open submission.
 #[must_use = "tasks run only after the batch was stored and the submission committed"]
 pub struct Submission<'a> {
     tasks: &'a Tasks,
@@ -40,7 +40,7 @@ impl Tasks {
     /// Stores one task durably and puts it in the queue.
     ///
     /// # Errors
-    /// When its input is too long or it cannot be stored.
+    /// When its input is too long, or when it cannot be stored.
     pub fn submit(&self, new: NewTask) -> Result<TaskId, GraphError> {
         let mut submission = self.begin();
         let id = submission.add(new)?;
@@ -54,7 +54,7 @@ impl Tasks {
 }
 
 impl Submission<'_> {
-    /// Adds a task and returns the id it will have.
+    /// Adds a task and returns its future id.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] when its input is longer than [`TASK_INPUT_BYTES_MAX`].
@@ -105,7 +105,7 @@ impl Submission<'_> {
         }
     }
 
-    /// Puts the tasks in the queue. To be called once the batch is stored.
+    /// Queues the tasks. Must be called after the batch was stored.
     pub fn commit(mut self) {
         let Some((last, _)) = self.added.last() else {
             return;
@@ -121,7 +121,7 @@ impl Submission<'_> {
     }
 }
 
-/// Cuts a name to [`TASK_NAME_BYTES_MAX`] at a character's border.
+/// Cuts a name to [`TASK_NAME_BYTES_MAX`] at a character boundary.
 fn cut(mut name: String) -> String {
     if name.len() > TASK_NAME_BYTES_MAX {
         let end = (0..=TASK_NAME_BYTES_MAX)

@@ -14,7 +14,7 @@ use super::*;
 
 type Body = dyn Fn(&TaskSpec, &TaskProgress) -> Result<String, GraphError> + Send + Sync;
 
-/// Bodies that do as the test says and note whose work never ran to its end.
+/// Bodies that run the test's own code and record the tasks that were abandoned.
 struct Bodies {
     body: Box<Body>,
     abandoned: Mutex<Vec<u64>>,
@@ -43,7 +43,7 @@ fn echo() -> Arc<Bodies> {
     bodies(|task, _| Ok(task.input.clone().unwrap_or_default()))
 }
 
-/// Bodies that say when they begin and go on when signalled, or when they should end.
+/// Bodies that signal their start and continue when signalled, or when they should end.
 fn gated() -> (Arc<Bodies>, Receiver<u64>, SyncSender<()>) {
     let (begun, begins) = sync_channel(16);
     let (go, gate) = sync_channel::<()>(16);
@@ -113,7 +113,7 @@ fn end(tasks: &Tasks, id: TaskId) -> (TaskStatus, Option<String>) {
     (detail.task.status, detail.result)
 }
 
-/// Makes a stored task look as if the process had died while it was `status`.
+/// Changes a stored task as if the process had died while the task was `status`.
 fn pretend(tasks: &Tasks, id: TaskId, status: TaskStatus, retries: u32) {
     let mut task = tasks.task(id).expect("the task");
     task.status = status;

@@ -1,4 +1,4 @@
-//! The queue of unfinished tasks and the threads that work it off.
+//! The queue of unfinished tasks and the threads that run them.
 
 mod lanes;
 mod restoring;
@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{ErrorKind, GraphError};
 
-/// The result text of a job that a restart cut short.
+/// The result text of a job that was interrupted by a restart.
 const INTERRUPTED: &str = "The server stopped while the task was running; jobs are not run again, since their effects may have been stored already";
 
-/// Tasks looked at in one step when old ones are forgotten.
+/// Tasks read in one step when old ones are deleted.
 const FORGET_CHUNK: usize = 500;
 
 /// The tasks of one graph.
@@ -40,12 +40,12 @@ impl std::fmt::Debug for Tasks {
     }
 }
 
-/// What the threads share.
+/// The state that the threads share.
 pub(super) struct Shared {
     pub(super) space: Arc<dyn Space>,
     pub(super) tables: TaskTables,
     pub(super) clock: Arc<dyn Clock>,
-    /// The last id given. Taken before `state`, and before nothing else.
+    /// The last assigned id. Locked before `state` and before no other lock.
     pub(super) last_id: Mutex<u64>,
     pub(super) state: Mutex<TaskSchedule>,
     /// Notified of every change of `state`.
@@ -54,14 +54,14 @@ pub(super) struct Shared {
 
 #[derive(Default)]
 pub(super) struct TaskSchedule {
-    /// Every task that has not ended, and those whose end could not be stored.
+    /// Every task that has not ended, and ended tasks whose end could not be stored.
     pub(super) live: BTreeMap<TaskId, Live>,
     bodies: Option<Arc<dyn TaskBodies>>,
-    /// Tasks that ended while the graph was opened, to be reported to the bodies.
+    /// Tasks that ended when the graph was opened, to be reported to the bodies.
     ended_at_open: Vec<TaskSpec>,
     paused: bool,
     stopping: bool,
-    /// The threads of the lanes, or the last ones.
+    /// The current or last thread of each lane.
     threads: [Option<JoinHandle<()>>; Lane::ALL.len()],
     running: [bool; Lane::ALL.len()],
 }
@@ -71,13 +71,13 @@ pub(super) struct Live {
     pub(super) task: Task,
     pub(super) input: Option<String>,
     pub(super) progress: TaskProgress,
-    /// The result of a task whose end could not be stored. Its record says RUNNING: after a restart
-    /// it is treated as if the process had died while it ran.
+    /// The result of a task whose end could not be stored. Its record has status RUNNING, so after
+    /// a restart it is treated as if the process had died while it ran.
     pub(super) unsaved: Option<String>,
 }
 
 impl Live {
-    /// The task with its progress as of now.
+    /// The task with its current progress.
     pub(super) fn current(&self) -> Task {
         Task {
             progress: self.progress.control.progress.load(Ordering::Relaxed),
@@ -131,7 +131,7 @@ impl Tasks {
         })
     }
 
-    /// Gives the bodies and begins to run what waits.
+    /// Sets the bodies and starts to run waiting tasks.
     pub fn start(&self, bodies: Arc<dyn TaskBodies>) {
         let ended = {
             let mut state = self.shared.state.lock();
@@ -145,14 +145,14 @@ impl Tasks {
         }
     }
 
-    /// Lets tasks wait (`true`), or run again. A running one goes on.
+    /// Pauses (`true`) or resumes the start of tasks. A running task continues.
     pub fn set_paused(&self, paused: bool) {
         self.shared.state.lock().paused = paused;
         self.shared.changed.notify_all();
     }
 
-    /// Asks running bodies to end, waits until they did and stops the threads. Schema tasks that
-    /// ended early wait for the next start. Tasks can be read afterwards, not run.
+    /// Asks running bodies to end, waits for them and stops the threads. Interrupted schema tasks
+    /// wait for the next start. Afterwards tasks can be read, but not run.
     pub fn stop(&self) {
         let threads = {
             let mut state = self.shared.state.lock();
@@ -165,7 +165,7 @@ impl Tasks {
             std::mem::take(&mut state.threads)
         };
         for thread in threads.into_iter().flatten() {
-            // A body that held the last handle of its graph drops it on its own thread.
+            // A body that holds the last handle of its graph calls this on its own thread.
             if thread.thread().id() != std::thread::current().id() {
                 let _ = thread.join();
             }
@@ -173,13 +173,12 @@ impl Tasks {
         self.shared.state.lock().bodies = None;
     }
 
-    /// Cancels a task: at once when it waits, otherwise as soon as its body takes notice. Returns
-    /// the task as the cancellation left it: [`TaskStatus::Cancelled`] or
-    /// [`TaskStatus::Cancelling`].
+    /// Cancels a task: at once if it waits, else as soon as its body notices. Returns the task
+    /// after the cancellation: [`TaskStatus::Cancelled`] or [`TaskStatus::Cancelling`].
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::IllegalState`] when it
-    /// ended or was cancelled already, or when the change cannot be stored.
+    /// [`ErrorKind::NotFound`] when there is no task with this id, [`ErrorKind::IllegalState`] when
+    /// it has already ended or been cancelled, or when the change cannot be stored.
     pub fn cancel(&self, id: TaskId) -> Result<TaskDetail, GraphError> {
         let ended = || {
             let message = format!("Can't cancel task '{id}' which is completed or cancelling");
@@ -204,7 +203,7 @@ impl Tasks {
         let control = &live.progress.control;
         control.cancelled.store(true, Ordering::Relaxed);
         self.shared.save(live, Durability::Buffered)?;
-        // Read before the lock goes: the body may end at once.
+        // Read under the lock, since the body may end at once afterwards.
         let task = live.current();
         drop(state);
         Ok(TaskDetail {
@@ -214,12 +213,12 @@ impl Tasks {
         })
     }
 
-    /// Removes a task's record. With `force`, one that has not ended is cancelled first and its
-    /// record goes when its body has ended.
+    /// Removes a task's record. With `force`, an unfinished task is cancelled first, and its record
+    /// is removed when its body has ended.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::InvalidArgument`] when
-    /// it has not ended and `force` is not set, or when the removal cannot be stored.
+    /// [`ErrorKind::NotFound`] when there is no task with this id, [`ErrorKind::InvalidArgument`]
+    /// when it has not ended and `force` is not set, or when the removal cannot be stored.
     pub fn delete(&self, id: TaskId, force: bool) -> Result<(), GraphError> {
         let mut state = self.shared.state.lock();
         let Some(live) = state.live.get_mut(&id) else {
@@ -247,7 +246,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Removes the records of tasks that ended longer than `kept` ago; returns how many there were.
+    /// Removes the records of tasks that ended longer than `kept` ago. Returns their number.
     ///
     /// # Errors
     /// When records cannot be read, or their removal cannot be stored.
@@ -263,7 +262,7 @@ impl Tasks {
             })?;
             let over = |task: &&Task| task.status.is_final() && task.update < horizon;
             let ended = page.tasks.iter().filter(over);
-            // One that ended and whose end could not be stored is still to be stored.
+            // A task whose end could not be stored must still be stored.
             let state = self.shared.state.lock();
             let ids: Vec<TaskId> = ended
                 .map(|task| task.id)
@@ -281,10 +280,10 @@ impl Tasks {
         }
     }
 
-    /// Waits until a task has ended, at most for `timeout`, and returns it as it then stands.
+    /// Waits until a task has ended, at most for `timeout`, and returns its state.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of this id.
+    /// [`ErrorKind::NotFound`] when there is no task with this id.
     pub fn wait_until_done(&self, id: TaskId, timeout: Duration) -> Result<Task, GraphError> {
         let deadline = MonotonicInstant::now() + timeout;
         let mut state = self.shared.state.lock();
@@ -302,7 +301,7 @@ impl Tasks {
         self.task(id)
     }
 
-    /// How many tasks have not ended.
+    /// The number of unfinished tasks.
     #[must_use]
     pub fn unfinished_count(&self) -> usize {
         let state = self.shared.state.lock();
@@ -327,8 +326,8 @@ impl Drop for Tasks {
 }
 
 impl Shared {
-    /// Ends a task: stores how, and takes it out of the queue. Returns what to tell the bodies if
-    /// its body never ran.
+    /// Ends a task: stores its end and removes it from the queue. Returns its description, with
+    /// which the caller notifies the bodies if the body never ran.
     fn end(
         &self,
         state: &mut TaskSchedule,
@@ -340,7 +339,8 @@ impl Shared {
         let spec = live.spec();
         let result = result.filter(|text| !text.is_empty());
         if status == TaskStatus::Deleting {
-            // Should it fail, the record says so, and the next opening of the graph tries again.
+            // If this fails, the record has status DELETING, and the next opening of the graph
+            // tries again.
             let _ = self.erase(&[id]);
             state.live.remove(&id);
             self.changed.notify_all();
@@ -386,7 +386,7 @@ impl Shared {
         Ok(self.space.write(&batch, durability)?)
     }
 
-    /// Removes everything that is stored of tasks.
+    /// Removes all stored parts of tasks.
     fn erase(&self, ids: &[TaskId]) -> Result<(), GraphError> {
         let mut batch = Batch::new();
         for id in ids {
@@ -397,7 +397,7 @@ impl Shared {
         Ok(self.space.write(&batch, Durability::Sync)?)
     }
 
-    /// Notifies the bodies that a task ended unrun, without holding the lock.
+    /// Notifies the bodies of an abandoned task, without holding the lock.
     fn tell_abandoned(&self, state: MutexGuard<'_, TaskSchedule>, spec: Option<TaskSpec>) {
         let bodies = state.bodies.clone();
         drop(state);

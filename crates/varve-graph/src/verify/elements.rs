@@ -1,4 +1,4 @@
-//! Vertices, edges and their events.
+//! Checks vertices, edges and their events.
 
 use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
@@ -58,7 +58,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// As [`Check::exists`]; the edges of one source come together.
+    /// As [`Check::exists`], with a cache of one vertex, since the edges of one source are
+    /// consecutive.
     fn source_exists(&mut self, vertex: &VertexId) -> Result<bool, Wrong> {
         if let Some((source, exists)) = &self.source
             && source == vertex
@@ -81,7 +82,7 @@ impl Check<'_> {
         Ok(resolve(self.reader, &partition, clustering, row, self.now, newest)?.is_some())
     }
 
-    /// Checks one current row; returns whether the element exists now.
+    /// Checks one current row. Returns whether the element exists now.
     fn current_row(
         &mut self,
         id: &ElementId,
@@ -133,7 +134,7 @@ impl Check<'_> {
         Ok(own.is_some())
     }
 
-    /// An event that decides now or later is found through the present's index.
+    /// Checks that the index of the present has the entries of an event that decides now or later.
     fn coming_entries(
         &mut self,
         id: &ElementId,
@@ -188,7 +189,7 @@ impl Check<'_> {
         let row = self
             .reader
             .get(PENDING, key::PENDING_PARTITION, &clustering);
-        // A failing store shows elsewhere.
+        // An error of the store is reported by the read of the table itself.
         row.is_ok_and(|row| row.is_some()) || at <= self.now
     }
 
@@ -216,7 +217,7 @@ impl Check<'_> {
         Ok(events)
     }
 
-    /// Now, and the instants after it at which what decides may change.
+    /// Now, and later instants at which another event may decide.
     fn boundaries(&self, events: &[Brief], own: Option<&Header>) -> Vec<Instant> {
         let periods = events.iter().map(|event| event.period);
         let own = own.map(Header::period);
@@ -268,7 +269,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// An element that has events but no current row does not exist now, nor later.
+    /// Checks that an element that has events but no current row exists neither now nor later.
     fn without_row(
         &mut self,
         id: &ElementId,
@@ -288,7 +289,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether a label keeps all its past, so that its index entries must be there.
+    /// Whether a label keeps its whole past, so that past index entries must exist.
     pub(super) fn keeps_all(&self, element: &Element) -> bool {
         let retention = match element {
             Element::Vertex(vertex) => self
@@ -310,7 +311,8 @@ impl Check<'_> {
     }
 }
 
-/// The version of the put that decides at `instant`, or `None` when nothing exists then.
+/// Returns the version of the put that decides at `instant`; `None` if the element does not exist
+/// then.
 fn deciding(events: &[Brief], own: Option<&Header>, instant: Instant) -> Option<CommitVersion> {
     let event = events.iter().find(|event| event.period.covers(instant));
     let own = own.filter(|own| own.period().covers(instant));
@@ -321,7 +323,7 @@ fn deciding(events: &[Brief], own: Option<&Header>, instant: Instant) -> Option<
     }
 }
 
-/// The element as it is now, if it exists.
+/// Reads the element as it is now, if it exists.
 pub(super) fn state_now(check: &Check<'_>, id: &ElementId) -> Result<Option<Element>, Wrong> {
     let (partition, clustering) = key::current(id);
     let table = if matches!(id, ElementId::Vertex(_)) {

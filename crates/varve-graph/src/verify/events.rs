@@ -1,5 +1,5 @@
-//! Which elements have events besides their rows. Most have none, and a scan of each partition
-//! costs as much as reading several rows, so the events of a step's partitions are found by one.
+//! Finds the elements that have events beside their rows. Most have none, and a scan of each
+//! partition costs as much as several gets, so one scan covers all partitions of a step.
 
 use std::collections::HashSet;
 
@@ -8,20 +8,20 @@ use varve_kv::{ClusteringRange, Flow, KvError, Reader, ScanRequest};
 
 use super::rows::Rows;
 
-/// Events that are passed at most in search of partitions that have any.
+/// The most events that this scan may read.
 const EVENTS_MAX: usize = 8_000;
 
 /// Which partitions of some rows have events.
 #[derive(Debug, Default)]
 pub(super) struct Eventful {
-    /// All that have any; `None` where that takes too long to find out.
+    /// All partitions with events; `None` if the scan would read too many.
     known: Option<HashSet<Vec<u8>>>,
-    /// The partition that was looked into last, and whether it has any.
+    /// The last partition that was checked, and whether it has events.
     last: Option<(Vec<u8>, bool)>,
 }
 
 impl Eventful {
-    /// Looks for the events of all partitions from the first row's to the last row's.
+    /// Scans the events of all partitions from the first row's to the last row's.
     pub(super) fn of(reader: &dyn Reader, rows: &Rows) -> Self {
         let (Some((first, ..)), Some((last, ..))) = (rows.first(), rows.last()) else {
             return Self::default();
@@ -43,7 +43,7 @@ impl Eventful {
                 false => Flow::Break(()),
             }
         });
-        // Read errors are reported by the scan of the partition.
+        // The scan of the partition itself reports a read error.
         let is_whole = scanned.is_ok() && passed < EVENTS_MAX;
         Self {
             known: is_whole.then_some(known),
@@ -51,7 +51,7 @@ impl Eventful {
         }
     }
 
-    /// Whether a partition has events; rows of one partition come together.
+    /// Whether a partition has events; the rows of one partition are consecutive.
     pub(super) fn has(&mut self, reader: &dyn Reader, partition: &[u8]) -> Result<bool, KvError> {
         if let Some(known) = &self.known {
             return Ok(known.contains(partition));

@@ -1,4 +1,4 @@
-//! Index entries.
+//! Checks index entries.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::{Check, Wrong};
 use crate::index::{self, IndexEntry, derived_entries, edge_label_entry, vertex_label_entry};
 use crate::schema::is_queryable;
 
-/// First byte of the partitions of an index label's entries.
+/// First byte of the partition keys of an index label's entries.
 const KIND_INDEX_LABEL: u8 = 1;
 
 impl Check<'_> {
-    /// The entries by which queries find this state of an element: of complete index labels, and of
-    /// its label.
+    /// Returns the entries that a state of an element must have: in complete index labels, and in
+    /// its label index.
     fn entries(&self, element: &Element) -> Vec<IndexEntry> {
         let id = element.id();
         let mut all = Vec::new();
@@ -45,7 +45,7 @@ impl Check<'_> {
         all
     }
 
-    /// What is now has every entry in the present's index.
+    /// Checks that a present state has all its entries in the index of the present.
     pub(super) fn present_entries(
         &mut self,
         element: &Element,
@@ -75,14 +75,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What was has its entries in either index.
+    /// Checks that a past state has all its entries in one of the two indexes.
     pub(super) fn past_entries(&mut self, element: &Element, content: &[u8]) -> Result<(), Wrong> {
         if !self.keeps_all(element) {
             return Ok(());
         }
         for entry in self.entries(element) {
             let (partition, clustering) = (&entry.partition, &entry.clustering);
-            // A unique value that was given up is nobody's.
+            // A unique value that was given up has no entry.
             if !entry.unique && !self.in_either(partition, clustering)? {
                 self.missing(&element.id(), partition);
             }
@@ -156,7 +156,8 @@ impl Check<'_> {
         is_queryable(label).then_some(label)
     }
 
-    /// Entries of one unique value come together: at most one of their elements holds it now.
+    /// Checks that at most one element has a unique value now; the entries of one value are
+    /// consecutive.
     fn claim(&mut self, partition: &[u8], id: ElementId) -> Result<(), Wrong> {
         let Some(element) = state_now(self, &id)? else {
             return Ok(());

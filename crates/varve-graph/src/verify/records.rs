@@ -1,4 +1,5 @@
-//! Records of the small tables: schema elements, tasks, variables, notable commits, counters.
+//! Checks the records of the small tables: schema elements, tasks, variables, notable commits,
+//! counters.
 
 use varve_encoding::change;
 use varve_encoding::datum;
@@ -8,7 +9,7 @@ use varve_kv::TableId;
 use super::Wrong;
 use crate::{tasks, variables};
 
-/// Checks that a record can be read. Values that only their writer can read pass.
+/// Checks that a record decodes. A value that only its writer can decode is not checked.
 pub(super) fn check(
     table: TableId,
     partition: &[u8],

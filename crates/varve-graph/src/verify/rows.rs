@@ -1,11 +1,11 @@
-//! Rows of one table that follow each other, in one piece of memory.
+//! Consecutive rows of one table, in one buffer.
 
 use varve_kv::Row;
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     bytes: Vec<u8>,
-    /// Of each row, where its partition key, its clustering key and its value end.
+    /// For each row, the ends of its partition key, its clustering key and its value.
     ends: Vec<[usize; 3]>,
 }
 

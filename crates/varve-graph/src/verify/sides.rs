@@ -1,9 +1,9 @@
-//! The two sides of an edge hold the same rows and the same events.
+//! Checks that the two sides of an edge have the same rows and the same events.
 //!
-//! To look up the other side of each row would be most of a verification: the sides of an edge lie
-//! far apart. So hashes are added up instead: of what the sources' sides hold, less those of what
-//! the targets' sides hold. Only where the sum is not zero a second pass looks rows up, to name
-//! those that differ.
+//! The sides of an edge are far apart in storage, so a look-up of each row's other side would
+//! dominate the cost of a verification. Instead it computes a sum of hashes: those of the sources'
+//! sides are added, those of the targets' sides subtracted. Only if the sum is not zero, a second
+//! pass looks up the rows and reports those that differ.
 
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, EVENT};
@@ -15,7 +15,7 @@ use super::{Check, Wrong};
 use crate::error::GraphError;
 use crate::hash;
 
-/// The sum over rows of edges and events of edges; zero if both sides hold the same.
+/// The sum over the rows and events of edges; zero if both sides are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sides(u128);
 
@@ -24,7 +24,7 @@ impl Sides {
         self.0 = self.0.wrapping_add(other.0);
     }
 
-    /// Adds what one side holds of `edge`: its row, or its event of a version.
+    /// Adds one side's row of `edge`, or its event of a version.
     pub(super) fn add_row(
         &mut self,
         edge: &EdgeId,
@@ -51,8 +51,8 @@ impl Sides {
 }
 
 impl Check<'_> {
-    /// Compares rows of edges, or events of edges, with those of the other side. What cannot be
-    /// decoded the first pass has reported.
+    /// Compares rows or events of edges with the other side. A row that does not decode was
+    /// reported by the first pass.
     pub(super) fn sides_of(&mut self, table: TableId, rows: &Rows) -> Result<(), GraphError> {
         self.each(table, rows, |check, (partition, clustering, value)| {
             let current = match table {

@@ -1,33 +1,33 @@
-//! Where a table can be read again behind a part that cannot.
+//! Finds where a table becomes readable again after an unreadable part.
 //!
-//! The seam does not say where an engine's blocks begin. So keys behind the last row that was read
-//! are tried, ever farther away, until one can be read from; then the distance to the last key that
-//! could not is halved until the two are neighbours in the eight bytes from where they differ. What
-//! lies between unreadable parts that are close together may be passed over; it is part of the
-//! extent that is reported.
+//! The seam does not expose where an engine's blocks begin. So the search tries keys after the last
+//! row that was read, ever farther away, until a scan from one succeeds. Then a binary search
+//! narrows the distance to the last key that failed, until the two keys are adjacent in the eight
+//! bytes from their first difference. Readable rows between unreadable parts that are close
+//! together may be skipped; they are part of the reported extent.
 
 use varve_encoding::tables::TABLES;
 use varve_kv::{Flow, KvError, Reader, TableId};
 
-/// Longer than any key's start that is made of such bytes.
+/// Longer than any prefix of 0xFF bytes in a key.
 const BEHIND_ALL: [u8; 64] = [0xFF; 64];
-/// Bytes of keys that are compared as a number.
+/// Bytes of keys that the binary search treats as a number.
 const WINDOW: usize = size_of::<u64>();
 
-/// Partition and clustering key of the first row behind a key, if there is one; an error where it
-/// cannot be read.
+/// Partition and clustering key of the first row after a key, if there is one; an error if that
+/// part of the table is unreadable.
 type Looked = Result<Option<(Vec<u8>, Vec<u8>)>, KvError>;
 
-/// What of a table is unreadable behind a key.
+/// An unreadable part of a table.
 pub(super) struct Gap {
-    /// The partition and clustering key to resume after; no row has them.
+    /// The partition and clustering key after which to resume; no row has them.
     pub(super) resume: (Vec<u8>, Vec<u8>),
-    /// Those of the first row that can be read; `None` if none comes any more.
+    /// The keys of the first readable row; `None` if no row follows.
     pub(super) next: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Finds the end of the part of a table behind the key `from` (partition and clustering) that
-/// cannot be read. `None` when nothing behind it can be read.
+/// Finds the end of the unreadable part of a table after the key `from` (partition and clustering).
+/// Returns `None` if nothing after it is readable.
 pub(super) fn gap(reader: &dyn Reader, table: TableId, from: &[u8]) -> Option<Gap> {
     let mut unreadable = from.to_vec();
     for probe in probes(from) {
@@ -42,7 +42,7 @@ pub(super) fn gap(reader: &dyn Reader, table: TableId, from: &[u8]) -> Option<Ga
     None
 }
 
-/// Keys behind `from`, ascending, each about twice as far away as the one before it.
+/// Keys after `from`, ascending, each about twice as far away as the previous one.
 fn probes(from: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let start = match from.is_empty() {
         true => vec![0],
@@ -60,8 +60,8 @@ fn probes(from: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     nearer.chain([BEHIND_ALL.to_vec()])
 }
 
-/// A key between one that cannot be read from and one that can, as near to the former as can be
-/// found.
+/// Returns a key between an unreadable and a readable one, as near to the unreadable one as the
+/// search finds.
 fn nearest(reader: &dyn Reader, table: TableId, unreadable: &[u8], readable: Vec<u8>) -> Vec<u8> {
     let pairs = unreadable.iter().zip(&readable);
     let same = pairs.take_while(|(one, other)| one == other).count();
@@ -95,8 +95,8 @@ fn look(reader: &dyn Reader, table: TableId, after: &[u8]) -> Looked {
     Ok(first)
 }
 
-/// A key as partition and clustering. One that holds no whole partition key comes before all rows
-/// that begin with it.
+/// Splits a key into partition and clustering key. A key that contains no whole partition key sorts
+/// before all rows that begin with it.
 fn split(table: TableId, key: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let length = (TABLES[usize::from(table.0)].partition_len)(key).unwrap_or(key.len());
     let (partition, clustering) = key.split_at(length.min(key.len()));

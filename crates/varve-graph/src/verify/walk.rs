@@ -1,4 +1,4 @@
-//! The walk over all tables: one thread reads rows in order, others check them.
+//! Reads all tables: one thread reads rows in order, other threads check them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,22 +16,22 @@ use super::{Check, PROBLEMS_MAX, VerifyReport, hex, is_damage, name_of};
 use crate::error::GraphError;
 use crate::read::View;
 
-/// Rows that one thread checks at a time. They end with a partition, unless that has twice as many:
-/// what is compared between rows of a partition, as the holders of a unique value, is compared
-/// then.
+/// The rows that one thread checks at a time. A step ends at the end of a partition, unless that
+/// would take twice as many rows. So rows of one partition can be compared, for example the
+/// elements of a unique value.
 const STEP: usize = 4_000;
-/// Bytes of rows that end a step early.
+/// Bytes of rows at which a step ends early.
 const STEP_BYTES: usize = 1 << 20;
 
-/// Rows of one table that follow each other.
+/// Consecutive rows of one table.
 type Step = (TableId, Rows);
 
-/// What a walk checks.
+/// What one pass checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// Everything, and whether the sides of all edges together differ.
+    /// All invariants, and the sum over the sides of all edges.
     All,
-    /// Which edges' sides differ.
+    /// The sides of each edge.
     Sides,
 }
 
@@ -46,7 +46,7 @@ impl Pass {
     }
 }
 
-/// Walks all tables; `threads` threads check what is read.
+/// Reads and checks all tables, with `threads` threads that check.
 pub(super) fn walk(
     view: &View,
     published: CommitVersion,
@@ -60,7 +60,7 @@ pub(super) fn walk(
         let read = first.read;
         let mut proceed = |rows: u64| proceed(read + rows);
         let second = pass(view, Pass::Sides, &checks, threads, &mut proceed)?;
-        // Where each read shows a later state, what differed may have been a commit.
+        // Without a snapshot, the difference may have been a commit between two reads.
         if second.whole && view.is_one_state() && second.report.is_sound() {
             let unnamed =
                 "the sides of edges differ in sum, but no edge was found whose sides differ";
@@ -77,7 +77,7 @@ pub(super) fn walk(
 struct Passed {
     report: VerifyReport,
     sides: Sides,
-    /// Whether it came to its end.
+    /// Whether the pass was completed.
     whole: bool,
     /// Rows that were read.
     read: u64,
@@ -101,7 +101,7 @@ fn pass<'v>(
                 scope.spawn(move || check(checks(), pass, &to_check, failed))
             })
             .collect();
-        // Only those that check keep it: should all of them panic, nobody waits for them.
+        // Only the checking threads hold it: if all of them panic, no send blocks.
         drop(to_check);
         let mut reading = Reading {
             reader: view.reader(),
@@ -134,7 +134,7 @@ fn pass<'v>(
     })
 }
 
-/// Checks steps until none comes any more.
+/// Checks steps until the channel is closed.
 fn check(
     mut check: Check<'_>,
     pass: Pass,
@@ -157,20 +157,20 @@ fn check(
     }
 }
 
-/// The thread that reads.
+/// The reading thread.
 struct Reading<'a> {
     reader: &'a dyn Reader,
     pass: Pass,
     steps: SyncSender<Step>,
-    /// Whether a thread that checks has ended with an error.
+    /// Whether a checking thread has ended with an error.
     failed: &'a AtomicBool,
     read: u64,
-    /// Holds problems only.
+    /// Contains problems only.
     report: VerifyReport,
 }
 
 impl Reading<'_> {
-    /// Reads all tables of the pass; returns whether it came to their end.
+    /// Reads all tables of the pass. Returns whether it completed them.
     fn all(&mut self, proceed: &mut dyn FnMut(u64) -> bool) -> Result<bool, GraphError> {
         for table in self.pass.tables() {
             if !self.table(table, proceed)? {
@@ -180,7 +180,7 @@ impl Reading<'_> {
         Ok(true)
     }
 
-    /// Reads one table; returns whether to go on.
+    /// Reads one table. Returns whether to continue.
     fn table(
         &mut self,
         table: TableId,
@@ -210,7 +210,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads the next rows of a table: those that were read before an error too.
+    /// Reads the next rows of a table. Returns the rows read before an error, too.
     fn step(
         &self,
         table: TableId,
@@ -231,7 +231,7 @@ impl Reading<'_> {
         (rows, outcome)
     }
 
-    /// Reports that a table cannot be read behind a row; returns where to go on.
+    /// Reports that a table is unreadable after a row. Returns the keys after which to continue.
     fn unreadable(
         &mut self,
         table: TableId,
@@ -267,7 +267,7 @@ impl Reading<'_> {
 }
 
 impl VerifyReport {
-    /// Adds what another thread has seen.
+    /// Adds the report of another thread.
     fn add(&mut self, other: Self) {
         self.vertices += other.vertices;
         self.edges += other.edges;

@@ -1,8 +1,7 @@
-//! Turns "this element gets this event" into rows, moved events, index entries and pending
-//! boundaries.
+//! Turns an event of an element into rows, moved events, index entries and pending boundaries.
 //!
-//! `docs/time.md` states the rules; the names here follow it. An edge has two sides, and every row
-//! operation is done on both with the same bytes.
+//! `docs/time.md` defines the rules and the terms. An edge has two sides, and every row operation
+//! is applied to both with the same bytes.
 
 mod entries;
 mod several;
@@ -28,14 +27,14 @@ use crate::schema::Schema;
 
 pub(crate) use entries::unique_entries;
 
-/// One row of an element: a vertex has one, an edge one on each side.
+/// The keys of one row of an element: a vertex has one row, an edge one on each side.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
     pub(crate) partition: Vec<u8>,
     pub(crate) clustering: Vec<u8>,
 }
 
-/// The element's table and its sides; the first side is the one to read.
+/// Returns the element's table and its sides; reads use the first side.
 pub(crate) fn sides(id: &ElementId) -> (TableId, Vec<Side>) {
     match id {
         ElementId::Vertex(id) => {
@@ -58,7 +57,7 @@ pub(crate) fn sides(id: &ElementId) -> (TableId, Vec<Side>) {
     }
 }
 
-/// A current row, decoded as far as its head.
+/// A current row with its header decoded.
 #[derive(Debug, Clone)]
 pub(crate) struct Current {
     pub(crate) header: Header,
@@ -75,14 +74,14 @@ impl Current {
     }
 }
 
-/// Hash of an (edge label, source) entry, wide enough that two never meet.
+/// Hash of an (edge label, source) entry; collisions are negligible.
 pub(crate) type PairHash = u128;
 
-/// Bytes that a row of a batch takes beside its content, about: for the first size of a batch.
+/// Approximate bytes of a row of a batch beside its content, for the initial capacity of a batch.
 pub(crate) const ROW_BYTES: usize = 64;
 
-/// The hash of the (edge label, source) entry of the edges that leave the vertex with the partition
-/// key `source`.
+/// Returns the hash of the (edge label, source) entry of the edges that leave the vertex with the
+/// partition key `source`.
 pub(super) fn pair_of(label: EdgeLabelId, source: &[u8], scratch: &mut Vec<u8>) -> PairHash {
     scratch.clear();
     scratch.extend_from_slice(&plain_partition(IndexId::EdgeLabel(label)));
@@ -91,25 +90,25 @@ pub(super) fn pair_of(label: EdgeLabelId, source: &[u8], scratch: &mut Vec<u8>) 
     crate::hash::wide(scratch)
 }
 
-/// What the new event does.
+/// The effect of the new event.
 pub(crate) enum Change<'a> {
-    /// The element has this state: its row's content.
+    /// The element has the state with this row content.
     Put(&'a [u8]),
     /// The element does not exist.
     Delete,
 }
 
-/// What every emission of one commit shares.
+/// The context that all emissions of one commit share.
 pub(crate) struct EmitContext<'a> {
     pub(crate) reader: &'a dyn Reader,
     pub(crate) schema: &'a Schema,
-    /// Makes the entries of derived indexes.
+    /// Computes the entries of derived indexes.
     pub(crate) deriver: Option<&'a dyn Deriver>,
-    /// The instant that counts as now for the whole commit.
+    /// The instant of now for the whole commit.
     pub(crate) now: Instant,
-    /// Whether the (edge label, source) entry of that hash was put into the index lately.
+    /// Whether the (edge label, source) entry with that hash is known to be in the index.
     pub(crate) known_pair: &'a dyn Fn(PairHash) -> bool,
-    /// Whether the graph keeps changes.
+    /// Whether the graph records changes.
     pub(crate) keeps_changes: bool,
 }
 
@@ -118,18 +117,18 @@ pub(crate) struct Emitter<'a> {
     context: EmitContext<'a>,
     pub(crate) batch: Batch,
     pub(crate) stamps: Stamps,
-    /// (edge label, source) entries that this commit puts, to be remembered once it is published.
+    /// (edge label, source) entries that this commit puts; they are remembered after publication.
     pub(crate) new_pairs: FxHashSet<PairHash>,
-    /// The number of the event among those that this commit gives its element.
+    /// The number of the event among the events of its element in this commit.
     number: u8,
     row: Vec<u8>,
-    /// For [`pair_of`].
+    /// Scratch buffer for [`pair_of`].
     pair: Vec<u8>,
-    /// The elements that the commit touches, where the graph keeps changes.
+    /// The elements that the commit touches, if the graph records changes.
     touches: Option<Touches>,
 }
 
-/// The valid period of an event, with the default start left to the commit.
+/// The valid period of an event. A start of `None` is set by the commit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventPeriod {
     pub(crate) from: Option<Instant>,
@@ -162,9 +161,9 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// [`Emitter::emit`] of a put from now on and for ever, of an element that has no current row:
-    /// what nearly every insert is. `new_pair` is the (edge label, source) entry of an edge, unless
-    /// it was put lately.
+    /// Fast path of [`Emitter::emit`], for a put from now on and for ever of an element without a
+    /// current row: nearly every insert. `new_pair` is the (edge label, source) entry of an edge,
+    /// unless it is known to be in the index.
     pub(super) fn emit_first(
         &mut self,
         id: &ElementId,
@@ -219,7 +218,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes one event of `id`. `current` is its current row as read under the commit's latches.
+    /// Writes one event of `id`. `current` is the current row, read under the commit's latches.
     pub(crate) fn emit(
         &mut self,
         id: &ElementId,
@@ -235,7 +234,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The current row of `id` as it is committed.
+    /// Reads the committed current row of `id`.
     pub(crate) fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
         let (table, sides) = sides(id);
         let row = self
@@ -245,8 +244,8 @@ impl<'a> Emitter<'a> {
         row.as_deref().map(Current::decode).transpose()
     }
 
-    /// Brings an element's rows to what decides now, when its current row does so no more. Returns
-    /// the row that does.
+    /// If the current row has ceased to decide, replaces it by the event that decides now. Returns
+    /// the row that decides.
     pub(crate) fn settled(
         &mut self,
         id: &ElementId,
@@ -292,7 +291,8 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// The new event decides now: it becomes the current row, the old one becomes history.
+    /// Writes an event that decides now: it becomes the current row, and the old row moves to the
+    /// event table.
     fn emit_deciding(
         &mut self,
         id: &ElementId,
@@ -345,8 +345,8 @@ impl<'a> Emitter<'a> {
         self.move_entries(id, put, successor, quiet, retention)
     }
 
-    /// The new event does not decide now: it goes to the event table, and the current row is marked
-    /// and returned.
+    /// Writes an event that does not decide now to the event table, and marks the current row.
+    /// Returns the marked row.
     fn emit_elsewhere(
         &mut self,
         id: &ElementId,
@@ -440,7 +440,7 @@ impl<'a> Emitter<'a> {
         self.row.extend_from_slice(content);
     }
 
-    /// Whether an element has stored events, which a deletion must outlive.
+    /// Whether an element has stored events; then the event of its deletion must be stored, too.
     pub(crate) fn has_events(&self, side: &Side) -> Result<bool, GraphError> {
         let mut any = false;
         let (reader, newest) = (self.context.reader, CommitVersion::MAX);
@@ -457,9 +457,9 @@ impl<'a> Emitter<'a> {
         Ok(any)
     }
 
-    /// Stores a row that decides no more as an event, with the flags that only matter to current
-    /// rows cleared. Where no history is kept, only if the row may decide again: when its period
-    /// reaches beyond `until`, the end of what takes its place.
+    /// Stores a superseded row as an event, without the flags that are only for current rows. If no
+    /// history is kept, it is stored only if the row may decide again, because its period ends
+    /// after `until`, the end of its successor.
     fn move_to_events(
         &mut self,
         sides: &[Side],
@@ -508,7 +508,7 @@ impl<'a> Emitter<'a> {
             .put(PENDING, key::PENDING_PARTITION, &clustering, &[]);
     }
 
-    /// How long states of `id` are kept by the label that its content names.
+    /// Returns the retention of the label that the content names.
     fn retention(&self, id: &ElementId, content: &[u8]) -> Result<Retention, GraphError> {
         let schema = self.context.schema;
         Ok(match id {

@@ -1,5 +1,5 @@
-//! Rows that a transaction has read and keeps as they are by its latches, so that nothing is read
-//! twice.
+//! Rows that a transaction has read under its latches, which exclude changes, so that it need not
+//! read them twice.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use varve_model::ElementId;
 
 use crate::hash::IdMap;
 
-/// The most bytes of rows that one transaction keeps. What has no room is read again.
+/// The most bytes of rows that one transaction caches; further rows are read again.
 const BYTES_MAX: usize = 4 << 20;
-/// What an element takes beside its keys and its row, about.
+/// Approximate bytes of an entry beside its keys and its row.
 const ELEMENT_BYTES: usize = 256;
 
-/// The current rows of latched elements; none for those that have no row.
+/// The current rows of latched elements; `None` for an element without a row.
 #[derive(Default)]
 pub(super) struct HeldRows {
     of: IdMap<ElementId, Option<Arc<[u8]>>>,
@@ -20,13 +20,13 @@ pub(super) struct HeldRows {
 }
 
 impl HeldRows {
-    /// What is known of an element's row: nothing, that there is none, or the row.
+    /// Returns the cached row of an element: unknown (`None`), no row (`Some(None)`), or the row.
     pub(super) fn get(&self, id: &ElementId) -> Option<Option<&Arc<[u8]>>> {
         self.of.get(id).map(Option::as_ref)
     }
 
-    /// Keeps the row of an element, whose keys have so many bytes, that was read after it was
-    /// latched, if there is room.
+    /// Caches the row of an element that was read after it was latched, if there is room. The
+    /// element's keys have `key_bytes` bytes.
     pub(super) fn keep(&mut self, id: &ElementId, key_bytes: usize, row: Option<&Arc<[u8]>>) {
         let bytes = ELEMENT_BYTES + key_bytes + row.map_or(0, |row| row.len());
         if bytes <= BYTES_MAX - self.bytes && self.of.insert(id.clone(), row.cloned()).is_none() {
@@ -34,8 +34,8 @@ impl HeldRows {
         }
     }
 
-    /// [`HeldRows::keep`] of a row at hand, which is copied if there is room, and none of the
-    /// element's yet.
+    /// As [`HeldRows::keep`], for a borrowed row. It is copied only if there is room and the
+    /// element is not cached yet.
     pub(super) fn keep_copy(&mut self, id: &ElementId, key_bytes: usize, row: &[u8]) {
         let bytes = ELEMENT_BYTES + key_bytes + row.len();
         if bytes <= BYTES_MAX - self.bytes && !self.of.contains_key(id) {

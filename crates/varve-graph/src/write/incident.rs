@@ -1,4 +1,4 @@
-//! The edges of a vertex that a deletion or a purge of it takes along.
+//! The edges of a vertex that are deleted or purged with it.
 
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, EVENT};
@@ -11,26 +11,27 @@ use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
 use crate::limits::Limits;
 
-/// Which edges of a vertex are meant.
+/// Which edges of a vertex to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Those that exist now or at some later instant: what has no current row does not.
+    /// Edges that exist now or later; an edge without a current row does neither.
     NowOrLater,
-    /// Those that ever existed, too.
+    /// Edges that ever existed, too.
     Ever,
 }
 
-/// How much a deletion or a purge may take along in one commit.
+/// The most that one commit may delete or purge with vertices.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     /// Edges of one vertex.
     pub(crate) edges: usize,
-    /// Bytes of the edges' keys, on both sides, and contents, of all vertices of the commit.
+    /// Bytes of the edges' keys, on both sides, and of their contents, for all vertices of the
+    /// commit.
     pub(crate) bytes: usize,
 }
 
 impl Room {
-    /// What one commit has.
+    /// The limits of one commit.
     pub(crate) fn of(limits: &Limits) -> Self {
         Self {
             edges: limits.vertex_delete_edges_max,
@@ -38,7 +39,8 @@ impl Room {
         }
     }
 
-    /// Refuses more edges of a vertex, or more bytes of them, than there is room for.
+    /// Returns an error if a vertex has more edges, or they have more bytes, than there is room
+    /// for.
     fn check(&self, vertex: &VertexId, edges: usize, bytes: usize) -> Result<(), GraphError> {
         if edges > self.edges {
             let limit = self.edges;
@@ -56,12 +58,12 @@ impl Room {
         Ok(())
     }
 
-    /// What one step has of the deletion of a vertex that has more edges than one commit may take.
+    /// The limits of one step of the deletion of a vertex that has too many edges for one commit.
     pub(crate) fn of_step(limits: &Limits) -> Self {
         Self::of(limits).at_most(STEP_EDGES, STEP_BYTES)
     }
 
-    /// The smaller of both.
+    /// Reduces both limits to at most these values.
     pub(crate) fn at_most(self, edges: usize, bytes: usize) -> Self {
         Self {
             edges: self.edges.min(edges),
@@ -70,21 +72,21 @@ impl Room {
     }
 }
 
-/// Edges that one step of the deletion of a vertex takes, and bytes of them after which no more are
-/// taken.
+/// The most edges that one step deletes, and the bytes of edges after which a step ends.
 const STEP_EDGES: usize = 10_000;
 const STEP_BYTES: usize = 16 << 20;
 
-/// The bytes that an edge's row on one side stands for, its other side's keys included.
+/// Returns the bytes of an edge, counted from its row on one side: the keys of both sides and one
+/// content.
 pub(super) fn edge_bytes(partition: &[u8], clustering: &[u8], content: &[u8]) -> usize {
     2 * (partition.len() + clustering.len()) + content.len()
 }
 
-/// The stored edges of `vertex`, ascending and each once. What they take is taken from the bytes of
-/// `room`.
+/// Returns the stored edges of `vertex`, ascending and without duplicates. Their bytes are
+/// subtracted from `room`.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`] when there are more than `room` has; or when the store fails or is
+/// [`ErrorKind::LimitExceeded`] when the edges exceed `room`; or when the store fails or is
 /// damaged.
 pub(crate) fn incident_edges(
     reader: &dyn Reader,
@@ -99,9 +101,9 @@ pub(crate) fn incident_edges(
     listed(reader, vertex, tables, room, None)
 }
 
-/// The stored edges of `vertex` that have a key of at least `from` on its side, in the order of
-/// these keys, until `room` is full; and from where on there may be more. An edge from the vertex
-/// to itself may come twice.
+/// Returns the stored edges of `vertex` whose key on its side is at least `from`, in the order of
+/// these keys, until `room` is full; and the key at which to continue, if there may be more. An
+/// edge from the vertex to itself may come twice.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -146,9 +148,9 @@ pub(super) fn some_edges(
     }
 }
 
-/// The edges that `vertex` ever had, as [`incident_edges`] lists them. Its own events stand before
-/// theirs, and one search finds both: they are added to `own`. The vertex is held, so the edges'
-/// current rows can be kept in `rows`.
+/// Returns the edges that `vertex` ever had, as [`incident_edges`] does. The vertex's own events
+/// sort before the events of its edges, so the same scan finds them; they are added to `own`. The
+/// vertex is latched, so the edges' current rows can be cached in `rows`.
 ///
 /// # Errors
 /// As [`incident_edges`].
@@ -173,33 +175,33 @@ pub(super) fn incident_ever(
     Ok(edges)
 }
 
-/// The most bytes of events that one transaction keeps.
+/// The most bytes of events that one transaction caches.
 const OWN_EVENTS_BYTES_MAX: usize = 4 << 20;
 
-/// The events that vertices have of their own, newest first, which save a purge another look. Of
-/// those that would take too much memory nothing is kept.
+/// The cached events of vertices, newest first, so that a purge need not read them again. The
+/// events of a vertex that would take too much memory are not cached.
 #[derive(Default)]
 pub(super) struct OwnEvents {
     of: IdMap<VertexId, Vec<Current>>,
-    /// What all that were kept take.
+    /// Bytes of all cached events.
     bytes: usize,
 }
 
 impl OwnEvents {
-    /// Those of a vertex, if they are kept. They are not kept any longer.
+    /// Removes and returns the cached events of a vertex.
     pub(super) fn take(&mut self, vertex: &VertexId) -> Option<Vec<Current>> {
         self.of.remove(vertex)
     }
 }
 
-/// The events that are found of one vertex.
+/// The events of one vertex that a scan finds.
 struct VertexEvents<'r> {
-    /// How many bytes they may take, and do.
+    /// How many bytes they may have, and have.
     left: usize,
     bytes: usize,
-    /// None once they were too many.
+    /// `None` if they exceeded `left`.
     events: Option<Vec<Current>>,
-    /// Where the current rows of its edges go.
+    /// Receives the current rows of the vertex's edges.
     rows: &'r mut HeldRows,
 }
 

@@ -1,5 +1,5 @@
-//! Commits of the graph itself: tidying, purging, rebuilding. They go through the same latches and
-//! committer as requests, so they are invisible to readers until they are whole.
+//! Commits of the graph itself: tidying, purging, rebuilding. They use the same latches and the
+//! same committer as requests, so readers see each of them as a whole or not at all.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::GraphError;
 use crate::graph::Graph;
 
-/// Latches `ids` and the unique values whose index rows are `claims`, lets `build` fill the batch,
-/// and commits it.
+/// Latches `ids` and the unique values whose index partitions are `claims`, calls `build` to fill
+/// the batch, and commits it.
 ///
 /// # Errors
-/// What `build` returns, or when the commit cannot be taken.
+/// When `build` fails, or when the commit is not accepted.
 pub(crate) fn commit_internal(
     graph: &Arc<Graph>,
     ids: &[ElementId],
@@ -30,7 +30,7 @@ pub(crate) fn commit_internal(
     commit_latched(graph, latches, build)
 }
 
-/// [`commit_internal`] of rows that belong to no element, without latches, for callers that may
+/// As [`commit_internal`], for rows that belong to no element. It takes no latches, so callers may
 /// hold some.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ fn commit_latched(
 ) -> Result<Ticket, GraphError> {
     let (schema, now) = (graph.schema(), graph.now());
     let deriver = graph.deriver();
-    // A pair is put again without a look at the cache: these commits are rare.
+    // These commits are rare, so pairs are put again without a look at the cache.
     let known = |_| false;
     let context = EmitContext {
         reader: graph.reader(),
@@ -91,8 +91,8 @@ fn latch_keys(ids: &[ElementId]) -> Vec<LatchKey> {
     latches
 }
 
-/// The current rows of `ids`, in their order. The store is asked for all of them at once: on a
-/// cluster each question takes a round trip.
+/// Reads the current rows of `ids`, in their order, in one call for each table: on a cluster each
+/// call is a round trip.
 ///
 /// # Errors
 /// When the store fails or is damaged.

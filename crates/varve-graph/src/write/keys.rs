@@ -1,5 +1,5 @@
-//! The row keys of a request's elements, encoded once, in one buffer: for latches, reads and the
-//! batch alike.
+//! The row keys of a request's elements, encoded once into one buffer, for latches, reads and the
+//! batch.
 
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, VERTEX};
@@ -8,7 +8,7 @@ use varve_model::{Direction, EdgeId, ElementId, VertexId};
 
 use crate::commit::LatchKey;
 
-/// Bytes that an element's keys take, about: for the first size of the buffer.
+/// Approximate bytes of an element's keys, for the initial capacity of the buffer.
 const ELEMENT_BYTES: usize = 64;
 
 /// The keys of many elements.
@@ -18,9 +18,9 @@ pub(super) struct Keys {
     spans: Vec<Span>,
 }
 
-/// Where the parts of an element's keys end. An edge has, one after the other, its source's
+/// The offsets of the parts of an element's keys. An edge has, in this order, its source's
 /// partition key, its clustering key there, its target's partition key, and its clustering key
-/// there; a vertex has its partition key only.
+/// there. A vertex has its partition key only.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: u32,
@@ -33,20 +33,20 @@ struct Span {
 /// The keys of one element.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RowKeys<'a> {
-    /// Of a vertex.
+    /// The keys of a vertex.
     Vertex {
-        /// Its id.
+        /// The encoded id.
         partition: &'a [u8],
     },
-    /// Of an edge.
+    /// The keys of an edge.
     Edge {
         /// Partition and clustering key on the source's side, one after the other.
         out: &'a [u8],
-        /// The source's id, which `out` begins with.
+        /// The source's encoded id, the start of `out`.
         source: &'a [u8],
-        /// The clustering key that `out` ends with.
+        /// The clustering key, the rest of `out`.
         out_clustering: &'a [u8],
-        /// The target's id.
+        /// The target's encoded id.
         target: &'a [u8],
         /// The clustering key on the target's side.
         in_clustering: &'a [u8],
@@ -61,7 +61,7 @@ impl Keys {
         }
     }
 
-    /// Adds a vertex's; returns its number.
+    /// Adds the keys of a vertex and returns its number.
     pub(super) fn add_vertex(&mut self, id: &VertexId) -> u32 {
         let start = self.at();
         key::put_vertex_id(id, &mut self.bytes);
@@ -75,7 +75,7 @@ impl Keys {
         })
     }
 
-    /// Adds an edge's; returns its number.
+    /// Adds the keys of an edge and returns its number.
     pub(super) fn add_edge(&mut self, id: &EdgeId) -> u32 {
         let start = self.at();
         key::put_vertex_id(&id.source, &mut self.bytes);
@@ -95,7 +95,7 @@ impl Keys {
         })
     }
 
-    /// Adds an element's; returns its number.
+    /// Adds the keys of an element and returns its number.
     pub(super) fn add(&mut self, id: &ElementId) -> u32 {
         match id {
             ElementId::Vertex(id) => self.add_vertex(id),
@@ -103,7 +103,7 @@ impl Keys {
         }
     }
 
-    /// Forgets all but the first `count`.
+    /// Removes all elements but the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         self.spans.truncate(count);
         let end = self.spans.last().map_or(0, |span| span.end as usize);
@@ -140,8 +140,7 @@ impl Keys {
 }
 
 impl<'a> RowKeys<'a> {
-    /// The bytes that make the element one and no other: unlike those of any other element of its
-    /// kind.
+    /// The bytes that identify the element among all elements of its kind.
     pub(super) fn identity(self) -> &'a [u8] {
         match self {
             Self::Vertex { partition } => partition,
@@ -149,7 +148,7 @@ impl<'a> RowKeys<'a> {
         }
     }
 
-    /// Table, partition and clustering key of the row to read.
+    /// Returns table, partition and clustering key of the row to read.
     pub(super) fn first(self) -> (TableId, &'a [u8], &'a [u8]) {
         match self {
             Self::Vertex { partition } => (VERTEX, partition, key::VERTEX_CLUSTERING),
@@ -161,7 +160,7 @@ impl<'a> RowKeys<'a> {
         }
     }
 
-    /// The latches of who changes the element.
+    /// Adds the latches that a change of the element needs.
     pub(super) fn latches(self, keys: &mut Vec<LatchKey>) {
         match self {
             Self::Vertex { partition } => keys.push(LatchKey::exclusive(partition)),
@@ -179,7 +178,7 @@ impl<'a> RowKeys<'a> {
     }
 }
 
-/// The latch of an edge itself.
+/// Returns the latch of an edge itself, without those of its ends.
 pub(super) fn edge_latch(id: &EdgeId) -> LatchKey {
     let mut out = key::vertex_id(&id.source);
     key::put_edge_clustering(id, Direction::Out, &mut out);

@@ -1,14 +1,14 @@
-//! What writes know of the store without asking it: which (edge label, source) entries are in the
-//! index, so that they are not put again with every edge, and which labels vertices have, so that
-//! checking an edge's ends seldom reads.
+//! What writes know about the store without reading it: which (edge label, source) entries are in
+//! the index, so that not every edge puts its entry again; and the labels of vertices, so that the
+//! check of an edge's ends rarely reads.
 //!
-//! Both are tables of 64-bit marks without locks, of fixed size; what has no room pushes something
-//! else out. A mark distinguishes keys by their hashes, of which it and its place together hold
-//! some 70 or 80 bits.
+//! Both are lock-free, set-associative caches of 64-bit marks with a fixed size. A new mark may
+//! evict another one. A mark identifies a key by its hash: the mark and the number of its set
+//! together hold 70 to 80 bits of it.
 //!
-//! The table of vertices has levels, each of which takes what finds no room in those before it. A
-//! read of a vertex costs more than the rest of an edge, so a graph of many vertices may have much
-//! memory for this; one of few has the first level alone.
+//! The cache of vertices has several levels; a full level passes marks on to the next one. A read
+//! of a vertex costs more than the rest of inserting an edge, so a graph with many vertices may use
+//! much memory for this. A graph with few vertices uses the first level only.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,24 +19,24 @@ use varve_model::VertexLabelId;
 
 use super::PairHash;
 
-/// Marks that share a place: a line of the processor's cache.
+/// Marks in a set, which is one cache line of the processor.
 const WAYS: usize = 8;
-/// Places that are made together when the first of them is needed.
+/// Sets that are allocated together when the first of them is needed.
 const SEGMENT: usize = 1 << 13;
-/// Places that are looked at together.
+/// Sets that are prefetched together.
 const AT_ONCE: usize = 32;
-/// Segments of the pairs' table: 16 MiB when all are in use.
+/// Segments of the cache of pairs: 16 MiB when all are allocated.
 const PAIR_SEGMENTS: usize = 1 << 5;
-/// Segments of the levels of the vertices' table: 32, 32 and 64 MiB when all are in use, for 4, 4
-/// and 8 million vertices.
+/// Segments of the levels of the cache of vertices: 32, 32 and 64 MiB when all are allocated, for
+/// 4, 4 and 8 million vertices.
 const VERTEX_SEGMENTS: [usize; 3] = [1 << 6, 1 << 6, 1 << 7];
-/// Segments of all graphs' levels but the first: 96 MiB.
+/// The most segments of all later levels of all graphs: 96 MiB.
 const LATER_SEGMENTS_MAX: usize = 192;
-/// Marks that a level refuses before there is a next one: so many that reading those vertices costs
-/// more than the level.
+/// Marks that a level must refuse before the next one is used: enough that the reads of those
+/// vertices cost more than the level.
 const REFUSED_MIN: usize = 1 << 16;
 
-/// Segments that the later levels of all graphs have.
+/// Allocated segments of the later levels of all graphs.
 static LATER_SEGMENTS: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ static LATER_SEGMENTS: AtomicUsize = AtomicUsize::new(0);
 struct MarkSlots([AtomicU64; WAYS]);
 
 impl MarkSlots {
-    /// Whether there is room for this mark, which is put there then.
+    /// Stores a mark if its set has room. Returns whether it did.
     fn take(&self, mark: u64) -> bool {
         let free = |way: &&AtomicU64| matches!(way.load(Ordering::Relaxed), 0) || is(way, mark);
         let way = self.0.iter().find(free);
@@ -58,7 +58,7 @@ fn empty_segment() -> Box<[MarkSlots]> {
     (0..SEGMENT).map(|_| empty()).collect()
 }
 
-/// A table of marks; zero is none.
+/// A set-associative cache of marks; zero means an empty slot.
 #[derive(Debug)]
 struct Marks(Box<[OnceLock<Box<[MarkSlots]>>]>);
 
@@ -67,7 +67,7 @@ impl Marks {
         Self((0..segments).map(|_| OnceLock::new()).collect())
     }
 
-    /// The segment and the place in it that belong to a hash.
+    /// Returns the segment of a hash, and the set in that segment.
     fn at(&self, hash: u64) -> (usize, usize) {
         let place = hash as usize;
         (
@@ -81,7 +81,7 @@ impl Marks {
         Some(&self.0[segment].get()?[place])
     }
 
-    /// The mark at the place of `hash` that equals `mark` but for the bits of `rest`.
+    /// Returns the mark in the set of `hash` that equals `mark` outside the bits of `rest`.
     fn find(&self, hash: u64, mark: u64, rest: u64) -> Option<u64> {
         let mut found = 0;
         for each in &self.place(hash)?.0 {
@@ -93,24 +93,24 @@ impl Marks {
         (found != 0).then_some(found)
     }
 
-    /// Puts a mark where there is room for it, or in the place of another.
+    /// Stores a mark in a free slot or in place of another mark.
     fn put(&self, hash: u64, mark: u64) {
         let (segment, place) = self.at(hash);
         let segment = self.0[segment].get_or_init(empty_segment);
         if !segment[place].take(mark) {
-            // The bits that choose the victim are not those that chose the place.
+            // The bits that choose the victim are not those that choose the set.
             let victim = (hash >> 32) as usize % WAYS;
             segment[place].0[victim].store(mark, Ordering::Release);
         }
     }
 
-    /// Whether there is room for a mark in a segment that is there; it is put there then.
+    /// Stores a mark if its segment is allocated and its set has room. Returns whether it did.
     fn take(&self, hash: u64, mark: u64) -> bool {
         self.place(hash).is_some_and(|place| place.take(mark))
     }
 
-    /// Whether the segment that a hash belongs to is there, or is made of those that later levels
-    /// may have.
+    /// Whether the segment of a hash is allocated. If not, allocates it within the budget of the
+    /// later levels.
     fn has_later_segment(&self, hash: u64) -> bool {
         let segment = &self.0[self.at(hash).0];
         if segment.get().is_some() {
@@ -124,7 +124,7 @@ impl Marks {
         segment.get().is_some()
     }
 
-    /// Takes away the marks at the place of `hash` that equal `mark` but for the bits of `rest`.
+    /// Removes the marks in the set of `hash` that equal `mark` outside the bits of `rest`.
     fn remove(&self, hash: u64, mark: u64, rest: u64) {
         for way in self.place(hash).iter().flat_map(|place| &place.0) {
             if way.load(Ordering::Relaxed) & !rest == mark & !rest {
@@ -138,9 +138,9 @@ fn is(way: &AtomicU64, mark: u64) -> bool {
     way.load(Ordering::Relaxed) == mark
 }
 
-/// The (edge label, source) entries that a graph's newest commits put. Shared with commits on their
-/// way: those must not hold their graph, whose last handle would then go on the committer's own
-/// thread.
+/// The (edge label, source) entries that a graph's newest commits put. Running commits share it.
+/// They must not hold the graph itself, or the last handle of the graph might be dropped on the
+/// committer's own thread.
 #[derive(Debug)]
 pub(crate) struct KnownPairs(Marks);
 
@@ -150,19 +150,19 @@ impl Default for KnownPairs {
     }
 }
 
-/// A pair's place and its mark, which is never zero.
+/// The set of a pair, and its mark, which is never zero.
 fn pair(hash: PairHash) -> (u64, u64) {
     ((hash >> 64) as u64, hash as u64 | 1)
 }
 
 impl KnownPairs {
-    /// Whether the entry of that hash is stored for certain.
+    /// Whether the entry with that hash is certainly stored.
     pub(crate) fn contain(&self, hash: PairHash) -> bool {
         let (hash, mark) = pair(hash);
         self.0.find(hash, mark, 0).is_some()
     }
 
-    /// Remembers entries that are stored now.
+    /// Adds entries that have been stored.
     pub(crate) fn remember(&self, hashes: impl IntoIterator<Item = PairHash>) {
         for hash in hashes {
             let (hash, mark) = pair(hash);
@@ -171,16 +171,16 @@ impl KnownPairs {
     }
 }
 
-/// The labels of vertices that exist now and, as far as is stored, for ever. Whoever asks or adds
-/// holds the vertex's latch at least shared; whoever writes its row holds it exclusively and has it
-/// forgotten before that is stored.
+/// The labels of vertices that exist now and, by the stored events, for ever. A caller that reads
+/// or adds a vertex must hold at least a shared latch on it. A caller that writes its row must hold
+/// the exclusive latch, and must have the vertex removed from this cache before the row is stored.
 #[derive(Debug)]
 pub(crate) struct KnownVertices([Level; VERTEX_SEGMENTS.len()]);
 
 #[derive(Debug)]
 struct Level {
     marks: Marks,
-    /// Marks that found no room in it.
+    /// Marks for which it had no room.
     refused: AtomicUsize,
 }
 
@@ -201,26 +201,26 @@ impl Drop for KnownVertices {
     }
 }
 
-/// The bits of a mark that hold the label; the others are the hash's.
+/// The bits of a mark for the label; the other bits are from the hash.
 const LABEL: u64 = 0xFFFF;
 
-/// A vertex that is to be remembered once it is stored.
+/// A vertex to add to the cache once it is stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VertexMark {
     hash: u64,
     mark: u64,
 }
 
-/// The place of a vertex and the part of its mark that is its own. Its mark and its place hold 66
-/// bits of its hash: asked 400,000 times a second for vertices that do not exist, one would be
-/// taken for another once in decades.
+/// The set of a vertex and the hash bits of its mark. They contain 66 bits of its hash: at 400,000
+/// look-ups of absent vertices in a second, a false match is expected once in decades.
 fn vertex(partition: &[u8]) -> (u64, u64) {
     let hash = crate::hash::wide(partition);
     ((hash >> 64) as u64, hash as u64 & !LABEL)
 }
 
 impl VertexMark {
-    /// For the vertex with this partition key; `None` when its label has no room in a mark.
+    /// Returns the mark of the vertex with this partition key; `None` if its label does not fit
+    /// into a mark.
     pub(crate) fn new(partition: &[u8], label: VertexLabelId) -> Option<Self> {
         let label = u64::from(label.0);
         if label == 0 || label > LABEL {
@@ -233,7 +233,7 @@ impl VertexMark {
 }
 
 impl KnownVertices {
-    /// The label of the vertex with this partition key.
+    /// Returns the label of the vertex with this partition key, if it is cached.
     pub(crate) fn label(&self, partition: &[u8]) -> Option<VertexLabelId> {
         let (hash, mark) = vertex(partition);
         for level in &self.0 {
@@ -247,7 +247,7 @@ impl KnownVertices {
         None
     }
 
-    /// Remembers a vertex that is stored now.
+    /// Adds a vertex that has been stored.
     pub(crate) fn remember(&self, vertex: VertexMark) {
         let VertexMark { hash, mark } = vertex;
         for (number, level) in self.0.iter().enumerate() {
@@ -266,8 +266,8 @@ impl KnownVertices {
         self.0[0].marks.put(hash, mark);
     }
 
-    /// Remembers many. Their places are looked at first, so that the processor waits for many of
-    /// them at once.
+    /// Adds many vertices. Their sets are loaded first, so that the processor overlaps the cache
+    /// misses.
     pub(crate) fn remember_all(&self, vertices: &[VertexMark]) {
         let first = &self.0[0].marks;
         for part in vertices.chunks(AT_ONCE) {
@@ -278,7 +278,7 @@ impl KnownVertices {
         }
     }
 
-    /// Forgets every vertex whose row a batch changes.
+    /// Removes every vertex whose row a batch changes.
     pub(crate) fn forget(&self, batch: &Batch) {
         for op in batch.ops() {
             let (Op::Put {
@@ -375,7 +375,7 @@ mod tests {
         let found = (0..many).filter(|at| is_known(*at)).count();
         assert!(found > many as usize * 95 / 100, "{found} of {many}");
         assert!(known.0[1].marks.0.iter().any(|it| it.get().is_some()));
-        // What a first level has room for again must not bring back what is forgotten.
+        // A slot of the first level that is free again must not make a removed vertex known.
         let mut batch = Batch::new();
         for at in (0..many).step_by(3) {
             batch.delete(VERTEX, &at.to_be_bytes(), b"c");

@@ -1,5 +1,5 @@
-//! What an element's label says of a write: whether it may be used, and for how long what is
-//! written holds.
+//! The rules of an element's label for a write: whether the label may be used, and when the written
+//! state ends.
 
 use varve_encoding::row::{self, RowKind};
 use varve_encoding::value::ValueRef;
@@ -12,16 +12,16 @@ use crate::commit::{End, EndOf};
 use crate::error::GraphError;
 use crate::schema::{Schema, SchemaElement, SchemaKind};
 
-/// What the rules depend on.
+/// The inputs of the rules.
 #[derive(Clone, Copy)]
 pub(super) struct LabelRules<'a> {
     pub(super) schema: &'a Schema,
-    /// The instant that counts as now for the whole commit.
+    /// The instant of now for the whole commit.
     pub(super) now: Instant,
     pub(super) period: WritePeriod,
 }
 
-/// A time to live and the instant it counts from, if that is a property's.
+/// A time to live in milliseconds, and the instant from which it counts if a property has it.
 #[derive(Clone, Copy)]
 pub(super) struct Ttl {
     millis: i64,
@@ -29,8 +29,8 @@ pub(super) struct Ttl {
 }
 
 impl LabelRules<'_> {
-    /// Refuses a new element of a label that is being removed or gone: a request may have been read
-    /// with an older schema than the one that holds while it is stored.
+    /// Refuses a new element whose label is removed or being removed: the request may have been
+    /// read with an older schema.
     pub(super) fn check_label(
         &self,
         id: &ElementId,
@@ -62,7 +62,7 @@ impl LabelRules<'_> {
         }
     }
 
-    /// How long superseded versions are kept, and the time to live.
+    /// Returns the retention of the label and its time to live.
     pub(super) fn label_rules(
         &self,
         id: &ElementId,
@@ -91,9 +91,9 @@ impl LabelRules<'_> {
         Ok((retention, Some(Ttl { millis: ttl, start })))
     }
 
-    /// The period of a put, shortened by the label's time to live; `None` when it would be over
-    /// before it starts. If the time to live was over before now, a put that starts with its commit
-    /// is stored as part of the past.
+    /// Returns the period of a put, shortened by the label's time to live; `None` if it would end
+    /// before it starts. If the time to live ended before now, a put that starts with its commit is
+    /// stored as part of the past.
     pub(super) fn period_of(
         &self,
         id: &ElementId,
@@ -123,8 +123,8 @@ impl LabelRules<'_> {
 }
 
 impl LabelRules<'_> {
-    /// The end of a period that starts with the commit: once it has passed, nothing is left to be
-    /// stored.
+    /// Returns the end of a period that starts with the commit. Once it has passed, nothing remains
+    /// to be stored.
     pub(super) fn end_of(&self, period: &EventPeriod) -> Option<End> {
         let at = period.to;
         if period.from.is_some() || at == Instant::FOREVER {
@@ -139,7 +139,7 @@ impl LabelRules<'_> {
     }
 }
 
-/// The instant that a DATE property holds.
+/// Reads the instant of a DATE property.
 fn date(id: &ElementId, content: &[u8], key: PropertyKeyId) -> Result<Option<Instant>, GraphError> {
     let mut properties = match id {
         ElementId::Vertex(_) => row::vertex_parts(content)?.1,

@@ -1,9 +1,9 @@
-//! Deleting vertices with more edges than one commit may take.
+//! Deletes vertices that have more edges than one commit may delete.
 //!
-//! The edges go first, some thousand in each commit, then the vertex with the rest. Readers
-//! meanwhile see the vertex with fewer and fewer edges. If the server stops in between, the vertex
-//! is still there and the request was not answered. If a later commit fails, the request must not
-//! answer that nothing happened: see [`GraphError::after_part`].
+//! The edges are deleted first, some thousand in each commit, and the vertex in the last commit.
+//! Meanwhile readers see the vertex with fewer and fewer edges. If the server stops in between, the
+//! vertex still exists, and the request gets no answer. If a later commit fails, the answer must
+//! not state that nothing happened: see [`GraphError::after_part`].
 
 use std::sync::Arc;
 
@@ -15,15 +15,16 @@ use super::{Contention, Missing, Mutation, Ticket, WriteRequest, Written, prepar
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 
-/// Prepares and submits `request`, after making a vertex that it alone deletes small enough.
+/// Prepares and submits `request`. If it only deletes one vertex with too many edges, deletes most
+/// of the edges first.
 pub(crate) fn write(
     graph: &Arc<Graph>,
     request: &WriteRequest,
     contention: Contention,
 ) -> Result<Option<Written>, GraphError> {
     let error = match prepare(graph, request, contention) {
-        // In several commits nothing that the request expects would hold for all of them, and a
-        // refusal would come after some of them.
+        // In several commits, neither the expectations of the request nor its policy could be
+        // checked for all of them at once.
         Err(error)
             if error.kind == ErrorKind::LimitExceeded
                 && request.expected.rows.is_empty()
@@ -34,7 +35,7 @@ pub(crate) fn write(
         done => return done,
     };
     match (contention, lone_deletion(request)) {
-        // Too much for a thread that serves others.
+        // Too long for a thread that serves other requests, too.
         (Contention::Refuse, _) => Ok(None),
         (Contention::Wait, None) => Err(error),
         (Contention::Wait, Some((vertex, missing))) => {
@@ -50,8 +51,8 @@ pub(crate) fn write(
     }
 }
 
-/// Deletes edges of the vertex until `request` fits one commit, and waits until that is stored.
-/// Counts the commits before it.
+/// Deletes edges of the vertex until `request` fits into one commit, and waits until that is
+/// stored. Counts the preceding commits in `steps`.
 fn delete_in_steps(
     graph: &Arc<Graph>,
     request: &WriteRequest,
@@ -61,12 +62,12 @@ fn delete_in_steps(
     loop {
         delete_edges(graph, of, steps)?;
         match prepare(graph, request, Contention::Wait) {
-            // New edges came meanwhile.
+            // New edges were added meanwhile.
             Err(error) if error.kind == ErrorKind::LimitExceeded => {}
             Err(error) => return Err(error),
             Ok(None) => return Err(busy()),
             Ok(Some(mut written)) => {
-                // Waited for here, since a failure must tell of the steps.
+                // Wait here, since the error of a failure must mention the steps.
                 let ticket =
                     std::mem::replace(&mut written.ticket, Ticket::done(graph.published()));
                 written.ticket = Ticket::done(ticket.wait()?);
@@ -80,8 +81,8 @@ fn busy() -> GraphError {
     GraphError::new(ErrorKind::Busy, "The vertex is being written by others")
 }
 
-/// The vertex that `request` deletes from now on, if it does nothing else, and what to do if it is
-/// missing.
+/// Returns the vertex that `request` deletes from now on and what to do if it does not exist;
+/// `None` if the request does anything else.
 fn lone_deletion(request: &WriteRequest) -> Option<(&VertexId, Missing)> {
     match request.mutations.as_slice() {
         [
@@ -94,9 +95,9 @@ fn lone_deletion(request: &WriteRequest) -> Option<(&VertexId, Missing)> {
     }
 }
 
-/// Deletes the edges that `vertex` has, in steps. Each goes on where the one before has ended: what
-/// that has removed may long be in the way of whoever looks from the beginning on. Edges that come
-/// meanwhile, before that place, are left to the last look.
+/// Deletes the edges of `vertex` in steps. Each step continues after the previous one, since a scan
+/// from the start would have to skip the tombstones of the deleted edges. Edges that are added
+/// meanwhile before that position are left to the final deletion.
 fn delete_edges(
     graph: &Arc<Graph>,
     (vertex, missing): (&VertexId, Missing),
@@ -201,7 +202,7 @@ mod tests {
         (0..EDGES).filter(there).count()
     }
 
-    /// Deletes a vertex without waiting for anybody.
+    /// Deletes a vertex without waiting for a latch.
     fn delete(graph: &Arc<Graph>, id: &str, missing: Missing) -> Result<(), ErrorKind> {
         let id = ElementId::Vertex(VertexId::text(id));
         let request = WriteRequest::now(vec![Mutation::Delete { id, missing }]);

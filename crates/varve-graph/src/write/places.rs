@@ -1,9 +1,9 @@
-//! Which place of a working set an element has.
+//! Maps an element to its position in a working set.
 
 use rustc_hash::FxHashMap;
 
-/// Places by the hash of the elements' identities. The identities themselves stay where they are:
-/// callers say which one stands at a place.
+/// Positions by the hash of the elements' identities. The identities themselves are stored by the
+/// caller, who returns the identity at a position.
 #[derive(Debug, Default)]
 pub(super) struct Places(FxHashMap<u64, usize>);
 
@@ -15,7 +15,7 @@ impl Places {
         }
     }
 
-    /// The place of `identity`, if it has one.
+    /// Returns the position of `identity`, if it has one.
     pub(super) fn find<'a>(
         &self,
         identity: &[u8],
@@ -34,7 +34,7 @@ impl Places {
         }
     }
 
-    /// The place of `identity`; if it has none, it gets the next: the number of places so far.
+    /// Returns the position of `identity`; a new identity gets the next position.
     pub(super) fn find_or_insert<'a>(
         &mut self,
         identity: &[u8],
@@ -47,7 +47,7 @@ impl Places {
             if at == next || at_place(at) == Some(identity) {
                 return at;
             }
-            // Another identity of the same hash: the next number is as good.
+            // Another identity has the same hash: probe the next number.
             hash = hash.wrapping_add(1);
         }
     }

@@ -1,4 +1,4 @@
-//! Which event takes the place of a current row that decides no more.
+//! Finds the event that replaces a current row that has ceased to decide.
 
 use varve_encoding::row::{Header, RowKind};
 use varve_kv::{Flow, Reader};
@@ -8,16 +8,16 @@ use super::emit::{Current, Side};
 use crate::error::GraphError;
 use crate::read::scan_events;
 
-/// What a stale current row gives way to: found by looking at the events, and at the stale row as
-/// one of them, from the newest on until one covers now.
+/// The replacement of a stale current row. The events and the stale row are searched from the
+/// newest on, up to the first that covers now.
 pub(super) struct Settling {
     now: Instant,
     pub(super) winner: Option<Current>,
-    /// The earliest start of a newer event that is still to come.
+    /// The earliest start of a newer future event.
     next_start: Instant,
     /// Whether an event newer than the winner exists.
     newer: bool,
-    /// When the winner (or the absence) stops deciding.
+    /// When the winner (or the absence) ceases to decide.
     pub(super) until: Instant,
 }
 

@@ -1,15 +1,14 @@
-//! Transactions: reads and changes of elements that are not known beforehand, committed together.
+//! Transactions that find out what they read and change as they run, and commit it together.
 //!
-//! What a transaction reads it latches, so it stays as it is until the commit: two transactions
-//! that touch the same elements have one order. A latch that is not free is never waited for while
-//! others are held: everything is released, all that was needed so far is taken in order, and the
-//! work runs again. So nobody waits in a circle.
+//! A transaction latches what it reads, so that it does not change until the commit: transactions
+//! that touch the same elements are serialized. While a transaction holds latches, it never waits
+//! for another latch. Instead it releases all, acquires all latches needed so far in order, and
+//! runs its work again. So there are no deadlocks.
 //!
-//! **Time.** One instant counts as now for the whole transaction, and what it changes is valid from
-//! then on (or from an earlier instant). It is later than the start of every state that the
-//! transaction has seen of the elements it touches: if one of them was written meanwhile, the work
-//! runs again with a later now. So the states of an element that follow one another have growing
-//! starts, whatever the clock does.
+//! **Time.** The transaction has one instant of now, and its changes are valid from that instant on
+//! (or from an earlier one). Now must be after the start of every state that the transaction reads
+//! of the elements that it touches. If one of them was written meanwhile, the work runs again with
+//! a later now. So successive states of an element have growing starts, whatever the clock does.
 
 mod reading;
 
@@ -36,21 +35,21 @@ use crate::schema::Schema;
 /// How often the work of a transaction runs at most.
 const ATTEMPTS_MAX: usize = 64;
 
-/// What a transaction will touch.
+/// What a transaction will access.
 #[derive(Debug, Clone, Copy)]
 pub enum Touch<'a> {
-    /// A vertex is read.
+    /// A vertex that is read.
     Read(&'a VertexId),
-    /// A vertex is changed, or its edges are listed.
+    /// A vertex that is changed, or whose edges are listed.
     Change(&'a VertexId),
-    /// A name of the program's own ([`Transaction::hold`]).
+    /// A name that only the program knows ([`Transaction::hold`]).
     Name(&'a [u8]),
 }
 
 /// Called with an edge and the content of its row; a break ends the visits.
 pub type EdgeVisit<'v, E> = &'v mut dyn FnMut(&EdgeId, &[u8]) -> Result<Flow, E>;
 
-/// What becomes of an element.
+/// The new state of an element.
 enum Outcome {
     Put {
         content: Vec<u8>,
@@ -59,7 +58,7 @@ enum Outcome {
     Delete {
         from: Option<Instant>,
     },
-    /// It is only purged.
+    /// The element is only purged.
     Gone,
 }
 
@@ -69,16 +68,16 @@ struct Changed {
     outcome: Outcome,
 }
 
-/// Why the work has to run again.
+/// Why the work must run again.
 #[derive(Debug, Clone, Copy)]
 enum Retry {
-    /// This latch was taken.
+    /// Another commit held this latch.
     Latch(LatchKey),
-    /// A state that started then was seen.
+    /// The transaction read a state that starts at this instant, not before now.
     Later(Instant),
 }
 
-/// Reads elements as they are now and collects changes of them.
+/// Reads elements in the present and collects changes of them.
 pub struct Transaction<'g> {
     graph: &'g Arc<Graph>,
     schema: Arc<Schema>,
@@ -88,17 +87,17 @@ pub struct Transaction<'g> {
     now: Instant,
     changed: Vec<Changed>,
     places: IdMap<ElementId, usize>,
-    /// Edges that went with purged vertices.
+    /// Edges that were purged with vertices.
     purged_edges: usize,
-    /// The edges that vertices, which are held, ever had, as far as committed.
+    /// The committed edges that latched vertices ever had.
     incident: RefCell<IdMap<VertexId, Vec<EdgeId>>>,
-    /// The events of their own that these vertices have.
+    /// The cached events of these vertices.
     own_events: RefCell<OwnEvents>,
-    /// The current rows of elements that are latched, as far as they were read.
+    /// The cached current rows of latched elements.
     rows: RefCell<HeldRows>,
 }
 
-/// [`Graph::transact`].
+/// See [`Graph::transact`].
 pub(crate) fn transact<T, E: From<GraphError>>(
     graph: &Arc<Graph>,
     touched: &[Touch<'_>],
@@ -159,7 +158,7 @@ impl<'g> Transaction<'g> {
         }
     }
 
-    /// The instant that counts as now, from which on changes are valid.
+    /// The instant of now, from which on changes are valid.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.now
@@ -171,17 +170,16 @@ impl<'g> Transaction<'g> {
         &self.schema
     }
 
-    /// Whether the work is to run again: what it returns is not looked at.
+    /// Whether the work must run again; then its result is ignored.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.retry.get().is_some()
     }
 
-    /// Keeps other transactions that hold the same name away until this one has ended.
+    /// Excludes other transactions that hold the same name until this one has ended.
     ///
     /// # Errors
-    /// When the work has to run again; what it returns then does not matter. So for all that
-    /// follow.
+    /// When the work must run again; then its result is ignored. This holds for all methods below.
     pub fn hold(&self, name: &[u8]) -> Result<(), GraphError> {
         self.latch(LatchKey::exclusive(name))
     }
@@ -238,13 +236,13 @@ impl<'g> Transaction<'g> {
         }
     }
 
-    /// Gives an element a new state from `from` on, which is not after now, or from now on. Of
-    /// several states that one transaction gives an element the last one is stored. Neither the
+    /// Gives an element a new state from `from` on, or from now on. `from` must not be after now.
+    /// If a transaction gives an element several states, the last one is stored. Neither the
     /// content nor the ends of an edge are checked.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`]; [`ErrorKind::InvalidArgument`] when `from` is still to
-    /// come.
+    /// As [`Transaction::with_vertex`]; [`ErrorKind::InvalidArgument`] when `from` is in the
+    /// future.
     pub fn put(
         &mut self,
         id: &ElementId,
@@ -265,8 +263,7 @@ impl<'g> Transaction<'g> {
         Ok(())
     }
 
-    /// Says that an element does not exist from `from` on, or from now on. The edges of a vertex
-    /// are not touched.
+    /// Deletes an element from `from` on, or from now on. The edges of a vertex are not changed.
     ///
     /// # Errors
     /// As [`Transaction::put`].
@@ -277,8 +274,7 @@ impl<'g> Transaction<'g> {
         Ok(())
     }
 
-    /// Destroys an element with all its versions; a vertex takes every edge that it ever had with
-    /// it.
+    /// Destroys an element with all its versions, and with a vertex every edge that it ever had.
     ///
     /// # Errors
     /// As [`Transaction::ever_incident`].
@@ -296,8 +292,7 @@ impl<'g> Transaction<'g> {
         Ok(())
     }
 
-    /// Builds the batch and hands it over, with the latches. Otherwise says why the work has to run
-    /// again.
+    /// Builds the batch and submits it with the latches, or returns why the work must run again.
     fn commit(&mut self) -> Result<Result<Ticket, Retry>, GraphError> {
         if self.changed.is_empty() {
             return Ok(Ok(Ticket::done(self.graph.published())));
@@ -342,8 +337,7 @@ impl<'g> Transaction<'g> {
         Ok(Ok(ticket))
     }
 
-    /// The elements that were purged, but for edges that went with vertices where a vertex is
-    /// named.
+    /// The purged elements, without edges if edges were purged with vertices.
     fn purged(&self) -> impl Iterator<Item = &ElementId> {
         let vertices = self.purged_edges > 0;
         let named = move |changed: &&Changed| {

@@ -1,4 +1,4 @@
-//! Unique values: no two elements hold the same at one instant, from now on.
+//! Unique indexes: from now on, no two elements may have the same values at the same instant.
 
 use varve_kv::{Flow, Reader, state_of};
 use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period};
@@ -11,17 +11,18 @@ use crate::hash::IdMap;
 use crate::index;
 use crate::read::scan_events;
 
-/// How a claim ended.
+/// The result of a claim.
 pub(super) enum Claim {
-    /// All values are claimed; the commit goes on with these latches.
+    /// All values are claimed; the commit continues with these latches.
     Held(LatchSet),
     /// Another commit holds this latch.
     Taken(LatchKey),
 }
 
 impl WorkingSet<'_> {
-    /// Latches the unique values of every new state and checks that no other element holds them at
-    /// any instant of the period from now on. The past is not checked: it has no unique values.
+    /// Latches the unique values of every new state and checks that no other element has them at
+    /// any instant of the period from now on. The past is not checked, since uniqueness does not
+    /// apply to it.
     pub(super) fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
         let mut claimed: IdMap<Vec<u8>, Vec<(usize, Period)>> = IdMap::default();
         for (at, working) in self.elements.iter().enumerate() {
@@ -66,8 +67,8 @@ impl WorkingSet<'_> {
         Ok(false)
     }
 
-    /// Whether `holder` has the unique values of a partition at any instant of `period`. What this
-    /// request gives it is compared as its own claim.
+    /// Whether `holder` has the unique values of a partition at any instant of `period`. States
+    /// that this request writes to `holder` are left out: they are claims of their own.
     fn still_holds(
         &self,
         holder: &ElementId,
@@ -81,7 +82,7 @@ impl WorkingSet<'_> {
         let written = self.working_of(holder);
         let written = written.filter(|it| !matches!(it.outcome, Outcome::Untouched));
         let written = written.map(|it| self.span(it.period));
-        // The holder is not latched: without one state its rows could move between two looks.
+        // The holder is not latched. Without a snapshot, its rows could move between two reads.
         let state = state_of(self.graph.space());
         let mut instants = changes_of(&*state, holder, period)?;
         let end = written.map(|written| written.to);
@@ -111,7 +112,8 @@ fn conflict(id: &ElementId, label: &IndexLabel) -> GraphError {
     ))
 }
 
-/// The instants of a period at which the state of an element may change, its start included.
+/// Returns the instants of a period at which the state of an element may change, including the
+/// start.
 fn changes_of(
     state: &dyn Reader,
     id: &ElementId,

@@ -38,23 +38,23 @@ use crate::write::emit::Current;
 
 use sequenced::{Part, first_state};
 
-/// Edges that a vertex may take with it while a thread waits that serves others.
+/// The most edges that a vertex may have to be deleted on a thread that serves other requests, too.
 const INLINE_EDGES_MAX: usize = 500;
-/// Bytes of them.
+/// The most bytes of these edges.
 const INLINE_EDGE_BYTES_MAX: usize = 1 << 20;
-/// How often a commit is prepared anew because another one held the latch of a unique value or of
-/// an edge of a vertex that is deleted.
+/// How often a commit is prepared again because another one held the latch of a unique value or of
+/// an edge of a deleted vertex.
 const ATTEMPTS_MAX: usize = 64;
 
-/// Prepares `request` and hands it to the committer. `None` when a latch is taken and `contention`
-/// says not to wait.
+/// Prepares `request` and submits it to the committer. Returns `None` if a latch is taken and
+/// `contention` forbids waiting.
 pub(crate) fn prepare(
     graph: &Arc<Graph>,
     request: &WriteRequest,
     contention: Contention,
 ) -> Result<Option<Written>, GraphError> {
     let mut keys = keys_of(request);
-    // Latches that earlier attempts found to be needed.
+    // Latches that earlier attempts found necessary.
     let mut found = Vec::new();
     for _ in 0..ATTEMPTS_MAX {
         let mut latched = latches_of(&keys, request.mutations.len());
@@ -94,8 +94,8 @@ pub(crate) fn prepare(
                 if contention == Contention::Refuse {
                     return Ok(None);
                 }
-                // Next time it is taken in its place, and in the right mode where this request
-                // holds it shared.
+                // The next attempt acquires this latch in order, and in the right mode if this
+                // request holds it shared.
                 found.push(key);
                 keys = working.keys;
                 keys.truncate(request.mutations.len());
@@ -117,7 +117,7 @@ pub(crate) fn prepare(
     ))
 }
 
-/// The row keys of the elements that the mutations name, each at its mutation's number.
+/// Returns the row keys of the mutations' elements, numbered as the mutations.
 fn keys_of(request: &WriteRequest) -> Keys {
     let mut keys = Keys::with_capacity(request.mutations.len());
     for mutation in &request.mutations {
@@ -129,7 +129,7 @@ fn keys_of(request: &WriteRequest) -> Keys {
     keys
 }
 
-/// The latches that the first `count` elements of `keys` need, and the schema's.
+/// Returns the latches for the first `count` elements of `keys`, and the schema's latch.
 fn latches_of(keys: &Keys, count: usize) -> Vec<LatchKey> {
     let mut latches = Vec::with_capacity(count * 3 + 1);
     latches.push(LatchKey::SCHEMA);
@@ -139,23 +139,23 @@ fn latches_of(keys: &Keys, count: usize) -> Vec<LatchKey> {
     latches
 }
 
-/// What becomes of an element.
+/// The new state of an element.
 pub(super) enum Outcome<'a> {
     Untouched,
-    /// It has this content.
+    /// The element has this content in the whole period.
     Put(Cow<'a, [u8]>),
-    /// It has these states, and gaps, in the parts of its period.
+    /// The element has these states and gaps in the parts of its period.
     Parts(Vec<Part>),
     Delete,
 }
 
 pub(super) struct Working<'a> {
     pub(super) id: Cow<'a, ElementId>,
-    /// The number of its row keys.
+    /// The number of the element's row keys.
     keys: u32,
     current: Option<Current>,
     pub(super) outcome: Outcome<'a>,
-    /// The valid period that the outcome speaks of.
+    /// The valid period of the outcome.
     pub(super) period: WritePeriod,
 }
 
@@ -173,7 +173,7 @@ impl Working<'_> {
     }
 }
 
-/// The labels of an edge's ends, as far as they are known without reading.
+/// The labels of an edge's ends that are known without a read.
 type KnownEnds = (Option<VertexLabelId>, Option<VertexLabelId>);
 
 pub(super) struct WorkingSet<'a> {
@@ -183,31 +183,31 @@ pub(super) struct WorkingSet<'a> {
     pub(super) reader: &'a dyn Reader,
     pub(super) now: Instant,
     request: &'a WriteRequest,
-    /// The period of the mutation that is being applied.
+    /// The period of the current mutation.
     pub(super) period: WritePeriod,
-    /// The instant at which states are looked up: that period's start, or now.
+    /// The instant at which states are read: the start of that period, or now.
     pub(super) valid: Instant,
-    /// What the deletions of vertices may still take with them.
+    /// The remaining limits for edges that are deleted with vertices.
     room: Room,
     keys: Keys,
     pub(super) elements: Vec<Working<'a>>,
-    /// Where the elements stand, by the identity of their row keys.
+    /// The positions of the elements, by the identity of their row keys.
     places: Places,
-    /// Whether a vertex is among them.
+    /// Whether any of the elements is a vertex.
     has_vertices: bool,
-    /// The known labels of the ends of each mutation's edge; empty when no mutation's ends are
-    /// checked.
+    /// For each mutation, the known labels of its edge's ends; empty if no mutation needs a check
+    /// of the ends.
     ends: Vec<KnownEnds>,
     /// For each mutation, whether its element is known to have no row.
     absent: Vec<bool>,
-    /// For each mutation, its element's row, where rows are read ahead; what was used is gone.
+    /// For each mutation, its element's row, if rows are read ahead; a used row is removed.
     ahead: Vec<Option<Option<Vec<u8>>>>,
-    /// The stored edges of the vertices that this request deletes, latched.
+    /// The stored edges of the vertices that this request deletes; they are latched.
     incident: IdMap<VertexId, Vec<EdgeId>>,
-    /// Of which of their keys on the vertex's side these are all, where nothing but deletions is
-    /// asked for.
+    /// For each such vertex, a range of its edges' keys of which every row is deleted. Filled only
+    /// if the request contains nothing but deletions.
     swept: Vec<(VertexId, ClusteringRange)>,
-    /// Where the deletion of a vertex's edges is to go on.
+    /// The key at which the deletion of a vertex's edges must continue.
     rest: Option<Vec<u8>>,
 }
 
@@ -229,8 +229,8 @@ impl<'a> WorkingSet<'a> {
         Ok(Self {
             graph,
             schema,
-            // As the latches are held: whoever changes it waits for those who do not know the
-            // change.
+            // Read under the latches: a change of the deriver waits for all commits that do not
+            // know it.
             deriver: graph.deriver(),
             reader,
             now,
@@ -251,7 +251,7 @@ impl<'a> WorkingSet<'a> {
         })
     }
 
-    /// Applies the mutations in order; returns the place of the element that each touched.
+    /// Applies the mutations in order. Returns the position of each mutation's element.
     fn run(&mut self, mutations: &'a [Mutation]) -> Result<Vec<usize>, GraphError> {
         let mut touched = Vec::with_capacity(mutations.len());
         self.elements.reserve(mutations.len());
@@ -302,8 +302,8 @@ impl<'a> WorkingSet<'a> {
         Ok(touched)
     }
 
-    /// The place of the element with the row keys `keys`, its current row read unless it is
-    /// `fresh`.
+    /// Returns the position of the element with the row keys `keys`. Reads its current row unless
+    /// it is `fresh`.
     fn place(
         &mut self,
         id: Cow<'a, ElementId>,
@@ -337,7 +337,7 @@ impl<'a> WorkingSet<'a> {
         Ok(at)
     }
 
-    /// A commit gives each element one event at most.
+    /// Refuses a second period for an element: a commit gives each element at most one event.
     fn check_same_period(&self, at: usize) -> Result<(), GraphError> {
         let known = &self.elements[at];
         if known.period == self.period {
@@ -349,22 +349,21 @@ impl<'a> WorkingSet<'a> {
         )))
     }
 
-    /// The outcome of an element that this request touches.
+    /// Returns an element of this request.
     pub(super) fn working_of(&self, id: &ElementId) -> Option<&Working<'a>> {
         let mut one = Keys::with_capacity(1);
         let number = one.add(id);
         self.working_at(one.of(number))
     }
 
-    /// The outcome that this request has for an element at the instant that the mutation being
-    /// applied is about.
+    /// Returns the outcome of an element of this request at the instant of the current mutation.
     fn outcome_at(&self, row: RowKeys<'_>) -> Option<&Outcome<'a>> {
         let working = self.working_at(row)?;
         let period = self.span(working.period);
         period.covers(self.valid).then_some(&working.outcome)
     }
 
-    /// The instants that a period holds, if it begins now where it begins with the commit.
+    /// Returns the instants of a period; a period that starts with the commit starts now.
     pub(super) fn span(&self, period: WritePeriod) -> Period {
         Period {
             from: period.from.unwrap_or(self.now),
@@ -393,7 +392,7 @@ impl<'a> WorkingSet<'a> {
         Ok(at)
     }
 
-    /// What became of the element of each mutation.
+    /// Returns the state of each mutation's element after the request.
     fn states(&self, mutations: &[Mutation], touched: &[usize]) -> Vec<StateAfter> {
         let state = |(mutation, at): (&Mutation, &usize)| match &self.elements[*at].outcome {
             Outcome::Untouched | Outcome::Delete => StateAfter::Deleted,
@@ -406,14 +405,14 @@ impl<'a> WorkingSet<'a> {
                 Mutation::PutRow { content: sent, .. } if std::ptr::eq(sent.bytes(), *content) => {
                     StateAfter::AsSent
                 }
-                // A later mutation wrote it anew.
+                // A later mutation replaced the content.
                 _ => StateAfter::Content(content.to_vec()),
             },
         };
         mutations.iter().zip(touched).map(state).collect()
     }
 
-    /// The state of the element at `at` before this request, at the instant the request is about.
+    /// Reads the state of the element at `at` before this request, at the instant of the mutation.
     fn stored_state(&self, at: usize) -> Result<Option<Element>, GraphError> {
         let Working { id, current, .. } = &self.elements[at];
         if let Some(current) = current {
@@ -441,7 +440,7 @@ impl<'a> WorkingSet<'a> {
         resolve_at(self.reader, id, self.valid)
     }
 
-    /// The state of the element at `at` as earlier mutations of this request left it.
+    /// Returns the state of the element at `at` after the earlier mutations of this request.
     fn state(&self, at: usize) -> Result<Option<Element>, GraphError> {
         match &self.elements[at].outcome {
             Outcome::Put(content) => decode_element(&self.elements[at].id, content).map(Some),
@@ -474,7 +473,7 @@ impl<'a> WorkingSet<'a> {
     }
 }
 
-/// Refuses an empty period: the request's, or that of one of its elements.
+/// Refuses an empty period of the request or of one of its elements.
 fn check_period(
     period: WritePeriod,
     now: Instant,
@@ -494,7 +493,7 @@ fn check_period(
     }))
 }
 
-/// The current row of an element.
+/// Reads the current row of an element.
 pub(super) fn read_current(
     reader: &dyn Reader,
     id: &ElementId,
@@ -513,7 +512,7 @@ fn read_row(reader: &dyn Reader, row: RowKeys<'_>) -> Result<Option<Current>, Gr
     current.transpose()
 }
 
-/// The state of an element at an instant of valid time, as it is known now.
+/// Reads the state of an element at an instant of valid time, at the latest transaction time.
 pub(super) fn resolve_at(
     reader: &dyn Reader,
     id: &ElementId,

@@ -1,4 +1,5 @@
-//! Random queries on random graphs give what checking every element gives, whole and page by page.
+//! Random queries on random graphs return what a check of every element returns, in whole and page
+//! by page.
 
 use std::collections::BTreeSet;
 
@@ -158,8 +159,8 @@ fn world(dice: &mut Dice) -> World {
     world
 }
 
-/// What a query must hold, by looking at everything. `searched`: whether words are looked for in
-/// members of TAGS.
+/// The expected result, by a check of every element. `searched`: whether words are looked for in
+/// the members of TAGS.
 fn satisfies(conditions: &[Condition], properties: &Properties, searched: bool) -> bool {
     conditions.iter().all(
         |condition| match (&condition.predicate, properties.get(condition.key)) {
@@ -175,7 +176,7 @@ fn satisfies(conditions: &[Condition], properties: &Properties, searched: bool) 
     )
 }
 
-/// Whether a refusal is one of those that a query may meet.
+/// Whether a query may be refused with this error.
 fn is_refusal(error: &GraphError) -> bool {
     matches!(error.kind, ErrorKind::NoIndex | ErrorKind::IllegalState)
 }
@@ -184,8 +185,8 @@ fn ids<T>(elements: &[T], id: impl Fn(&T) -> String) -> Vec<String> {
     elements.iter().map(id).collect()
 }
 
-/// Checks `all` (what one query without a limit gave) against what is expected, and every way of
-/// cutting it.
+/// Checks `all`, the result of one query without a limit, against the expected result, and every
+/// division of the query into pages or limits.
 fn check(
     context: &str,
     all: &[String],
@@ -267,7 +268,7 @@ fn vertex_expectation(world: &World, scope: TemporalScope, query: &VertexQuery) 
     found.map(|vertex| vertex.id.to_string()).collect()
 }
 
-/// Ids by primary key are looked up without regard to indexes, so members are compared whole there.
+/// A look-up by primary key uses no index, so whole members are compared there.
 fn searches_tags(query: &VertexQuery) -> bool {
     query.label != Some(PERSON)
         || query

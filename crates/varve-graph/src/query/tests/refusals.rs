@@ -113,7 +113,7 @@ fn refusals_in_the_words_of_the_recording() {
             ],
             not_indexed("about, city", "label 'item'", "secondary/search"),
         ),
-        // A search index does not serve equality, nor an index on a text a range.
+        // A search index does not serve equality, and an index on a text does not serve a range.
         (
             Some(PERSON),
             &[(ABOUT, Predicate::Eq(text("x")))],

@@ -1,4 +1,4 @@
-//! A small graph with history, written naively, and its reader: what queries are tested on.
+//! A small graph with history, implemented naively, and its reader: the subject of the query tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -199,7 +199,7 @@ pub(super) fn schema(buckets: u8) -> Schema {
     schema
 }
 
-/// A vertex of the tests' schema; the name makes a person's id.
+/// A vertex of the tests' schema; a person's id is made from the name.
 pub(super) fn vertex(
     label: VertexLabelId,
     name: &str,
@@ -219,7 +219,7 @@ pub(super) fn vertex(
     }
 }
 
-/// An edge of the tests' schema; its sort values come from its properties.
+/// An edge of the tests' schema; its sort values are taken from its properties.
 pub(super) fn edge(
     label: EdgeLabelId,
     source: &VertexId,
@@ -253,11 +253,11 @@ pub(super) fn edge(
     }
 }
 
-/// A graph: what happened to each element, and the tables that say so.
+/// A graph: the states of each element, and the tables that store them.
 pub(super) struct World {
     pub(super) schema: Schema,
     space: Arc<dyn Space>,
-    /// For each element its states by commit version; `None` is a delete.
+    /// The states of each element by commit version; `None` is a delete.
     history: BTreeMap<ElementId, Vec<(CommitVersion, Option<Element>)>>,
     version: u64,
 }
@@ -302,7 +302,7 @@ impl World {
         version
     }
 
-    /// Writes all rows of one element anew.
+    /// Rewrites all rows of one element.
     fn rewrite(&self, id: &ElementId, batch: &mut Batch) {
         let states = &self.history[id];
         for (owner, clustering, table) in sides(id) {
@@ -339,7 +339,7 @@ impl World {
             if now.contains(entry) || left_over && !label_entry {
                 batch.put(INDEX, &entry.partition, &entry.clustering, &[]);
             } else {
-                // Another edge of the source may still need a label's entry; left-over ones are
+                // Another edge of the source may still need a label's entry; surplus entries are
                 // harmless.
                 if !label_entry {
                     batch.delete(INDEX, &entry.partition, &entry.clustering);

@@ -6,7 +6,7 @@ use varve_model::{EdgeId, EdgeLabelId, Instant, TemporalScope, VertexId};
 
 use super::*;
 
-/// How many elements a walk reads at once, each time that it comes to one.
+/// How many elements a walk reads at once, for each of six successive reads.
 fn read_at_once(id: &ElementId, valid: Option<Instant>, overlay: Option<&Overlay>) -> [usize; 6] {
     let space = MemoryEngine::new()
         .open("g", TABLES, true)

@@ -1,5 +1,4 @@
-//! Two servers that make, clear and drop one graph at once, each in the middle of what the other
-//! does.
+//! Two servers that create, clear and drop the same graph at once, interleaved in all ways.
 
 use varve_encoding::tables::META;
 use varve_kv::{Batch, Durability, EngineExt, KvError, ReaderExt};
@@ -34,7 +33,7 @@ fn holds_data(registry: &Registry) -> bool {
     graph.space().get(META, b"v", b"x").unwrap().is_some()
 }
 
-/// All servers stop; a new one finds the graph with its data, and in one space only.
+/// Stops all servers, and checks that a new one finds the graph with its data, in one space only.
 #[track_caller]
 fn holds_at_last(shared: &Arc<SharedMemory>, servers: &[&Registry]) {
     for server in servers {
@@ -46,7 +45,7 @@ fn holds_at_last(shared: &Arc<SharedMemory>, servers: &[&Registry]) {
     assert_eq!(shared.server("last").space_names().unwrap().len(), 1);
 }
 
-/// A graph that has been dropped, and whose space is not removed yet.
+/// Creates and drops a graph whose space is not removed yet.
 fn leave_marked(shared: &Arc<SharedMemory>, by: &Registry, addresses: &[&str]) {
     for address in addresses {
         shared.refuse_removals(address, true);
@@ -63,7 +62,7 @@ fn of_two_that_make_a_graph_while_an_older_one_goes_the_later_gives_up() {
     leave_marked(&shared, &a, &["a", "b"]);
     tend(&b);
     let (of_b, refusals) = (Arc::clone(&b), Arc::clone(&shared));
-    // The first has seen the old space, and is about to make the one after it.
+    // The first server has listed the old space, and is about to create the next one.
     shared.before_open("a", "_1_g", move || {
         refusals.refuse_removals("b", false);
         tend(&of_b);
@@ -81,7 +80,7 @@ fn a_space_below_the_graph_of_another_is_given_up() {
     let shared = SharedMemory::new();
     let (a, b) = (server(&shared, "a"), server(&shared, "b"));
     let (of_b, between) = (Arc::clone(&b), Arc::clone(&shared));
-    // The first has seen no space at all.
+    // The first server has listed no space at all.
     shared.before_open("a", "g", move || {
         leave_marked(&between, &of_b, &["b"]);
         put(&of_b.create("g").unwrap());
@@ -144,8 +143,8 @@ fn a_clear_whose_graph_was_taken_meanwhile_leaves_no_space_below_that_of_another
     holds_at_last(&shared, &[&b, &a]);
 }
 
-/// A server that has made a graph with data in a space of generation 1, and below it an empty space
-/// whose maker has ended.
+/// A server with a graph with data in a space of generation 1, and an empty older space whose
+/// creator has crashed.
 fn with_an_empty_space_below() -> (Arc<SharedMemory>, Arc<Registry>) {
     let shared = SharedMemory::new();
     let a = server(&shared, "a");
@@ -221,7 +220,7 @@ fn a_removal_that_is_refused_for_long_is_reported() {
     assert!(graph == "g" && text.contains("8 attempts"), "{text}");
 }
 
-/// Two servers and two graphs, of which nobody can open one any more.
+/// Two servers and two graphs, one of which no server can open any more.
 fn with_one_that_cannot_be_opened() -> (Arc<SharedMemory>, Arc<Registry>) {
     let shared = SharedMemory::new();
     let (a, b) = (server(&shared, "a"), server(&shared, "b"));
@@ -262,7 +261,7 @@ fn a_graph_that_cannot_be_opened_is_reported() {
         reported_by_tending(&b).is_empty(),
         "it is not tried each time"
     );
-    // Once another server can open it, that one leads it.
+    // Once another server can open it, that server leads it.
     shared.refuse_opening("g", false);
     let c = server(&shared, "c");
     assert!(holds_data(&c));
@@ -304,7 +303,7 @@ fn while_a_graph_is_opened_that_could_not_be_requests_wait() {
     let (shared, b) = with_one_that_cannot_be_opened();
     assert!(b.look("g").is_err() && b.why_unopened("g").is_some());
     shared.refuse_opening("g", false);
-    // What the thread that tends the graphs has while it opens one.
+    // The state while the tending thread opens a graph.
     let opening = shared.server("b").open("g", TABLES, false).unwrap();
     assert!(matches!(b.look("g"), Ok(GraphLocation::Nobody)));
     drop(opening);
@@ -316,7 +315,7 @@ fn while_a_graph_is_opened_that_could_not_be_requests_wait() {
     assert!(holds_data(&b));
 }
 
-/// The keyspace of a space is there no more, say.
+/// An error of a space whose keyspace does not exist any more.
 fn says_that_it_is_gone(space: String) -> KvError {
     let detail = "its lease table does not exist".to_owned();
     KvError::Io { space, detail }
@@ -327,7 +326,7 @@ fn says_that_it_is_away(space: String) -> KvError {
     KvError::Away { space, detail }
 }
 
-/// Two graphs; the leader of one of them is unknown, and it has none.
+/// Two graphs without a leader; whether one of them has a leader cannot be found out.
 fn with_one_of_unknown_leader() -> Arc<SharedMemory> {
     let shared = SharedMemory::new();
     let a = server(&shared, "a");
@@ -358,7 +357,7 @@ fn a_server_starts_beside_a_graph_whose_leader_is_unknown() {
         b.create("g").err().map(|error| error.kind),
         Some(ErrorKind::Existed)
     );
-    // Requests have not put the next attempt off.
+    // Requests did not delay the next attempt.
     let reported: Vec<usize> = (0..5).map(|_| reported_by_tending(&b).len()).collect();
     assert_eq!(reported, [1, 0, 1, 0, 0], "ever more seldom");
     shared.refuse_asking("g", None);
@@ -440,7 +439,7 @@ fn what_is_being_made_while_a_server_closes_is_not_made_behind_it() {
     let of_a = Arc::clone(&a);
     let making = std::thread::spawn(move || of_a.create("g").map(drop));
     reported.recv().unwrap();
-    // Comes in when the other waits for who is at that space.
+    // The server closes while the other thread waits for the space.
     a.close();
     shared.occupy("g", false);
     let refused = making.join().unwrap().expect_err("the server stops");

@@ -1,4 +1,4 @@
-//! A graph's catalogue on an in-memory engine that can be closed, opened again and made to fail.
+//! A test graph's catalogue on an in-memory engine, which can be closed, reopened and made to fail.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl Clock for StoppedClock {
 
 type Body = dyn Fn(&TaskSpec, &TaskProgress) -> Result<String, GraphError> + Send + Sync;
 
-/// Bodies that note what they were asked for, and then do as the test says.
+/// Task bodies that record their calls, and then run the test's own body.
 pub(super) struct Elements {
     pub(super) seen: Mutex<Vec<String>>,
     body: Box<Body>,
@@ -58,8 +58,8 @@ impl Bench {
         bench
     }
 
-    /// With the property keys of most tests: texts name, city, lang; ints age, price; date; weight;
-    /// sets and others.
+    /// A bench with the property keys of most tests: texts name, city, lang; ints age, price; date;
+    /// weight; sets and others.
     pub(super) fn with_keys() -> Self {
         let bench = Self::new();
         use Cardinality::{List, Set, Single};
@@ -85,8 +85,8 @@ impl Bench {
         bench
     }
 
-    /// With the labels of the recorded graph: person, software, knows (several times), created
-    /// (once).
+    /// A bench with the labels of the recorded graph: person, software, knows (several times),
+    /// created (once).
     pub(super) fn with_labels() -> Self {
         let bench = Self::with_keys();
         bench.create_vertex_label(person()).expect("person");
@@ -107,7 +107,7 @@ impl Bench {
         bench
     }
 
-    /// Closes the graph, as far as it is open.
+    /// Closes the graph if it is open.
     pub(super) fn close(&mut self) {
         if let Some((catalogue, tasks)) = self.open.take() {
             tasks.stop();
@@ -120,7 +120,7 @@ impl Bench {
         self.engine.open("g", tables, true).expect("the space")
     }
 
-    /// Closes the graph and opens it again from what is stored. Tasks wait until [`Bench::start`].
+    /// Closes the graph and opens it again from its store. Tasks wait until [`Bench::start`].
     pub(super) fn reopen(&mut self) {
         self.close();
         let space = self.space();
@@ -136,7 +136,7 @@ impl Bench {
         self.open = Some((Arc::new(catalogue.expect("the catalogue")), tasks));
     }
 
-    /// Begins to run tasks; `body` does the work on elements.
+    /// Starts running tasks; `body` does the work on elements.
     pub(super) fn start(
         &self,
         body: impl Fn(&TaskSpec, &TaskProgress) -> Result<String, GraphError> + Send + Sync + 'static,
@@ -151,7 +151,7 @@ impl Bench {
         elements
     }
 
-    /// Begins to run tasks whose element work succeeds at once.
+    /// Starts running tasks whose work on elements succeeds at once.
     pub(super) fn start_easy(&self) -> Arc<Elements> {
         self.start(|_, _| Ok(String::new()))
     }
@@ -160,7 +160,7 @@ impl Bench {
         &self.open.as_ref().expect("open").1
     }
 
-    /// Waits for a task and returns how it ended, with its result.
+    /// Waits for a task and returns its status and result.
     pub(super) fn end_of(&self, id: TaskId) -> (TaskStatus, String) {
         let tasks = self.tasks();
         tasks
@@ -242,7 +242,7 @@ pub(super) fn member_names(data: &Datum) -> Vec<&str> {
     }
 }
 
-/// Checks kind and message of a refusal.
+/// Checks the kind and the message of an error.
 #[track_caller]
 pub(super) fn refused<T: std::fmt::Debug>(
     outcome: Result<T, GraphError>,

@@ -1,4 +1,4 @@
-//! Labels and keys that are made on first use.
+//! Labels and keys that are created on first use.
 
 use varve_model::schema::{Frequency, IdStrategy, IndexType};
 use varve_model::value::DataType;
@@ -54,7 +54,7 @@ fn what_is_missing_is_made_once_and_stored_before_it_is_shown() {
         ["name", "age"]
     );
     assert_eq!(label.nullable_keys, label.properties);
-    // Labels and keys do not share their names.
+    // A label and a key may have the same name.
     let edges = schema.edge_label_by_name("name").expect("stored");
     assert_eq!((edges.link, edges.frequency), (None, Frequency::Multiple));
     assert!(edges.sort_keys.is_empty());

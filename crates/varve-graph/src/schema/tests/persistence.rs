@@ -12,7 +12,7 @@ use crate::ErrorKind;
 use crate::schema::*;
 use crate::tasks::TaskQuery;
 
-/// Everything that a schema holds, removed elements too.
+/// Everything in a schema, including removed elements.
 fn dump(schema: &Schema) -> String {
     let mut lines = Vec::new();
     for id in 0..64 {
@@ -192,8 +192,8 @@ fn a_crash_between_storing_and_publishing_keeps_element_and_task() {
             .tasks;
         let names: Vec<&str> = listed.iter().map(|task| task.name.as_str()).collect();
         if stored {
-            // The old one's removal and the new one's building came through with the element, or
-            // not at all.
+            // The removal of the old index label and the build of the new one are stored with the
+            // element, or not at all.
             assert_eq!(
                 names,
                 [

@@ -1,4 +1,4 @@
-//! The lanes' threads: each runs the tasks of its lane one after the other.
+//! The threads of the lanes: each runs the tasks of its lane one after the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{ErrorKind, GraphError};
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
 impl Shared {
-    /// Makes sure that a lane's thread exists if there is work for it, and notifies it.
+    /// Starts the thread of a lane if there is work for it and it is not running, and notifies it.
     pub(super) fn wake(shared: &Arc<Self>, state: &mut TaskSchedule, lane: Lane) {
         let work = state
             .live
@@ -30,7 +30,7 @@ impl Shared {
                 Lane::Job => "varve-task-job",
             };
             let thread = std::thread::Builder::new().name(name.to_owned());
-            // Without one the tasks wait; the next one submitted tries again.
+            // If no thread can be started, the tasks wait, and the next submission tries again.
             if let Ok(thread) = thread.spawn(move || own.work(lane)) {
                 state.running[lane as usize] = true;
                 let ended = state.threads[lane as usize].replace(thread);
@@ -40,7 +40,7 @@ impl Shared {
         shared.changed.notify_all();
     }
 
-    /// A lane's thread: runs its tasks by id until there was none for [`IDLE_MAX`].
+    /// The thread of a lane: runs its tasks by id until none came for [`IDLE_MAX`].
     fn work(&self, lane: Lane) {
         let mut state = self.state.lock();
         let mut waited_enough = false;
@@ -71,7 +71,7 @@ impl Shared {
         };
         live.task.status = TaskStatus::Running;
         let (spec, progress) = (live.spec(), live.progress.clone());
-        // That a job runs must be known after a power loss, so that it is not run twice.
+        // The start of a job must survive a power loss, so that the job is not run twice.
         let durability = match spec.task_type.lane() {
             Lane::Schema => Durability::Buffered,
             Lane::Job => Durability::Sync,
@@ -93,7 +93,7 @@ impl Shared {
         state
     }
 
-    /// Decides how a task that ran has ended.
+    /// Decides the final status of a task that has run.
     fn finish(&self, state: &mut TaskSchedule, id: TaskId, outcome: Result<String, GraphError>) {
         let Some(live) = state.live.get_mut(&id) else {
             return;
@@ -104,14 +104,15 @@ impl Shared {
         let cancelled = control.cancelled.load(Ordering::Relaxed);
         let (status, result) = match (live.task.status, outcome) {
             (TaskStatus::Deleting, _) => (TaskStatus::Deleting, None),
-            // A change of the schema that is complete counts, whatever was wished meanwhile.
+            // A completed change of the schema counts as a success even if it was cancelled
+            // meanwhile.
             (_, Ok(result)) if lane == Lane::Schema || !cancelled => {
                 (TaskStatus::Success, Some(result))
             }
             _ if cancelled => (TaskStatus::Cancelled, None),
             (_, Err(_)) if stopping && lane == Lane::Schema => {
                 live.task.status = TaskStatus::Queued;
-                // If this cannot be stored the task is restored as after a crash.
+                // If this cannot be stored, the task is restored as after a crash.
                 let _ = self.save(live, Durability::Sync);
                 return;
             }
@@ -119,13 +120,13 @@ impl Shared {
             (_, Err(error)) => (TaskStatus::Failed, Some(error.message)),
             (_, Ok(_)) => (TaskStatus::Cancelled, None),
         };
-        // The body ran, so nobody is notified.
+        // The body ran, so no notification is needed.
         let _ = self.end(state, id, status, result);
     }
 }
 
 impl TaskSchedule {
-    /// The first waiting task of a lane whose dependencies have ended.
+    /// Returns the first waiting task of a lane whose dependencies have ended.
     fn next(&self, lane: Lane) -> Option<TaskId> {
         let unfinished = |id: &TaskId| {
             let live = self.live.get(id);

@@ -1,4 +1,4 @@
-//! What becomes of the tasks that had not ended when the graph was last closed.
+//! Restores the tasks that had not ended when the graph was last closed.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use super::{INTERRUPTED, Live, Shared, TaskSchedule};
 use crate::GraphError;
 
 impl Shared {
-    /// Reads the unfinished tasks and decides what becomes of those that were running.
+    /// Reads the unfinished tasks and decides whether those that were running run again.
     pub(super) fn restore(&self) -> Result<(), GraphError> {
         let meta = self.tables.meta;
         let mut ids = Vec::new();

@@ -1,5 +1,5 @@
-//! The index entries of an element's states: what a commit puts, moves to the past's index, and
-//! deletes.
+//! The index entries of an element's states: which entries a commit puts, moves to the index of the
+//! past, or deletes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::index::{self, DerivedEntries, IndexEntry, derived_entries, may_have_d
 use crate::schema::Schema;
 
 impl Emitter<'_> {
-    /// Puts the entries of a new state in these indexes.
+    /// Puts the entries of a new state into these indexes.
     pub(super) fn put_index_entries(
         &mut self,
         indexes: &[Arc<IndexLabel>],
@@ -38,7 +38,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Puts the entries of a state in derived indexes.
+    /// Puts the entries of a state into the derived indexes.
     pub(super) fn put_derived(
         &mut self,
         table: TableId,
@@ -63,8 +63,9 @@ impl Emitter<'_> {
         label.is_some_and(|label| label.enable_label_index)
     }
 
-    /// Brings the index from the old current row's entries to the new one's. Entries whose values
-    /// are gone leave the present's index only when nothing in the future can need them (`quiet`).
+    /// Replaces the entries of the old current row by those of the new one. Entries that the new
+    /// row does not have leave the index of the present only if no future state can need them
+    /// (`quiet`).
     pub(super) fn move_entries(
         &mut self,
         id: &ElementId,
@@ -110,7 +111,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// [`Emitter::move_entries`] for derived indexes.
+    /// As [`Emitter::move_entries`], for derived indexes.
     fn move_derived(
         &mut self,
         id: &ElementId,
@@ -145,7 +146,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Puts the (edge label, source) entry of an edge unless it was put lately.
+    /// Puts the (edge label, source) entry of an edge unless it is known to be in the index.
     pub(super) fn put_edge_pair(&mut self, id: &ElementId) {
         if let ElementId::Edge(edge) = id {
             self.put_pair(edge.label, &key::vertex_id(&edge.source));
@@ -159,7 +160,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Puts an entry that was not put lately, if the label has such entries.
+    /// Puts a new entry, if the label has a label index.
     pub(super) fn put_new_pair(&mut self, label: EdgeLabelId, source: &[u8], pair: PairHash) {
         let known = self.context.schema.edge_label(label);
         let enabled = known.is_some_and(|label| label.enable_label_index);
@@ -170,7 +171,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The index entries of a state of `id`, its vertex label's included.
+    /// Returns the index entries of a state of `id`, including the one in the vertex label index.
     pub(crate) fn entries(
         &self,
         id: &ElementId,
@@ -196,8 +197,8 @@ impl Emitter<'_> {
     }
 }
 
-/// The index entries of a state of `id`, its vertex label's included, without the (edge label,
-/// source) pair.
+/// Returns the index entries of a state of `id`, including the one in the vertex label index,
+/// without the (edge label, source) entry.
 fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
     let mut all = Vec::new();
     let add = |labels: &[Arc<IndexLabel>], p: &Properties, all: &mut Vec<_>| {
@@ -230,7 +231,8 @@ fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEn
     all
 }
 
-/// The entries of a state of `id` in unique indexes: what nobody else may hold.
+/// Returns the entries of a state of `id` in unique indexes: the values that no other element may
+/// have.
 pub(crate) fn unique_entries(
     schema: &Schema,
     id: &ElementId,

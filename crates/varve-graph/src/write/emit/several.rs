@@ -1,4 +1,4 @@
-//! Several events of one element in one commit: what a sequenced update gives it.
+//! Several events of one element in one commit, for sequenced updates.
 
 use varve_model::ElementId;
 
@@ -6,11 +6,10 @@ use super::{Change, Current, Emitter, EventPeriod};
 use crate::error::GraphError;
 
 impl Emitter<'_> {
-    /// Writes events of `id` with these contents and periods, which do not overlap: at most
-    /// [`varve_model::CommitVersion::PER_MICROSECOND`], each with a version of its own. They are
-    /// numbered by their starts, but the one that decides now comes last, since it takes the place
-    /// of the row that the others mark. `current` is the current row as read under the commit's
-    /// latches.
+    /// Writes events of `id` with these contents and periods, which must not overlap: at most
+    /// [`varve_model::CommitVersion::PER_MICROSECOND`], each with its own version. They are
+    /// numbered by their starts. Only the event that decides now comes last, since it replaces the
+    /// row that the others mark. `current` is the current row, read under the commit's latches.
     pub(crate) fn emit_several(
         &mut self,
         id: &ElementId,

@@ -1,4 +1,4 @@
-//! Notes what a commit touches, where the graph keeps changes.
+//! Records which elements a commit touches, if the graph records changes.
 
 use varve_encoding::change::{Keys, Touched};
 use varve_kv::Batch;
@@ -8,7 +8,7 @@ use super::{Emitter, Side, sides};
 use crate::commit::Stamps;
 
 impl Emitter<'_> {
-    /// The batch, with the rows that say what it touches, and its stamps.
+    /// Returns the batch with its change rows, and its stamps.
     pub(crate) fn finish(mut self) -> (Batch, Stamps) {
         if let Some(touches) = self.touches {
             touches.write(&mut self.batch, &mut self.stamps);
@@ -16,7 +16,7 @@ impl Emitter<'_> {
         (self.batch, self.stamps)
     }
 
-    /// Notes that the commit gives an element an event, by the keys of its first side.
+    /// Records that the commit gives an element an event, by the keys of its first side.
     pub(super) fn touch(&mut self, partition: &[u8], clustering: &[u8]) {
         if let Some(touches) = &mut self.touches {
             touches.add(&Touched::Element(Keys {
@@ -26,12 +26,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Notes that the commit purges an element.
+    /// Records that the commit purges an element.
     pub(crate) fn touch_purged(&mut self, id: &ElementId) {
         self.touch_as(id, &|keys| Touched::Purged(keys));
     }
 
-    /// Notes that a state of an element may begin or end at `at`, which is past.
+    /// Records that a state of an element may begin or end at `at`, which is past.
     pub(crate) fn touch_due(&mut self, id: &ElementId, at: Instant) {
         self.touch_as(id, &|keys| Touched::Due(keys, at));
     }
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Notes that the commit lists a change of an element of the schema.
+    /// Records that the commit changes an element of the schema.
     pub(crate) fn touch_schema(&mut self, kind: u8, id: u32) {
         if let Some(touches) = &mut self.touches {
             touches.add(&Touched::Schema(kind, id));

@@ -1,4 +1,4 @@
-//! What a transaction reads: what is committed, with its own changes over it.
+//! The reads of a transaction: the committed state with the transaction's own changes over it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, deriv
 use crate::read::{resolve, visit_events, visit_events_of};
 
 impl Transaction<'_> {
-    /// Calls `found` with the content of a vertex's row; returns whether the vertex exists.
+    /// Calls `found` with the content of a vertex's row. Returns whether the vertex exists.
     ///
     /// # Errors
     /// As [`Transaction::hold`], or when the store fails or is damaged.
@@ -31,7 +31,7 @@ impl Transaction<'_> {
         self.element(&ElementId::Vertex(id.clone()), found)
     }
 
-    /// Calls `found` with the content of an edge's row; returns whether the edge exists.
+    /// Calls `found` with the content of an edge's row. Returns whether the edge exists.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -57,8 +57,8 @@ impl Transaction<'_> {
         self.visit_row(&partition, &clustering, &row, found)
     }
 
-    /// The current row of an element that is latched: what changes it has to wait until this
-    /// transaction has ended, so it is read once.
+    /// Reads the current row of a latched element. No other commit can change it before this
+    /// transaction ends, so it is read once and cached.
     fn row(&self, id: &ElementId) -> Result<Option<Arc<[u8]>>, GraphError> {
         if let Some(row) = self.rows.borrow().get(id) {
             return Ok(row.cloned());
@@ -84,7 +84,7 @@ impl Transaction<'_> {
         row.as_deref().map(Current::decode).transpose()
     }
 
-    /// Shows the content that a current row says the element has now.
+    /// Passes the content that the element has now to `found`, by its current row.
     fn visit_row(
         &self,
         partition: &[u8],
@@ -114,7 +114,8 @@ impl Transaction<'_> {
         Ok(resolved.is_some())
     }
 
-    /// A state that began when this transaction did, or later, was committed meanwhile.
+    /// Checks the start of a state. A start at or after the transaction's now means that it was
+    /// committed meanwhile.
     fn check_start(&self, header: &Header) -> Result<(), GraphError> {
         let from = header.period().from;
         if from < self.now {
@@ -123,7 +124,7 @@ impl Transaction<'_> {
         Err(self.again(Retry::Later(from)))
     }
 
-    /// Visits the edges of a vertex, those that this transaction put last.
+    /// Visits the edges of a vertex; those that this transaction put come last.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`], and what `visit` returns.
@@ -193,8 +194,8 @@ impl Transaction<'_> {
         visited
     }
 
-    /// Shows the events of an element that this transaction has read or changed, newest first,
-    /// without its own changes.
+    /// Visits the committed events of an element that this transaction has read or changed, newest
+    /// first.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -211,8 +212,8 @@ impl Transaction<'_> {
         visit_events_of(self.reader(), &sides[0], row.as_deref(), visit)
     }
 
-    /// Every element that has an entry in this partition of a derived index now, or may later, as
-    /// far as committed. Some may come that have none.
+    /// Returns every element that has a committed entry in this partition of a derived index, now
+    /// or in the future. The result may include elements without such an entry.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -220,7 +221,7 @@ impl Transaction<'_> {
         derived_elements(self.reader(), &[INDEX], index, first)
     }
 
-    /// As [`Transaction::present_derived`], of those that had one.
+    /// As [`Transaction::present_derived`], for entries of the past.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -228,8 +229,8 @@ impl Transaction<'_> {
         derived_elements(self.reader(), &[EVENT_INDEX], index, first)
     }
 
-    /// [`crate::read::View::walk_derived`] of what is now, with the changes of this transaction.
-    /// What it shows is not held still.
+    /// As [`crate::read::View::walk_derived`] in the present, with the changes of this transaction.
+    /// The visited elements are not latched.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -264,12 +265,12 @@ impl Transaction<'_> {
         source.walk(walk, visit)
     }
 
-    /// Every edge that a vertex ever had, ascending, with those of this transaction. The vertex is
-    /// held.
+    /// Returns every edge that a vertex ever had, ascending, including those of this transaction.
+    /// Latches the vertex.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when they are more than one
-    /// commit may take.
+    /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when one commit may not delete
+    /// that many edges.
     pub fn ever_incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
         self.latch_vertex(vertex, true)?;
         let known = self.incident.borrow().get(vertex).cloned();

@@ -1,4 +1,4 @@
-//! What is looked up for all mutations of a request at once, before the first is applied.
+//! Reads and look-ups for all mutations of a request at once, before the first is applied.
 
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::ReaderExt;
@@ -9,9 +9,9 @@ use crate::write::keys::RowKeys;
 use crate::write::{EndCheck, Mutation};
 
 impl WorkingSet<'_> {
-    /// Looks up what is known without reading: which elements have no row, and the labels of all
-    /// ends that are to be checked. One right after the other, so that the processor waits for many
-    /// of these far-off places at once.
+    /// Looks up what is known without a read: which elements have no row, and the labels of all
+    /// ends that must be checked. The look-ups follow one another directly, so that the processor
+    /// overlaps their cache misses.
     pub(super) fn look_ahead(&mut self, mutations: &[Mutation]) {
         let may_be_absent = |mutation: &Mutation| {
             matches!(
@@ -42,7 +42,7 @@ impl WorkingSet<'_> {
         }
         let known = self.graph.known_vertices();
         let ends = |number| match self.keys.of(number) {
-            // Another instant may have other labels.
+            // The labels may differ at another instant.
             _ if self.request.period_of(number as usize).from.is_some() => (None, None),
             RowKeys::Edge { source, target, .. } => (known.label(source), known.label(target)),
             RowKeys::Vertex { .. } => (None, None),
@@ -50,8 +50,8 @@ impl WorkingSet<'_> {
         self.ends = (0..).take(mutations.len()).map(ends).collect();
     }
 
-    /// Reads what this request will ask for one after the other, all at once: rows are elsewhere,
-    /// and each takes long.
+    /// Reads the rows of this request's elements in one call for each table, since each call is a
+    /// round trip.
     pub(super) fn read_ahead(&mut self, mutations: &[Mutation]) -> Result<(), GraphError> {
         let wanted = (0..).zip(mutations).filter(|(number, mutation)| {
             let fresh = matches!(

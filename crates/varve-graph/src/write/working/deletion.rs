@@ -1,4 +1,4 @@
-//! Deletions: which edges go with a vertex.
+//! Deletions: which edges are deleted with a vertex.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::write::incident::{Reach, Room, incident_edges, some_edges};
 use crate::write::keys::edge_latch;
 use crate::write::{Missing, Mutation, WritePeriod};
 
-/// Fewer edges than this are not written as a range: their rows are no wall for later reads.
+/// The fewest edges that are deleted as a range; fewer tombstones do not slow later reads.
 const SWEPT_MIN: usize = 3;
 
 impl<'a> WorkingSet<'a> {
@@ -28,7 +28,7 @@ impl<'a> WorkingSet<'a> {
         let at = self.place(Cow::Borrowed(id), keys, false)?;
         self.check_there(at, missing)?;
         if self.access().is_some() && self.state(at)?.is_none() {
-            // As if it were not there: its edges stay too.
+            // Treat the element as absent, so its edges stay, too.
             if let ElementId::Vertex(vertex) = id {
                 self.swept.retain(|(swept, _)| swept != vertex);
             }
@@ -41,7 +41,7 @@ impl<'a> WorkingSet<'a> {
         Ok(at)
     }
 
-    /// Refuses the deletion of what is not there, if it is to be refused.
+    /// Refuses to delete an element that does not exist, if `missing` says so.
     fn check_there(&self, at: usize, missing: Missing) -> Result<(), GraphError> {
         match missing == Missing::Refuse && self.state(at)?.is_none() {
             true => Err(not_there(&self.elements[at].id)),
@@ -49,7 +49,7 @@ impl<'a> WorkingSet<'a> {
         }
     }
 
-    /// Deletes the edges of `vertex` that were claimed; the vertex stays as it is.
+    /// Deletes the claimed edges of `vertex`, but not the vertex.
     pub(super) fn delete_edges(
         &mut self,
         vertex: &VertexId,
@@ -76,7 +76,7 @@ impl<'a> WorkingSet<'a> {
         Ok(())
     }
 
-    /// Reads the rows of edges all at once, as each takes long where rows are elsewhere.
+    /// Reads the rows of edges in one call, since each call is a round trip on a cluster.
     fn read_edges_ahead(&mut self, numbers: &[u32]) -> Result<(), GraphError> {
         let Some(last) = numbers.last() else {
             return Ok(());
@@ -94,9 +94,9 @@ impl<'a> WorkingSet<'a> {
         Ok(())
     }
 
-    /// Finds the stored edges that the deletions among `mutations` take along, and latches each:
-    /// another commit may be ending it for its other vertex. Otherwise returns the latches that
-    /// this commit must begin with.
+    /// Finds the stored edges that are deleted with vertices, and latches each, since another
+    /// commit may be deleting it with its other end. If a latch is taken, returns the latches that
+    /// the next attempt must acquire first.
     pub(super) fn claim_edges(
         &mut self,
         mutations: &[Mutation],
@@ -106,9 +106,9 @@ impl<'a> WorkingSet<'a> {
             Some(from) if from < self.now => Reach::Ever,
             _ => Reach::NowOrLater,
         };
-        // Then each edge that is found loses its row: the vertex is latched, so none comes, and
-        // nothing here puts one. (Only who deletes the vertex at an edge's other end, with that
-        // edge, writes here meanwhile, and that is a removal, too.)
+        // Then each edge that is found loses its row: the vertex is latched, so no edge is added,
+        // and this request puts none. (A commit that deletes the vertex at the other end of an edge
+        // may write in this range meanwhile, but it only deletes.)
         let only_deletes = self.request.is_plain()
             && mutations.iter().all(|mutation| {
                 matches!(
@@ -158,7 +158,7 @@ impl<'a> WorkingSet<'a> {
         Ok(None)
     }
 
-    /// Every edge of `vertex` that its deletion must end: the stored ones and those of earlier
+    /// Returns all edges that are deleted with `vertex`: the stored edges and those of earlier
     /// mutations of this request.
     fn incident(&mut self, vertex: &VertexId) -> Vec<EdgeId> {
         let mut found = self.incident.remove(vertex).unwrap_or_default();

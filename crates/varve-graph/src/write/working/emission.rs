@@ -1,4 +1,4 @@
-//! The events of a prepared request: what each element's outcome becomes in the batch.
+//! Turns the outcomes of a prepared request into events in the batch.
 
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ use crate::write::keys::RowKeys;
 use crate::write::label_rules::LabelRules;
 use crate::write::{VertexMark, WritePeriod};
 
-/// A batch as its elements come.
+/// A batch that is being built.
 pub(super) struct Emission<'a> {
     pub(super) emitter: Emitter<'a>,
     reader: &'a dyn Reader,
     schema: &'a Schema,
     now: Instant,
-    /// Whether a state that is stored already, for the whole of its period, is not written again.
+    /// Whether a state that is already stored for its whole period is not written again.
     skip_unchanged: bool,
-    /// The first end of a period that starts with the commit.
+    /// The earliest end of all periods that start with the commit.
     pub(super) end: Option<End>,
-    /// Whether no vertex that had a row is among the elements.
+    /// Whether no vertex among the elements had a row.
     pub(super) all_new: bool,
     pub(super) new_vertices: Vec<VertexMark>,
 }
@@ -45,12 +45,12 @@ impl<'a> Emission<'a> {
         }
     }
 
-    /// Makes room for so many bytes.
+    /// Reserves `bytes` in the batch.
     pub(super) fn reserve(&mut self, bytes: usize) {
         self.emitter.batch.reserve(bytes);
     }
 
-    /// Writes what becomes of an element with these row keys.
+    /// Writes the outcome of an element with these row keys.
     pub(super) fn element(
         &mut self,
         working: Working<'_>,
@@ -108,7 +108,7 @@ impl<'a> Emission<'a> {
             .emit(id, current, &Change::Put(&content), period)
     }
 
-    /// What a sequenced update makes of an element's states.
+    /// Writes the states that a sequenced update gives an element.
     fn parts(
         &mut self,
         id: &ElementId,
@@ -128,7 +128,8 @@ impl<'a> Emission<'a> {
             rules.check_label(id, &content, current.as_ref())?;
             let (retention, ttl) = rules.label_rules(id, &content)?;
             let ttl = ttl.filter(|_| part.is_new);
-            // A time to live that was over before now would begin it before the update's period.
+            // A time to live that ended before now would move the start of the state before the
+            // period.
             let period = rules.period_of(id, retention, ttl)?;
             let Some(period) = period.filter(|period| period.from == part.period.from) else {
                 continue;
@@ -160,7 +161,7 @@ impl<'a> Emission<'a> {
         current: Option<Current>,
         rules: LabelRules<'_>,
     ) -> Result<(), GraphError> {
-        // Without a row nothing is now or later, without events nothing was.
+        // Without a row the element exists neither now nor later; without events it never existed.
         let reaches = match (&current, rules.period.from) {
             (Some(_), _) => true,
             (None, None) => false,
@@ -179,13 +180,12 @@ impl<'a> Emission<'a> {
         self.emitter.emit(id, current, &Change::Delete, period)
     }
 
-    /// An element's rows change, which may have been there before.
+    /// Records that the rows of an element change, and that it may have had rows before.
     fn touch(&mut self, id: &ElementId) {
         self.all_new &= matches!(id, ElementId::Edge(_));
     }
 
-    /// Whether nothing is to be written since an element has this content throughout this period
-    /// already.
+    /// Whether the element already has this content throughout the period and must not be written.
     fn is_unchanged(
         &self,
         id: &ElementId,

@@ -1,4 +1,4 @@
-//! The ends of a request's edges: whether they are there, and with which labels.
+//! The ends of a request's edges: whether they exist, and with which labels.
 
 use std::borrow::Cow;
 use varve_kv::ReaderExt;
@@ -16,11 +16,11 @@ use crate::write::keys::RowKeys;
 use crate::write::{EndCheck, VertexMark};
 
 impl WorkingSet<'_> {
-    /// The labels of ends that are not known without reading. Those that say nothing by themselves
-    /// are looked up later.
+    /// Reads the labels of ends that are not known. A vertex whose row alone does not decide is
+    /// read later.
     pub(super) fn read_ends_ahead(&mut self) -> Result<(), GraphError> {
         let ends = |number: u32| match self.keys.of(number) {
-            // Another instant may have other labels.
+            // The labels may differ at another instant.
             _ if self.request.period_of(number as usize).from.is_some() => None,
             RowKeys::Edge { source, target, .. } => Some([source, target]),
             RowKeys::Vertex { .. } => None,
@@ -39,7 +39,7 @@ impl WorkingSet<'_> {
         let places: Vec<_> = places
             .map(|end| (VERTEX, *end, key::VERTEX_CLUSTERING))
             .collect();
-        // Those that this request makes.
+        // Vertices that this request creates.
         let new = self.reader.known_absent(&places);
         let rows = places.iter().zip(new).filter(|(_, is_new)| !is_new);
         let rows: Vec<(&[u8], &[u8])> = rows.map(|(row, _)| (row.1, row.2)).collect();
@@ -67,8 +67,8 @@ impl WorkingSet<'_> {
         Ok(())
     }
 
-    /// Checks that both ends of an edge exist with labels that the edge's label links; returns its
-    /// content with their labels in place if the writer did not name them.
+    /// Checks that both ends of an edge exist with labels that the edge's label links. Returns the
+    /// edge's content, with the ends' labels filled in if the writer did not name them.
     pub(super) fn with_ends<'c>(
         &self,
         id: &ElementId,
@@ -102,7 +102,8 @@ impl WorkingSet<'_> {
         Ok(Cow::Owned(own))
     }
 
-    /// The label of an existing vertex, which may be `known` if this request does not touch it.
+    /// Returns the label of an existing vertex. `known` is its label if this request does not
+    /// change it.
     fn end_label(
         &self,
         id: &VertexId,
@@ -118,7 +119,7 @@ impl WorkingSet<'_> {
 
     pub(super) fn missing_end(&self, id: &VertexId) -> GraphError {
         GraphError::invalid(match self.period.from {
-            // HugeGraph's words; it has no valid time.
+            // HugeGraph's message; HugeGraph has no valid time.
             None => format!("Invalid vertex id '{id}'"),
             Some(_) => format!("The vertex '{id}' does not exist then (at the valid_from)"),
         })
@@ -164,8 +165,7 @@ impl WorkingSet<'_> {
         Ok(row::vertex_label(&resolved.content)?)
     }
 
-    /// The label that a vertex's row says by itself, which is remembered; `None` if its state
-    /// depends on more than the row.
+    /// Returns and caches the label in a vertex's row; `None` if the row alone does not decide.
     fn label_reported(
         &self,
         partition: &[u8],

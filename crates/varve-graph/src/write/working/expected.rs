@@ -1,4 +1,4 @@
-//! What a request depends on, looked at under its latches.
+//! Checks what a request depends on, under its latches.
 
 use varve_kv::deadline;
 use varve_model::{ElementId, TemporalScope, VertexId};
@@ -7,14 +7,14 @@ use varve_view::{CancelToken, Flow, Meter, MeterLimits, ViewError};
 use super::{Outcome, WorkingSet};
 use crate::error::{ErrorKind, GraphError};
 
-/// Rows that all searches of one commit may look at together, and bytes that they may hold: others
-/// wait for them.
+/// The most rows that all searches of one commit may read, and the most bytes that they may hold:
+/// other commits wait for them.
 const REPEAT_ROWS_MAX: u64 = 1_000_000;
 const REPEAT_BYTES_MAX: u64 = 64 << 20;
 
 impl WorkingSet<'_> {
-    /// Refuses the request where a row is not the one that it expects, or a search that found
-    /// nothing finds something. `touched`: the place of each mutation's element.
+    /// Refuses the request if a row differs from the expected one, or if a search that found
+    /// nothing now finds an element. `touched` has the position of each mutation's element.
     pub(super) fn check_expected(&self, touched: &[usize]) -> Result<(), GraphError> {
         let expected = &self.request.expected;
         for (seen, at) in expected.rows.iter().zip(touched) {
@@ -59,7 +59,7 @@ impl WorkingSet<'_> {
         Ok(())
     }
 
-    /// Whether this request changes an element: its row is compared.
+    /// Whether this request changes an element; then its expected row is compared instead.
     fn changes(&self, id: &ElementId) -> bool {
         let is_gone = |vertex: &VertexId| {
             let vertex = self.working_of(&ElementId::Vertex(vertex.clone()));

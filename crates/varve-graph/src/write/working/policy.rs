@@ -1,9 +1,9 @@
-//! What the writer of a request may do with the elements that it touches.
+//! Checks a request against the policy of its writer.
 //!
-//! An element must be covered as it was, in the whole of the period that is written, and as it will
-//! be. What may not be read is not there: it can't be updated, deleted, or be the end of an edge.
-//! Everything is looked at under the latches, before the commit is handed over: a refused request
-//! leaves no trace.
+//! The policy must cover an element as it was, in the whole written period, and as it will be. An
+//! element that the writer may not read is treated as absent: it can neither be updated or deleted
+//! nor be the end of an edge. All checks are made under the latches, before the commit is
+//! submitted, so a refused request has no effect.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{Outcome, Working, WorkingSet, resolve_at};
 use crate::error::GraphError;
 use crate::read::{covers_edge, covers_vertex};
 
-/// Which image of an element is looked at.
+/// Which state of an element is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Image {
     Before,
@@ -28,7 +28,7 @@ impl WorkingSet<'_> {
         self.request.access.as_ref()
     }
 
-    /// Refuses the request where it touches what the writer may not.
+    /// Refuses the request if it changes an element that the writer may not change.
     pub(super) fn check_access(&self) -> Result<(), GraphError> {
         let Some(access) = self.access() else {
             return Ok(());
@@ -65,7 +65,8 @@ impl WorkingSet<'_> {
         GraphError::denied(permission, self.graph.name(), id)
     }
 
-    /// The refusal to change a stored state: what may not be read is not named.
+    /// Returns the error for a change of a stored state. It does not name an element that the
+    /// writer may not read.
     fn refused(
         &self,
         permission: &str,
@@ -90,7 +91,7 @@ impl WorkingSet<'_> {
         })
     }
 
-    /// Refuses an edge one of whose ends the writer may neither read nor treat so.
+    /// Refuses an edge if the writer may neither read nor change one of its ends.
     fn check_ends(
         &self,
         working: &Working<'_>,
@@ -106,7 +107,7 @@ impl WorkingSet<'_> {
             if !self.knows_end(policy, (end, label), image, valid)? {
                 return Err(match image {
                     Image::Before => self.refused("write", &working.id, content)?,
-                    // As if it were not there.
+                    // As if the end did not exist.
                     Image::After => self.missing_end(end),
                 });
             }
@@ -114,7 +115,7 @@ impl WorkingSet<'_> {
         Ok(())
     }
 
-    /// Whether the end of an edge may be read or treated as the edge is.
+    /// Whether the writer may read the end of an edge, or change it in the same way as the edge.
     fn knows_end(
         &self,
         policy: &ElementPolicy,
@@ -153,7 +154,7 @@ impl WorkingSet<'_> {
         Ok(covers_vertex(policies[0], &content)? || covers_vertex(policies[1], &content)?)
     }
 
-    /// Whether a state that is there may not be read, so that it is as if it were not there.
+    /// Whether the writer may not read an existing state, so that it is treated as absent.
     pub(super) fn is_hidden(&self, id: &ElementId, content: &[u8]) -> Result<bool, GraphError> {
         let Some(access) = self.access() else {
             return Ok(false);
@@ -173,7 +174,7 @@ impl WorkingSet<'_> {
         Ok(false)
     }
 
-    /// Whether a vertex that is there may be the end of an edge of this request.
+    /// Whether an existing vertex may be the end of an edge of this request.
     pub(super) fn may_join(
         &self,
         end: &VertexId,

@@ -1,4 +1,5 @@
-//! Sequenced updates: a change with a period is applied to every state that the element has in it.
+//! Sequenced updates: a change with a period is applied to every state of the element in the
+//! period.
 //!
 //! SQL:2011 calls this `FOR PORTION OF`. Each state keeps what the change does not name, so a
 //! correction of the past brings no old value into the present. Decision:
@@ -26,13 +27,13 @@ pub(in crate::write) struct Part {
     pub(in crate::write) period: WritePeriod,
     /// `None` = it does not exist.
     pub(in crate::write) content: Option<Vec<u8>>,
-    /// Whether this request makes the state, so that its label's time to live starts here. A state
-    /// that is changed keeps its own end.
+    /// Whether this request creates the state, so that its label's time to live starts here. A
+    /// changed state keeps its own end.
     pub(in crate::write) is_new: bool,
 }
 
 impl Part {
-    /// The state that the element has in it.
+    /// The state of the element in this part; `None` in a gap.
     pub(super) fn state(&self) -> Option<(WritePeriod, &[u8])> {
         Some((self.period, self.content.as_deref()?))
     }
@@ -62,7 +63,7 @@ impl WorkingSet<'_> {
         }
         let states = changed.iter().filter(|part| part.content.is_some());
         match states.count() {
-            // The change says what is missing.
+            // The modifier returns the error for a missing element.
             0 => {
                 modify(None)?;
             }
@@ -103,7 +104,7 @@ impl WorkingSet<'_> {
         })
     }
 
-    /// Refuses to update an element one of whose states the writer may not read.
+    /// Refuses to update an element if the writer may not read one of its states.
     fn check_shown(&self, id: &ElementId, parts: &[Part]) -> Result<(), GraphError> {
         for content in parts.iter().filter_map(|part| part.content.as_ref()) {
             if self.is_hidden(id, content)? {
@@ -113,8 +114,8 @@ impl WorkingSet<'_> {
         Ok(())
     }
 
-    /// The states of the element at `at` within its period as earlier mutations of this request
-    /// left them, gaps included.
+    /// Returns the states and gaps of the element at `at` within its period, after the earlier
+    /// mutations of this request.
     fn parts(&mut self, at: usize) -> Result<Vec<Part>, GraphError> {
         let period = self.period;
         let whole = |content: Option<Vec<u8>>| {
@@ -131,7 +132,7 @@ impl WorkingSet<'_> {
                     let id = &self.elements[at].id;
                     let stored = stored_parts(self.reader, id, self.span(period))?;
                     self.check_shown(id, &stored)?;
-                    // Who starts with the commit does not know its instant yet.
+                    // A state that starts with the commit does not know its instant yet.
                     let bound = |part: Part| Part {
                         period: WritePeriod {
                             from: part
@@ -152,10 +153,11 @@ impl WorkingSet<'_> {
     }
 }
 
-/// The stored states of an element within a period, gaps included: neighbours differ.
+/// Returns the stored states and gaps of an element within a period; adjacent ones differ.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`] when they are too many; or when the store fails or is damaged.
+/// [`ErrorKind::LimitExceeded`] when there are too many states; or when the store fails or is
+/// damaged.
 pub(super) fn stored_parts(
     reader: &dyn Reader,
     id: &ElementId,
@@ -170,7 +172,7 @@ pub(super) fn stored_parts(
             let Period { from, to } = span.period;
             parts.add(reached, from, None);
             parts.add(from, to, contents.get(span.version));
-            // Before more is copied: a part is a state or a gap behind one.
+            // Checked before more is copied. Each part is a state, or a gap after one.
             check_count(id, parts.0.len() / 2)?;
             reached = to;
         }
@@ -179,7 +181,7 @@ pub(super) fn stored_parts(
     })
 }
 
-/// Whether an element has this content throughout a period, as far as is stored.
+/// Whether the stored states of an element have this content throughout a period.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -232,7 +234,7 @@ fn with_events<T>(
     })
 }
 
-/// Parts as they are put together, ascending.
+/// Parts that are being collected, in ascending order.
 struct Parts(Vec<Part>);
 
 impl Parts {
@@ -252,7 +254,7 @@ impl Parts {
     }
 }
 
-/// The contents of an element's events. Many events may have the same, which is kept once.
+/// The contents of an element's events; a content that many events have is stored once.
 #[derive(Default)]
 struct Contents {
     numbers: FxHashMap<Vec<u8>, usize>,
@@ -292,14 +294,14 @@ impl Contents {
         self.by_version.insert(version, number);
     }
 
-    /// The content of a put; `None` of any other event.
+    /// Returns the content of a put; `None` for a delete.
     fn get(&self, version: CommitVersion) -> Option<&[u8]> {
         let number = self.by_version.get(&version)?;
         Some(&self.contents[*number])
     }
 }
 
-/// The content of the first state among parts.
+/// Returns the content of the first state among `parts`.
 pub(super) fn first_state(parts: &[Part]) -> Option<&[u8]> {
     parts.iter().find_map(|part| Some(part.state()?.1))
 }

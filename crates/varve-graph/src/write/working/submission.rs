@@ -1,4 +1,4 @@
-//! The batch of a commit that is prepared, and its way to the committer.
+//! Builds the batch of a prepared commit and submits it to the committer.
 
 use std::sync::Arc;
 
@@ -84,7 +84,8 @@ impl WorkingSet<'_> {
     }
 }
 
-/// The (edge label, source) entry of each element that is an edge, unless it was put lately.
+/// Returns the (edge label, source) entry of each edge among the elements, unless it is known to be
+/// in the index.
 fn new_pairs(elements: &[Working<'_>], keys: &Keys, known: &KnownPairs) -> Vec<Option<PairHash>> {
     let mut scratch = Vec::new();
     let mut pairs: Vec<Option<PairHash>> = elements
@@ -96,7 +97,7 @@ fn new_pairs(elements: &[Working<'_>], keys: &Keys, known: &KnownPairs) -> Vec<O
             _ => None,
         })
         .collect();
-    // Apart from the hashing, so that the processor waits for many of these far-off places at once.
+    // In a loop of its own, so that the processor overlaps the cache misses of the look-ups.
     for pair in &mut pairs {
         *pair = pair.filter(|pair| !known.contain(*pair));
     }
