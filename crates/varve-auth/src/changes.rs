@@ -1,4 +1,4 @@
-//! What may be changed in a directory, with the original's refusals.
+//! The changes of a directory, with HugeGraph's messages where one is refused.
 
 mod projects;
 
@@ -9,16 +9,16 @@ use crate::resource::Resource;
 /// A change that is refused. Nothing has happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
-    /// What was asked for makes no sense.
+    /// A value of the request is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// What was asked for contradicts what is there.
+    /// The change conflicts with an existing record.
     #[error("{0}")]
     Conflict(String),
-    /// It is about something that is not there.
+    /// A record that the change needs does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// Who asks for it may not.
+    /// The client may not make this change.
     #[error("{0}")]
     Denied(String),
 }
@@ -55,10 +55,10 @@ impl Author<'_> {
     }
 }
 
-/// What a change makes: the id of the record that it is about, and the changes of entries.
+/// The outcome of a change: the id of the changed record, and the changed entries.
 pub type Made = Result<(Id, Vec<Change>), DirectoryError>;
 
-/// A hash of a password with the version that its credential gets.
+/// The hash of a new password, and the version of its credential.
 #[derive(Clone)]
 pub struct NewPassword {
     /// The hash.
@@ -83,14 +83,14 @@ impl NewPassword {
     }
 }
 
-/// What changes of a user; `None` stays.
+/// The changes of a user; `None` leaves a value unchanged.
 #[derive(Debug, Default)]
 pub struct UserPatch {
     /// A telephone number.
     pub phone: Option<String>,
     /// A mail address.
     pub email: Option<String>,
-    /// Where a picture is.
+    /// The address of a picture.
     pub avatar: Option<String>,
     /// Free text.
     pub description: Option<String>,
@@ -135,7 +135,7 @@ impl Directory {
     /// Makes a user.
     ///
     /// # Errors
-    /// When there is one of that name, or the name is the administrator's.
+    /// When the name is taken, or is the administrator's.
     pub fn add_user(&self, user: User, password: NewPassword, author: Author<'_>) -> Made {
         if user.name == ADMIN {
             return invalid(format!("Invalid user name '{ADMIN}'"));
@@ -209,7 +209,7 @@ impl Directory {
     /// Makes a group.
     ///
     /// # Errors
-    /// When there is one of that name, or it has none.
+    /// When the name is taken or empty.
     pub fn add_group(&self, group: Group, author: Author<'_>) -> Made {
         let id = named(RecordKind::Group, &group.name)?;
         self.refuse_known(RecordKind::Group, &id)?;
@@ -250,7 +250,7 @@ impl Directory {
     /// Makes a target.
     ///
     /// # Errors
-    /// When there is one of that name, or it has none.
+    /// When the name is taken or empty.
     pub fn add_target(&self, target: Target, author: Author<'_>) -> Made {
         let id = named(RecordKind::Target, &target.name)?;
         self.refuse_known(RecordKind::Target, &id)?;
@@ -258,7 +258,7 @@ impl Directory {
         Ok((id, vec![Change::Put(Entry::Target(record))]))
     }
 
-    /// Changes what a target is about.
+    /// Changes the URL or the resources of a target.
     ///
     /// # Errors
     /// When there is none with this id.
@@ -300,7 +300,7 @@ impl Directory {
     /// Takes a user into a group.
     ///
     /// # Errors
-    /// When one of them is not there, or the user is in the group.
+    /// When the user or the group does not exist, or the user is already in the group.
     pub fn add_belong(&self, belong: Belong, author: Author<'_>) -> Made {
         if !self.users.contains_key(&belong.user) {
             return invalid(format!("Not exists user '{}'", belong.user));
@@ -343,7 +343,7 @@ impl Directory {
     /// Gives a group a permission on a target.
     ///
     /// # Errors
-    /// When one of them is not there, or the group has the permission.
+    /// When the group or the target does not exist, or the group already has the permission.
     pub fn add_access(&self, access: Access, author: Author<'_>) -> Made {
         if !self.groups.contains_key(&access.group) {
             return invalid(format!("Not exists group '{}'", access.group));
@@ -370,7 +370,7 @@ impl Directory {
         Ok((id.clone(), vec![Change::Put(Entry::Access(record))]))
     }
 
-    /// Takes a right away.
+    /// Removes a right.
     ///
     /// # Errors
     /// When there is none with this id.
