@@ -30,9 +30,9 @@ pub enum ClientName {
     CommonName,
     /// The DNS name among the alternative names of its subject.
     Dns,
-    /// The mail address among them.
+    /// The mail address among the alternative names.
     Email,
-    /// The URI among them, such as a SPIFFE ID.
+    /// The URI among the alternative names, such as a SPIFFE ID.
     Uri,
 }
 
