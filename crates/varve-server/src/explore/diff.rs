@@ -1,4 +1,4 @@
-//! `…/explore/diff`: what two points of both times have in common, and what not.
+//! `…/explore/diff`: compares elements at two points of both times.
 
 use std::collections::HashSet;
 
@@ -137,7 +137,7 @@ fn of_label(
     Ok((ids, truncated))
 }
 
-/// The first elements that a scan shows, and whether there are more.
+/// The first elements that a scan finds, and whether there are more.
 fn scanned(
     request: &ReadRequest<'_>,
     elements: Elements<'_>,

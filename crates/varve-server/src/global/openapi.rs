@@ -1,5 +1,5 @@
-//! `/openapi.json`: the description that lies in the repository. Tests here compare it with the
-//! route table; those over HTTP hold each of their exchanges against its schemas.
+//! `/openapi.json`: the API's description from the repository. Tests here compare it with the route
+//! table; tests over HTTP check each of their exchanges against its schemas.
 
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
@@ -23,8 +23,7 @@ mod tests {
     use crate::route::{Parameter, Route, Verb};
     use crate::router::Router;
 
-    /// Set to write what is missing into the file, in place of failing: texts that are there are
-    /// kept.
+    /// Set to write missing entries into the file, in place of failing. Existing texts stay.
     const UPDATE: &str = "VARVE_UPDATE_OPENAPI";
 
     fn schema_of(kind: &str) -> &'static str {

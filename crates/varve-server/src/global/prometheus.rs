@@ -24,7 +24,7 @@ fn info(out: &mut String) {
     line!(out, "hugegraph_info{{version=\"{API_VERSION}\",}} 1.0");
 }
 
-/// Everything there is.
+/// All metrics as text.
 pub(super) fn text(state: &AppState) -> String {
     let mut out = String::with_capacity(16 * 1024);
     info(&mut out);
@@ -91,7 +91,7 @@ fn troubles(state: &AppState, out: &mut String) {
     }
 }
 
-/// What all programs tell of their process, under the names that all use.
+/// The metrics of the process, under Prometheus's common names.
 fn process(out: &mut String) {
     for figure in system::process() {
         let kind = kind_of(figure.name);

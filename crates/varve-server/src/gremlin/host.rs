@@ -32,8 +32,8 @@ pub(super) const SPACE_PREFIX: &str = "DEFAULT-";
 /// The graph that `g` means if there are several graphs and no alias names one.
 const DEFAULT_GRAPH: &str = "hugegraph";
 
-/// The options of a traversal's source for running and answering it, as in `g.with('batchSize',
-/// 10)`.
+/// The options of a traversal's source for running and answering it, as in
+/// `g.with('batchSize', 10)`.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     /// The time limit, in milliseconds.

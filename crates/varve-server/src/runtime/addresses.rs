@@ -1,4 +1,4 @@
-//! How many connections each address has open: one client must not take all that there are.
+//! Counts the open connections of each address, so that one client cannot take all.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,7 +18,7 @@ pub(super) struct Addresses {
     max: usize,
 }
 
-/// A connection's place among those of its address, given back when it is dropped.
+/// A connection's slot among those of its address, returned when it is dropped.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     of: Arc<Addresses>,
@@ -37,7 +37,7 @@ impl Addresses {
         })
     }
 
-    /// A place for a connection from there; `None` where none is counted.
+    /// A slot for a connection from this address; `None` if the address is not counted.
     pub(super) fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Option<ConnectionSlot>, TooMany> {
         let address = counted_as(from);
         if self.max == 0 || address.is_loopback() {

@@ -1,4 +1,4 @@
-//! `/cluster`: who leads which graph, and the users, as this server knows it.
+//! `/cluster`: the leaders of the graphs and of the users, as known to this server.
 
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 
