@@ -232,7 +232,7 @@ impl Directory {
     /// The changes that revoke an API token.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_api_token(&self, id: &str) -> Made {
         match self.api_token(id) {
             Some(token) => {

@@ -101,7 +101,7 @@ pub struct UserPatch {
 /// Longest name, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// The id of a record that gets this name.
+/// The id of a new record with this name.
 fn named(kind: RecordKind, name: &str) -> Result<Id, DirectoryError> {
     match name.len() {
         0 => invalid("The value of primary key can't be empty"),
@@ -166,7 +166,7 @@ impl Directory {
     /// Changes a user.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_user(&self, id: &Id, patch: UserPatch, author: Author<'_>) -> Made {
         let Some(user) = self.users.get(id) else {
             return invalid(format!("Invalid user id: {id}"));
@@ -185,7 +185,7 @@ impl Directory {
     /// Removes a user with its memberships.
     ///
     /// # Errors
-    /// When there is none with this id, or it is the administrator.
+    /// When the id is unknown, or is the administrator's.
     pub fn remove_user(&self, id: &Id) -> Made {
         let Some(user) = self.users.get(id) else {
             return invalid(format!("Invalid user id: {id}"));
@@ -220,7 +220,7 @@ impl Directory {
     /// Changes the description of a group.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_group(&self, id: &Id, description: String, author: Author<'_>) -> Made {
         let Some(group) = self.groups.get(id) else {
             return invalid(format!("Invalid group id: {id}"));
@@ -232,7 +232,7 @@ impl Directory {
     /// Removes a group with its memberships and rights.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_group(&self, id: &Id) -> Made {
         let Some(group) = self.groups.get(id) else {
             return invalid(format!("Invalid group id: {id}"));
@@ -261,7 +261,7 @@ impl Directory {
     /// Changes the URL or the resources of a target.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_target(
         &self,
         id: &Id,
@@ -284,7 +284,7 @@ impl Directory {
     /// Removes a target with the rights on it.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_target(&self, id: &Id) -> Made {
         let Some(target) = self.targets.get(id) else {
             return invalid(format!("Invalid target id: {id}"));
@@ -317,7 +317,7 @@ impl Directory {
     /// Changes the description of a membership.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_belong(&self, id: &Id, description: String, author: Author<'_>) -> Made {
         let Some(belong) = self.belongs.get(id) else {
             return invalid(format!("Invalid belong id: {id}"));
@@ -329,7 +329,7 @@ impl Directory {
     /// Ends a membership.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_belong(&self, id: &Id) -> Made {
         match self.belongs.get(id) {
             Some(belong) => {
@@ -361,7 +361,7 @@ impl Directory {
     /// Changes the description of a right.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_access(&self, id: &Id, description: String, author: Author<'_>) -> Made {
         let Some(access) = self.accesses.get(id) else {
             return invalid(format!("Invalid access id: {id}"));
@@ -373,7 +373,7 @@ impl Directory {
     /// Removes a right.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_access(&self, id: &Id) -> Made {
         match self.accesses.get(id) {
             Some(access) => {

@@ -104,7 +104,7 @@ fn credential_key(user: &Id) -> String {
 /// A change of the directory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Writes an entry, in place of one with its key.
+    /// Writes an entry; replaces one with the same key.
     Put(Entry),
     /// Removes an entry.
     Remove(Entry),
@@ -145,7 +145,7 @@ impl Directory {
         directory
     }
 
-    /// All entries: [`Directory::of`] makes the same directory of them.
+    /// All entries; [`Directory::of`] rebuilds the directory from them.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         let records = each(self.users.values(), Entry::User)
             .chain(each(self.groups.values(), Entry::Group))

@@ -61,7 +61,7 @@ impl RecordKind {
         }
     }
 
-    /// The kind that a path names.
+    /// The kind with this plural.
     #[must_use]
     pub fn of_plural(plural: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.plural() == plural)
@@ -83,7 +83,7 @@ impl RecordKind {
     }
 }
 
-/// The id of a record. Ids order by length, then by bytes, as the original lists them.
+/// The id of a record. Ids order by length, then by bytes, as HugeGraph lists them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Id(String);
 

@@ -22,7 +22,7 @@ use crate::route::{Action, Route};
 /// Longest `X-Request-Id` that is kept.
 const REQUEST_ID_BYTES_MAX: usize = 128;
 
-/// Which requests the audit trail has.
+/// The requests that the audit trail records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditLevel {

@@ -212,7 +212,7 @@ impl std::fmt::Debug for Queue {
 /// Why a piece of work gave no result.
 #[derive(Debug)]
 pub(crate) enum PoolError {
-    /// No room in the queue in time.
+    /// The queue had no room in time.
     Busy(ApiError),
     /// Its deadline passed before it began: it did not run.
     NotBegun,

@@ -426,7 +426,7 @@ impl ApiError {
         self.detail.status
     }
 
-    /// The message for the client.
+    /// The message, with the folders of paths.
     pub fn message(&self) -> &str {
         &self.detail.message
     }

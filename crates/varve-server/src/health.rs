@@ -83,7 +83,7 @@ impl Trouble {
 pub(crate) struct Reason {
     /// A stable name.
     pub(crate) code: &'static str,
-    /// For people.
+    /// The message for people.
     pub(crate) message: String,
 }
 

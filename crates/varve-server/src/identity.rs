@@ -114,7 +114,7 @@ impl Identity {
     }
 }
 
-/// The refusal of a right that is missing.
+/// The 403 for a missing right.
 fn denied(graph: &str) -> impl Fn(&Right) -> Result<(), ApiError> {
     move |(permission, kind)| {
         Err(ApiError::forbidden(format!(

@@ -49,7 +49,7 @@ pub(crate) fn of_user(max: usize) -> Arc<HeldBytes> {
     Arc::new(HeldBytes::new(max, OF_USER))
 }
 
-/// Shares of the same size of several budgets.
+/// Shares of equal size in several budgets.
 #[derive(Debug)]
 struct Shares(Mutex<Vec<HeldShare>>);
 

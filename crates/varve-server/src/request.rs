@@ -341,7 +341,8 @@ impl RequestContext {
     }
 }
 
-/// Whether a client that was let in with these headers may still do what it could then.
+/// Checks whether a client that authenticated with these headers still has the rights that it had
+/// then.
 fn still_allowed(
     state: &AppState,
     route: &Route,
@@ -379,7 +380,7 @@ impl Query {
         Ok(Self { pairs })
     }
 
-    /// The first value of a parameter; `Some("")` if it stands without a value.
+    /// The first value of a parameter; `Some("")` if it has no value.
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
@@ -399,7 +400,7 @@ impl Query {
             .map(|(_, value)| value.as_str())
     }
 
-    /// A value that must be there; 400 if it is not.
+    /// A required value; 400 if it is missing.
     pub fn required(&self, name: &str) -> Result<&str, ApiError> {
         self.get(name)
             .filter(|value| !value.is_empty())
@@ -408,18 +409,18 @@ impl Query {
             })
     }
 
-    /// An integer, or the default if it is absent or empty; 400 if it is none. (The original
-    /// answers 404.)
+    /// An integer, or the default if it is absent or empty; 400 if the value is no integer. (The
+    /// original answers 404.)
     pub fn integer(&self, name: &str, default: i64) -> Result<i64, ApiError> {
         Ok(self.optional_integer(name)?.unwrap_or(default))
     }
 
-    /// An integer if it is there; 400 if it is none.
+    /// An optional integer; 400 if the value is no integer.
     pub fn optional_integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
         self.parsed(name, "an integer")
     }
 
-    /// A number with a fraction, or the default; 400 if it is none.
+    /// A number with a fraction, or the default; 400 if the value is no number.
     pub fn number(&self, name: &str, default: f64) -> Result<f64, ApiError> {
         Ok(self.parsed(name, "a number")?.unwrap_or(default))
     }

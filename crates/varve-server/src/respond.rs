@@ -42,7 +42,7 @@ impl ContentType {
     }
 }
 
-/// A status, a body and what the headers need.
+/// An answer: status, body, and the values that its headers need.
 #[derive(Debug)]
 pub struct Response {
     pub(crate) status: StatusCode,

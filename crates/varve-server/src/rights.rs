@@ -13,7 +13,7 @@ pub type Right = (Permission, ResourceType);
 pub enum Needs {
     /// Nothing: it answers clients without credentials.
     Nothing,
-    /// Any user; the handler shows only what that user may see, or asks for rights itself.
+    /// Any user; the handler shows only what that user may see, or checks the rights itself.
     User,
     /// All of these rights on the route's graph, each on all resources of its type.
     Graph(&'static [Right]),

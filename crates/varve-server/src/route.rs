@@ -75,7 +75,7 @@ pub enum Scope {
     Administration,
 }
 
-/// What a request does.
+/// The action of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Reads, and changes nothing.
@@ -84,7 +84,8 @@ pub enum Action {
     Write,
     /// Changes the schema of a graph or the types of the repository.
     Schema,
-    /// Creates, clears, drops or configures what holds data; switches the server's behaviour.
+    /// Creates, clears, drops or configures graphs and repositories; administers users; changes the
+    /// server's behaviour.
     Administer,
     /// Reads or writes, depending on the body. The handler decides once it has parsed the body:
     /// [`RequestContext::decide`].
@@ -123,7 +124,7 @@ pub struct Access {
     pub action: Action,
 }
 
-/// Which budget a request draws from.
+/// The budget from which a request draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// No budget: small answers about the server itself, which must work under overload too, and
@@ -135,7 +136,7 @@ pub enum Class {
     Write,
 }
 
-/// Which request bodies a resource takes.
+/// The types of bodies that a resource accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consumes {
     /// `application/json`; another type, or none, is 415.
@@ -371,7 +372,7 @@ impl Route {
         self
     }
 
-    /// Marks the route as one about users.
+    /// Marks the route as concerning users.
     #[must_use]
     pub(crate) const fn of_users(mut self) -> Self {
         self.of_users = true;

@@ -42,7 +42,7 @@ struct Node {
     routes: [Option<usize>; 4],
 }
 
-/// What a look-up found.
+/// The result of a look-up.
 #[derive(Debug)]
 pub(crate) enum RouteMatch {
     /// A route, its parameters' values in order, and the form of the path.
@@ -57,7 +57,7 @@ pub(crate) enum RouteMatch {
 
 pub(crate) type Captures = SmallVec<[Segment; 4]>;
 
-/// Which segments of a path are parameters.
+/// The indexes of a path's segments that are parameters.
 type Parameters = SmallVec<[usize; 4]>;
 
 impl Router {

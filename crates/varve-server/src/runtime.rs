@@ -101,7 +101,7 @@ impl Listeners {
         Ok(Self { address, sockets })
     }
 
-    /// The address; the port is the real one if 0 was asked for.
+    /// The address, with the bound port if 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -214,7 +214,7 @@ fn spawn(
 }
 
 impl RunningServer {
-    /// The address that is served; the port is the real one if 0 was asked for.
+    /// The address that is served, with the bound port if 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -465,7 +465,7 @@ impl Worker {
         }
     }
 
-    /// Lets the requests in work end.
+    /// Waits for the requests in work to end, at most `shutdown_timeout_ms`.
     async fn drain(&self) {
         // A request that has arrived is read before its connection is notified of the stop.
         tokio::time::sleep(BEFORE_STOP).await;

@@ -261,7 +261,7 @@ impl Drop for Counted {
     }
 }
 
-/// Receives the body and runs the handler, or has another server do it.
+/// Receives the body and runs the handler, or forwards the request to another server.
 async fn work(
     state: &AppState,
     connection: &ConnectionState,

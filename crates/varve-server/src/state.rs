@@ -41,7 +41,7 @@ pub(crate) use worker::{ADMIN_THREADS, Door, WorkerHandle};
 /// Why a server could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// An option has an impossible value.
+    /// An option has an invalid value.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The graphs could not be opened.
@@ -53,10 +53,10 @@ pub enum SetupError {
     /// The certificate or its key cannot be used.
     #[error("serve TLS: {0}")]
     Tls(#[from] TlsError),
-    /// Threads or sockets could not be had.
+    /// A thread, a socket or a file could not be opened.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         what: String,
         /// Why it failed.
         source: std::io::Error,
@@ -101,7 +101,7 @@ pub struct AppState {
     logins: Logins,
     locked_graphs: LockedGraphs,
     is_shared: bool,
-    /// Whether the graphs are yet to be opened.
+    /// Whether the graphs are not open yet.
     waiting: bool,
     trace: AtomicBool,
     stopping: AtomicBool,
@@ -341,7 +341,7 @@ impl AppState {
             .sum()
     }
 
-    /// Notes and logs the error that a request is answered with.
+    /// Records and logs the error of a request.
     pub(crate) fn note_error(&self, error: &ApiError, uri: &http::Uri) {
         self.health.note(error, uri, || self.writes_done());
     }
@@ -417,7 +417,7 @@ impl AppState {
         self.trace.store(on, Ordering::Relaxed);
     }
 
-    /// Whether a stop was asked for.
+    /// Whether a stop was requested.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }

@@ -53,7 +53,8 @@ pub(crate) fn is_asked_for(parts: &Parts) -> bool {
     parts.method == Method::GET && lists(&parts.headers, &UPGRADE, "websocket")
 }
 
-/// The answer that makes the connection a WebSocket, and the promise of its bytes.
+/// The answer that upgrades the connection to a WebSocket, and the future of the upgraded
+/// connection.
 ///
 /// # Errors
 /// 400 if the request is not as RFC 6455 says.

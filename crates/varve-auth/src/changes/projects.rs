@@ -69,7 +69,7 @@ impl Directory {
     /// Changes the description or the graphs of a project.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_project(
         &self,
         id: &Id,
@@ -88,7 +88,7 @@ impl Directory {
     /// Removes a project with its groups and its target.
     ///
     /// # Errors
-    /// When there is none with this id, or it has graphs.
+    /// When the id is unknown, or the project has graphs.
     pub fn remove_project(&self, id: &Id) -> Made {
         let Some(project) = self.projects.get(id) else {
             return invalid(format!("Invalid project id: {id}"));

@@ -57,7 +57,6 @@ struct Pair {
     after: Option<State>,
 }
 
-/// Answers with the differences.
 pub(super) fn diff(context: &RequestContext) -> HandlerResult {
     let body: Body = context.json_object()?;
     let a = ReadRequest::at(context, body.a.scope()?)?;

@@ -72,7 +72,6 @@ const fn is_in(direction: Direction) -> bool {
     matches!(direction, Direction::In)
 }
 
-/// Answers an expansion.
 pub(super) fn expand(context: &RequestContext) -> HandlerResult {
     let body: Body<'_> = context.json()?;
     let request = ReadRequest::of(context)?;

@@ -25,7 +25,7 @@ pub(super) struct Snapshot {
     pub(super) valid: Instant,
     /// The last commit that the view includes.
     pub(super) version: CommitVersion,
-    /// Whether neither time was asked for.
+    /// Whether the request names neither time.
     is_now: bool,
     /// Whether the client's policy may hide elements.
     is_guarded: bool,

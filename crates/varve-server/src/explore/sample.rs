@@ -28,7 +28,6 @@ impl Draw {
     }
 }
 
-/// Answers with some vertices.
 pub(super) fn sample(context: &RequestContext) -> HandlerResult {
     let request = ReadRequest::of(context)?;
     let query = context.query()?;

@@ -57,7 +57,6 @@ impl Span {
     }
 }
 
-/// Answers with the summary.
 pub(super) fn summary(context: &RequestContext) -> HandlerResult {
     let request = ReadRequest::of(context)?;
     let schema = request.schema();

@@ -8,7 +8,6 @@ use crate::respond::{ContentType, Response};
 /// `docs/openapi.json`, built into the binary.
 const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
 
-/// Serves the document.
 pub(super) fn get(_: &RequestContext) -> HandlerResult {
     Ok(Response::ok(DOCUMENT).content_type(ContentType::JsonBare))
 }

@@ -225,7 +225,7 @@ fn histogram(labels: &str, totals: &RouteTotals, out: &mut String) {
     line!(out, "varve_request_seconds_count{{{labels}}} {count}");
 }
 
-/// The statistics in the form of the original: one metric for each resource.
+/// The statistics in HugeGraph's form: one metric for each resource.
 pub(super) fn statistics(state: &AppState) -> String {
     let mut out = String::with_capacity(4 * 1024);
     info(&mut out);

@@ -32,7 +32,6 @@ pub(super) enum Program {
 pub(super) struct Ran {
     /// The graph that was read, if one was.
     pub(super) graph: Option<Arc<ServedGraph>>,
-    /// The results.
     pub(super) results: Results,
     /// Counts the bytes that the results hold. They are charged to the memory of all queries until
     /// it is dropped.

@@ -34,7 +34,6 @@ pub(super) struct Job {
     pub(super) program: Program,
     /// Whether it begins or ends a transaction, and so has no results.
     pub(super) is_command: bool,
-    /// The session that it runs in.
     pub(super) session: Option<CompactString>,
     pub(super) bindings: HashMap<CompactString, Value>,
     pub(super) aliases: HashMap<String, String>,

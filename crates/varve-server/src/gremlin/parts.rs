@@ -34,9 +34,7 @@ const CHARGE_STEP: usize = 64 * 1024;
 /// How results are rendered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
-    /// The request's id.
     pub(super) id: u128,
-    /// The format of the messages.
     pub(super) format: Format,
     /// Results of one part.
     pub(super) batch: usize,

@@ -190,7 +190,7 @@ async fn next_message(
     .await
 }
 
-/// A ping, a pong or a close has come. Its answer is taken by the client before more is read.
+/// Handles a ping, a pong or a close. The client must take the answer before more is read.
 async fn controlled(
     socket: &mut WebSocketStream<Metered>,
     desk: &Desk,

@@ -65,7 +65,6 @@ pub(super) struct Refusal {
 pub(super) struct Asked {
     /// Whether it was a script.
     pub(super) is_script: bool,
-    /// The request's id.
     pub(super) id: u128,
     /// Its time limit, in milliseconds.
     pub(super) limit_ms: u128,

@@ -48,7 +48,7 @@ pub(crate) struct TransactionLimits {
 }
 
 impl TransactionLimits {
-    /// The limits that a server is configured with, with a budget of their own.
+    /// The limits of a server's configuration, with a budget of their own.
     pub(crate) fn new(config: &GremlinConfig) -> Self {
         let held = Arc::new(HeldBytes::new(config.held_bytes_max, WHOSE));
         Self {

@@ -10,9 +10,9 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde::forward_to_deserialize_any;
 use varve_json::plain_end;
 
-/// Digits of a whole number that surely fits 64 bits with a sign.
+/// The most digits with which a whole number always fits in 64 bits with a sign.
 const WHOLE_DIGITS_MAX: usize = 18;
-/// Digits of a number whose value as a `f64` is exact before the point is set.
+/// The most digits that, read as a whole number, are exact as an `f64`.
 const EXACT_DIGITS_MAX: usize = 15;
 /// Objects and lists nest as deep as `serde_json` lets them.
 const DEPTH_MAX: u8 = 127;

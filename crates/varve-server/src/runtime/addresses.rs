@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The bits of an IPv6 address that one customer of a network cannot choose.
+/// The prefix of IPv6 addresses that count as one client, in bits: a client may choose the others.
 const IPV6_NETWORK_BITS: u32 = 64;
 
 /// The connections of each address that is not this machine's own.
@@ -25,7 +25,7 @@ pub(super) struct ConnectionSlot {
     address: IpAddr,
 }
 
-/// The address has as many connections as it may.
+/// The address has the most connections that it may have.
 #[derive(Debug)]
 pub(super) struct TooMany;
 

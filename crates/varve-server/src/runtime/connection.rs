@@ -65,7 +65,6 @@ pub(crate) struct ConnectionState {
     late: AtomicBool,
     stop: AtomicBool,
     cut: AtomicBool,
-    /// The peer's address.
     address: OnceLock<IpAddr>,
     /// The `Host` of its first request, if it may be this server ([`crate::origin::check`]).
     pub(crate) host: OnceLock<Box<[u8]>>,

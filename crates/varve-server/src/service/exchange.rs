@@ -61,23 +61,21 @@ pub(super) enum Lookup {
     Decided(Box<HandlerResult>),
 }
 
-/// What is needed to end and count a request.
+/// The data needed to end and count a request.
 pub(super) struct Exchange {
     started: Instant,
     version: Version,
-    /// The client's address.
     address: IpAddr,
-    /// The client's certificate.
     certificate: Option<Arc<ClientCertificate>>,
     /// The route's index, or the number of routes while none is found.
     route: usize,
-    /// Whether a script of a page sent the request; looked at where authentication is on.
+    /// Whether a script of a page sent the request; checked only where authentication is on.
     is_script: bool,
     /// Whether the answer may be compressed.
     gzip: bool,
     /// Why the request will be refused once its client is known.
     pub(super) refused: Option<ApiError>,
-    /// What the audit trail logs, where there is one.
+    /// The audit trail's data about the request; `None` without an audit trail.
     who: Option<Box<Who>>,
     /// The client, where authentication is on.
     user: Option<Arc<Principal>>,
@@ -380,7 +378,7 @@ impl Exchange {
         response
     }
 
-    /// Ends a request that was waited for.
+    /// Ends a request that did not end in place.
     pub(super) async fn end_later(
         &self,
         worker: &Arc<WorkerHandle>,

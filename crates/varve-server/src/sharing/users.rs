@@ -261,7 +261,7 @@ async fn let_go(state: &AppState, auth: &Arc<Auth>) {
     }
 }
 
-/// Asks the server that leads the users for them.
+/// Fetches the users from the server that leads them.
 async fn fetch(
     worker: &WorkerHandle,
     (auth, shared): (&Auth, &SharedUsers),

@@ -22,7 +22,6 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The code of a cursor whose changes are no longer kept.
 const GONE: &str = "VRV-CHANGES-GONE";
 
-/// The parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
     /// Changes after this version.

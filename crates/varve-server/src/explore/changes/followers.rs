@@ -21,7 +21,7 @@ use crate::request::RequestContext;
 use crate::runtime::counted_as;
 use crate::state::AppState;
 
-/// Interval of that poll.
+/// Interval of the poll for new versions.
 const POLL_EVERY: Duration = Duration::from_millis(10);
 
 /// The client to which a follower is counted.
@@ -96,9 +96,9 @@ impl Drop for FollowerSlot {
 /// Why a wait has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitEnd {
-    /// There is a newer version.
+    /// The graph has a newer version.
     Commit,
-    /// The time was over.
+    /// The time to wait is over.
     TimeOver,
     /// The server stops, or no longer serves the graph.
     Gone,

@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// Some changes as text.
+/// A page of changes as text.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) text: Vec<u8>,

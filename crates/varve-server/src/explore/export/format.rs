@@ -84,7 +84,7 @@ const COLUMNS: [&str; 6] = [
 /// The columns for edges only.
 const EDGE_COLUMNS: [&str; 4] = ["~from", "~from_label", "~to", "~to_label"];
 
-/// A property that elements may have.
+/// The column of a property.
 struct Column {
     key: PropertyKeyId,
     name: String,
@@ -161,7 +161,6 @@ impl Writer {
         }
     }
 
-    /// Writes an element.
     pub(super) fn element(&mut self, schema: &Schema, state: &State) {
         match self.format {
             Format::Csv => self.row(schema, state),

@@ -97,7 +97,6 @@ impl Frame {
         Some((frame, bytes.len() - rest.len()))
     }
 
-    /// Appends the head of this frame.
     fn put_head(&self, out: &mut Vec<u8>) {
         let masked = self.mask.map_or(0, |_| MASKED);
         out.push(self.first);
