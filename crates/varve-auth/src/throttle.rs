@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Failures of a user from an address that cause no wait.
+/// The number of failures of a user from one address at which waits begin.
 const FREE: u32 = 10;
 
-/// Failures of an address with any names that cause no wait. Many users may come through one proxy.
+/// The number of failures of an address, with any names, at which waits begin. Many users may come
+/// through one proxy.
 const FREE_OF_ADDRESS: u32 = 100;
 
 /// Failures are forgotten when none has followed for this long.

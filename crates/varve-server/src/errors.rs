@@ -148,8 +148,7 @@ impl ApiError {
         )
     }
 
-    /// 400 `HugeException`: other limits and failures that the original reports with its base
-    /// class.
+    /// 400 `HugeException`: other limits and failures that HugeGraph reports with its base class.
     #[track_caller]
     pub fn huge(message: impl Into<Cow<'static, str>>) -> Self {
         Self::hugegraph(StatusCode::BAD_REQUEST, "HugeException", message)

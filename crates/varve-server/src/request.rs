@@ -409,8 +409,8 @@ impl Query {
             })
     }
 
-    /// An integer, or the default if it is absent or empty; 400 if the value is no integer. (The
-    /// original answers 404.)
+    /// An integer, or the default if it is absent or empty; 400 if the value is no integer
+    /// (HugeGraph answers 404).
     pub fn integer(&self, name: &str, default: i64) -> Result<i64, ApiError> {
         Ok(self.optional_integer(name)?.unwrap_or(default))
     }

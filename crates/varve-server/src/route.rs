@@ -150,7 +150,7 @@ pub enum Consumes {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// Its Java type, as the original lists it: `java.lang.String`, `long`, `boolean`, …
+    /// Its Java type, as HugeGraph lists it: `java.lang.String`, `long`, `boolean`, …
     pub kind: &'static str,
     /// Its default, if it has one.
     pub default: Option<&'static str>,
