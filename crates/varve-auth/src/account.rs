@@ -1,20 +1,20 @@
-//! What a user is known by in records that outlive it.
+//! The identity of a user in records that outlive the user.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::record::Id;
 
-/// Between the id and the time of its text. A time has none, so a name may.
+/// Separates the id from the time in the text. A time never has this character, so a name may.
 const BETWEEN: char = '@';
 
-/// A user's id, which is its name, and when the user was made: a later user of the same name is
-/// another one.
+/// A user's id, which contains its name, and when the user was made: a later user of the same name
+/// is another account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Account {
     /// The user's id.
     pub id: Id,
-    /// When it was made, in milliseconds since 1970.
+    /// When the user was made, in milliseconds since 1970.
     pub created: i64,
 }
 

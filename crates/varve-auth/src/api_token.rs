@@ -1,7 +1,7 @@
-//! API tokens: what programs come in with in place of a user's password.
+//! API tokens: programs authenticate with them in place of a user's password.
 //!
-//! A token is `varve_<id>_<32 random bytes>`. Only its SHA-256 is kept: nobody guesses 32 random
-//! bytes, so nothing slower is needed.
+//! A token is `varve_<id>_<32 random bytes>`. Only its SHA-256 is stored: nobody guesses 32 random
+//! bytes, so no slower hash is needed.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -15,7 +15,7 @@ use crate::record::Id;
 use crate::resource::{Permission, Resource, ResourceType};
 use crate::rights::{Grant, Rights};
 
-/// What all API tokens begin with.
+/// The prefix of all API tokens.
 pub const API_TOKEN_PREFIX: &str = "varve_";
 
 /// API tokens that one user may have.
@@ -27,31 +27,31 @@ const API_TOKEN_GRAPHS_MAX: usize = 1_000;
 /// How long a token is listed after its end, in milliseconds.
 const OVER_KEPT: i64 = 7 * 24 * 3_600 * 1_000;
 
-/// Random bytes of the part that is secret.
+/// Random bytes of the secret part.
 pub(crate) const SECRET_BYTES: usize = 32;
 
-/// Random bytes of the part that is not.
+/// Random bytes of the id.
 pub(crate) const ID_BYTES: usize = 8;
 
-/// What an API token may be used for.
+/// The restriction of an API token.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
     /// The graphs; `None` = all that its user may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graphs: Option<Vec<String>>,
-    /// Whether for reading alone.
+    /// Whether the token only allows reading.
     #[serde(default)]
     pub reads_only: bool,
 }
 
 impl Restriction {
-    /// Whether it may be used for whatever its user may do.
+    /// Whether the token has all rights of its user.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.graphs.is_none() && !self.reads_only
     }
 
-    /// What is left of these rights.
+    /// The part of these rights that the restriction allows.
     #[must_use]
     pub fn of(&self, rights: &Rights) -> Rights {
         if self.is_none() {
@@ -59,7 +59,7 @@ impl Restriction {
         }
         let names = self.graphs.as_deref().unwrap_or_default();
         if rights.is_administrator() {
-            // Only where graphs are named: `add_api_token` sees to that.
+            // Graphs are named here: `add_api_token` ensures it.
             let all = |name: &String| {
                 let name = name.clone();
                 self.kept(Permission::Any).map(move |permission| Grant {
@@ -85,7 +85,8 @@ impl Restriction {
         Rights::of(kept.collect())
     }
 
-    /// What is left of a permission. A script needs EXECUTE, and what it does needs its own.
+    /// The part of a permission that the restriction allows. A script needs EXECUTE, and also the
+    /// permissions for its reads and writes.
     fn kept(&self, permission: Permission) -> impl Iterator<Item = Permission> + use<> {
         let kept: &[Permission] = match (self.reads_only, permission) {
             (false, Permission::Any) => &[Permission::Any],
@@ -104,21 +105,21 @@ impl Restriction {
 /// An API token, without its secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiToken {
-    /// Its id, which is a part of it.
+    /// Its id, which is a part of its text.
     pub id: String,
-    /// Whose it is.
+    /// The user's id.
     pub user: Id,
-    /// What its user calls it.
+    /// The name that the user gave it.
     pub name: String,
     /// When it was made, in milliseconds since 1970.
     pub created: i64,
     /// When it ends, in milliseconds since 1970; `None` = when it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<i64>,
-    /// What it may be used for.
+    /// Its restriction.
     #[serde(default)]
     pub restriction: Restriction,
-    /// When it was used last, in milliseconds since 1970, as far as that is stored.
+    /// The last use that is stored, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<i64>,
     hash: String,
@@ -134,21 +135,21 @@ impl std::fmt::Debug for ApiToken {
     }
 }
 
-/// What a new API token is to be.
+/// The properties of a new API token.
 #[derive(Debug, Clone)]
 pub struct NewApiToken {
-    /// Whose it is.
+    /// The user's id.
     pub user: Id,
-    /// What its user calls it.
+    /// The name that the user gives it.
     pub name: String,
     /// When it ends, in milliseconds since 1970.
     pub expires: Option<i64>,
-    /// What it may be used for.
+    /// Its restriction.
     pub restriction: Restriction,
 }
 
 impl ApiToken {
-    /// A token made from these random bytes, and its text, which is not stored.
+    /// Creates a token from these random bytes. Returns it and its text, which is not stored.
     pub(crate) fn make(
         wanted: NewApiToken,
         now: i64,
@@ -184,7 +185,7 @@ impl ApiToken {
         own.len() == given.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
     }
 
-    /// Whether its time is over.
+    /// Whether it has expired.
     pub(crate) fn is_over(&self, now: i64) -> bool {
         self.expires.is_some_and(|end| end <= now)
     }
@@ -231,7 +232,7 @@ impl Directory {
     /// The changes that revoke an API token.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_api_token(&self, id: &str) -> Made {
         match self.api_token(id) {
             Some(token) => {
@@ -258,10 +259,10 @@ impl DirectoryError {
 }
 
 impl Auth {
-    /// Makes an API token; its text is returned once.
+    /// Creates an API token; its text is returned only here.
     ///
     /// # Errors
-    /// When the user is not there or has too many, or the token would be good for nothing.
+    /// When the user does not exist or has too many tokens, or a property of the token is invalid.
     pub fn make_api_token(
         &self,
         wanted: NewApiToken,
@@ -286,7 +287,7 @@ impl Auth {
         tokens
     }
 
-    /// Stores when API tokens were used last, and forgets those whose time is over.
+    /// Stores the last uses of API tokens, and removes tokens that expired more than a week ago.
     ///
     /// # Errors
     /// When the store fails.
@@ -306,11 +307,11 @@ impl Auth {
             })
         });
         let changes: Vec<Change> = changes.collect();
-        // Other servers tell the one that leads ([`Auth::uses`]).
+        // Other servers report their uses to the leader ([`Auth::uses`]).
         if changes.is_empty() || !self.leads() {
             return Ok(());
         }
-        // One that was revoked meanwhile must not come back.
+        // A token that was revoked meanwhile must not come back.
         self.change(|directory| {
             let is_there = |change: &Change| match change {
                 Change::Put(Entry::ApiToken(token)) | Change::Remove(Entry::ApiToken(token)) => {

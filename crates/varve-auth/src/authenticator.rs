@@ -1,9 +1,9 @@
-//! Who a client is: looks at what it sends, and keeps for a while what has proved right.
+//! Authenticates clients, and caches credentials that were verified.
 //!
-//! Clients send a name and a password with every request, and a hash of a password takes 20 ms by
-//! design. So what has proved right is kept under a keyed hash of it, with the version of the
-//! credential that it proved. Each look compares that with the directory of the moment: a change of
-//! the password, a logout and a removal count from the next request on.
+//! Clients send a name and a password with every request, and hashing a password takes 20 ms by
+//! design. So a verified header is cached under its keyed hash, with the version of the user's
+//! credential. Each use compares that version with the current directory: a change of the password,
+//! a logout and a removal take effect with the next request.
 
 mod copy;
 mod state;
@@ -38,27 +38,27 @@ use crate::rights::Rights;
 use crate::store::Store;
 use crate::throttle::Throttle;
 
-/// How long a password that has proved right is taken without hashing it again.
+/// How long a verified header is accepted from the cache.
 const KEEP_PASSWORD: Duration = Duration::from_secs(300);
 
-/// Proofs kept at once. Over it all are forgotten.
+/// Verified headers cached at once. A part of the cache that is full is emptied.
 const PROOFS_MAX: usize = 100_000;
 
-/// Parts of the table of proofs, each with its own lock.
+/// Parts of the cache, each with its own lock.
 const PARTS: usize = 16;
 
-/// Options.
+/// Options of authentication.
 #[derive(Debug, Clone)]
 pub struct AuthOptions {
     /// Characters that a password must have.
     pub password_length_min: usize,
-    /// Seconds that a token counts.
+    /// Seconds for which a token is valid.
     pub token_seconds: i64,
-    /// Seconds that a copy of the directory counts after its leader has confirmed it.
+    /// Seconds for which a copy of the directory is valid after its leader has confirmed it.
     pub copy_seconds: u32,
 }
 
-/// A client that has said who it is.
+/// An authenticated client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Principal {
     /// The user's id.
@@ -67,17 +67,17 @@ pub struct Principal {
     pub name: String,
     /// When the user was made, in milliseconds since 1970.
     pub created: i64,
-    /// What it may do.
+    /// The rights of the client.
     pub rights: Rights,
-    /// The id of the API token that it came in with.
+    /// The id of the API token with which the client authenticated; `None` without one.
     pub api_token: Option<String>,
-    /// Whether that token allows less than its user may do.
+    /// Whether that token allows less than the user's rights.
     pub is_restricted: bool,
     version: u64,
 }
 
 impl Principal {
-    /// What the user is known by in records that outlive it.
+    /// The user's identity in records that outlive the user.
     #[must_use]
     pub fn account(&self) -> Account {
         Account {
@@ -87,19 +87,19 @@ impl Principal {
     }
 }
 
-/// Why a client does not come in, or a change of the directory is not made.
+/// Why a client is refused, or a change of the directory fails.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// It sends nothing.
+    /// The client sends no credentials.
     #[error("Authentication credentials are required")]
     Missing,
-    /// What it sends cannot be understood.
+    /// The header is malformed.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// What it sends is not right: which part is not said.
+    /// The credentials are wrong. The error does not say which part.
     #[error("Authentication failed")]
     Failed,
-    /// It has failed too often and must wait.
+    /// Too many logins have failed: the client must wait.
     #[error("Too many failed logins: try again in {} s", .0.as_secs().max(1))]
     Throttled(Duration),
     /// The change is refused.
@@ -110,7 +110,7 @@ pub enum AuthError {
     Graph(#[from] GraphError),
 }
 
-/// A name and a password that are yet to be checked, which takes a while.
+/// A name and a password that are not checked yet; the check takes about 20 ms.
 pub struct Login {
     user: String,
     password: String,
@@ -118,10 +118,10 @@ pub struct Login {
     proof: Option<ProofKey>,
 }
 
-/// What a look at a header finds.
+/// The outcome of checking a header.
 #[derive(Debug)]
 pub enum Proved {
-    /// Who it is.
+    /// The client is authenticated.
     Known(Arc<Principal>),
     /// A password that must be hashed first: [`Auth::finish`].
     Pending(Login),
@@ -129,41 +129,41 @@ pub enum Proved {
 
 type ProofKey = [u8; 32];
 
-/// What a header has proved.
+/// A verified header in the cache.
 #[derive(Debug, Clone)]
 struct ProvenHeader {
     user: Id,
     version: u64,
-    /// The token's number.
+    /// The id of a login's token.
     token: Option<String>,
     /// The API token's id.
     api_token: Option<String>,
     until: Instant,
 }
 
-/// Knows who clients are.
+/// Authenticates clients, and holds the directory.
 pub struct Auth {
-    /// Where the directory is kept; `None` while another server leads it and this one has a copy.
+    /// The directory's store; `None` while another server leads the directory and this one has a
+    /// copy.
     store: ArcSwapOption<Store>,
-    /// The version of the directory, and when it was last known to be that of the server that
-    /// leads it.
+    /// The version of the directory, and when the leader last confirmed it.
     version: Mutex<Version>,
     options: AuthOptions,
     state: ArcSwap<LiveDirectory>,
-    /// Held by whoever changes the directory.
+    /// Serializes changes of the directory.
     changing: Mutex<()>,
-    /// Whether it is unknown of a change whether it is stored.
+    /// Whether the outcome of a change is unknown.
     unsettled: AtomicBool,
     throttle: Throttle,
-    /// A keyed hash of nothing yet, which only this process can make.
+    /// The initial state of the keyed hash; its random key never leaves this process.
     keyed: Hmac<Sha256>,
     kept: [RwLock<HashMap<ProofKey, ProvenHeader>>; PARTS],
-    /// A hash that no password has, for names that there are none of.
+    /// A hash that no password has, against which unknown names are checked.
     nobody: String,
 }
 
 impl Auth {
-    /// Reads the directory, and makes the secret of tokens if there is none yet.
+    /// Reads the directory, and creates the secret of tokens if there is none yet.
     ///
     /// # Errors
     /// When the store fails, or the system gives no random bytes.
@@ -173,7 +173,7 @@ impl Auth {
         Ok(auth)
     }
 
-    /// Knows nobody yet: another server leads the directory ([`Auth::take_copy`]).
+    /// Has no users yet: another server leads the directory ([`Auth::take_copy`]).
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -193,7 +193,7 @@ impl Auth {
         })
     }
 
-    /// The directory of this moment.
+    /// The current directory.
     #[must_use]
     pub fn directory(&self) -> Arc<Directory> {
         Arc::clone(&self.state.load().directory)
@@ -210,11 +210,11 @@ impl Auth {
         }
     }
 
-    /// Changes the directory: `change` makes the changes from the directory of this moment, and
-    /// they count as soon as this returns.
+    /// Changes the directory. `change` computes the changes from the current directory; they are in
+    /// effect when this returns.
     ///
     /// # Errors
-    /// What `change` refuses; when the store fails, or another server leads it.
+    /// When `change` refuses, the store fails, or another server leads the directory.
     pub fn change(&self, change: impl FnOnce(&Directory) -> Made) -> Result<Id, AuthError> {
         let _alone = self.changing.lock();
         let store = self.led()?;
@@ -236,13 +236,13 @@ impl Auth {
         Ok(stored?)
     }
 
-    /// Whether it is unknown of a change whether it is stored.
+    /// Whether the outcome of a change is unknown.
     #[must_use]
     pub fn is_unsettled(&self) -> bool {
         self.unsettled.load(Ordering::Relaxed)
     }
 
-    /// Learns what became of a change of which it is unknown whether it is stored.
+    /// Settles a change with an unknown outcome: reads what is stored.
     ///
     /// # Errors
     /// When the store still fails.
@@ -253,7 +253,7 @@ impl Auth {
         let _alone = self.changing.lock();
         match self.led() {
             Ok(store) => self.settle_in(&store),
-            // Whoever leads it next reads what is stored.
+            // The next leader reads what is stored.
             Err(_) => Ok(()),
         }
     }
@@ -262,7 +262,8 @@ impl Auth {
         if !self.is_unsettled() {
             return Ok(());
         }
-        // Commits are stored one after the other: behind this one, all before it are decided.
+        // Commits are stored in order: once this one is stored, the outcome of all earlier ones is
+        // final.
         let directory = self.directory();
         let secret = directory.token_secret().cloned().map(Entry::TokenSecret);
         store.commit(&secret.map(Change::Put).into_iter().collect::<Vec<_>>())?;
@@ -275,7 +276,7 @@ impl Auth {
         Ok(())
     }
 
-    /// The hash of a new password. Takes as long as a login.
+    /// Hashes a new password. Takes as long as a login.
     ///
     /// # Errors
     /// When it is too short or too long.
@@ -296,7 +297,7 @@ impl Auth {
         networks.is_none_or(|networks| networks.iter().any(|one| one.contains(address)))
     }
 
-    /// A password that nobody can guess.
+    /// A random password of 18 bytes.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -304,8 +305,8 @@ impl Auth {
         Ok(URL_SAFE_NO_PAD.encode(random::<18>()?))
     }
 
-    /// The principal as it is now, for who has said who it is a while ago; `None` when that counts
-    /// no more.
+    /// The current principal of a client that authenticated earlier; `None` when that is no longer
+    /// valid.
     #[must_use]
     pub fn again(&self, principal: &Principal) -> Option<Arc<Principal>> {
         let state = self.state.load();
@@ -333,10 +334,10 @@ impl Auth {
         (user.created == account.created).then(|| Arc::clone(user))
     }
 
-    /// Who sends this `Authorization` header from this address.
+    /// Authenticates a client by its `Authorization` header.
     ///
     /// # Errors
-    /// [`AuthError`]: what it sends is missing, malformed or not right, or it must wait.
+    /// When the header is missing, malformed or wrong, or the client must wait.
     pub fn prove(&self, header: Option<&[u8]>, address: IpAddr) -> Result<Proved, AuthError> {
         let header = header.ok_or(AuthError::Missing)?;
         let key = self.proof_key(header);
@@ -369,7 +370,7 @@ impl Auth {
         }
     }
 
-    /// A name and a password, or an API token of that user in place of it.
+    /// Authenticates a client by name and password, or by an API token of the user as the password.
     ///
     /// # Errors
     /// As [`Auth::prove`].
@@ -387,12 +388,13 @@ impl Auth {
         }
     }
 
-    /// A name and a password that came in another way than by a header.
+    /// Begins a login with a name and a password that did not come in a header.
     ///
     /// # Errors
-    /// [`AuthError::Throttled`]; [`AuthError::Failed`] when one of them is longer than any can be.
+    /// [`AuthError::Throttled`]; [`AuthError::Failed`] when the name or the password exceeds its
+    /// limit.
     pub fn login(&self, user: &str, password: &str, address: IpAddr) -> Result<Login, AuthError> {
-        // Nobody has a name or a password as long as that, and what has failed is remembered.
+        // No user has such a long name or password, and the throttle would store the name.
         if user.len() > NAME_BYTES_MAX || password.len() > PASSWORD_BYTES_MAX {
             return Err(AuthError::Failed);
         }
@@ -405,14 +407,14 @@ impl Auth {
         })
     }
 
-    /// Hashes the password of a login and compares it. Takes some 20 ms, whether or not there is
-    /// such a user.
+    /// Hashes the password of a login and compares the hash. Takes about 20 ms, whether or not the
+    /// user exists.
     ///
     /// # Errors
-    /// [`AuthError::Failed`]; [`AuthError::Throttled`] when others of its kind have failed
-    /// meanwhile.
+    /// [`AuthError::Failed`]; [`AuthError::Throttled`] when too many logins of this user or address
+    /// have failed meanwhile.
     pub fn finish(&self, login: &Login) -> Result<Arc<Principal>, AuthError> {
-        // Many may have come at once, before the first of them had failed.
+        // Logins that came at the same time may have failed meanwhile.
         self.check_wait(&login.user, login.address)?;
         let state = self.state.load_full();
         let id = RecordKind::User.id_of(&login.user);
@@ -451,7 +453,7 @@ impl Auth {
         &self.kept[usize::from(key[0]) % PARTS]
     }
 
-    /// Who sent a header that has proved right before, if it still is.
+    /// The principal of a cached header, if the header is still valid.
     fn kept(&self, key: &ProofKey) -> Option<Arc<Principal>> {
         let part = self.part(key).read();
         let kept = part.get(key)?;
@@ -499,7 +501,7 @@ impl std::fmt::Debug for Login {
 }
 
 impl Login {
-    /// The name that was given.
+    /// The user name of the login.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.user

@@ -1,4 +1,4 @@
-//! What may be changed in a directory, with the original's refusals.
+//! The changes of a directory, with HugeGraph's messages where one is refused.
 
 mod projects;
 
@@ -9,16 +9,16 @@ use crate::resource::Resource;
 /// A change that is refused. Nothing has happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
-    /// What was asked for makes no sense.
+    /// A value of the request is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// What was asked for contradicts what is there.
+    /// The change conflicts with an existing record.
     #[error("{0}")]
     Conflict(String),
-    /// It is about something that is not there.
+    /// A record that the change needs does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// Who asks for it may not.
+    /// The client may not make this change.
     #[error("{0}")]
     Denied(String),
 }
@@ -55,10 +55,10 @@ impl Author<'_> {
     }
 }
 
-/// What a change makes: the id of the record that it is about, and the changes of entries.
+/// The outcome of a change: the id of the changed record, and the changed entries.
 pub type Made = Result<(Id, Vec<Change>), DirectoryError>;
 
-/// A hash of a password with the version that its credential gets.
+/// The hash of a new password, and the version of its credential.
 #[derive(Clone)]
 pub struct NewPassword {
     /// The hash.
@@ -83,14 +83,14 @@ impl NewPassword {
     }
 }
 
-/// What changes of a user; `None` stays.
+/// The changes of a user; `None` leaves a value unchanged.
 #[derive(Debug, Default)]
 pub struct UserPatch {
     /// A telephone number.
     pub phone: Option<String>,
     /// A mail address.
     pub email: Option<String>,
-    /// Where a picture is.
+    /// The address of a picture.
     pub avatar: Option<String>,
     /// Free text.
     pub description: Option<String>,
@@ -101,7 +101,7 @@ pub struct UserPatch {
 /// Longest name, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// The id of a record that gets this name.
+/// The id of a new record with this name.
 fn named(kind: RecordKind, name: &str) -> Result<Id, DirectoryError> {
     match name.len() {
         0 => invalid("The value of primary key can't be empty"),
@@ -135,7 +135,7 @@ impl Directory {
     /// Makes a user.
     ///
     /// # Errors
-    /// When there is one of that name, or the name is the administrator's.
+    /// When the name is taken, or is the administrator's.
     pub fn add_user(&self, user: User, password: NewPassword, author: Author<'_>) -> Made {
         if user.name == ADMIN {
             return invalid(format!("Invalid user name '{ADMIN}'"));
@@ -166,7 +166,7 @@ impl Directory {
     /// Changes a user.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_user(&self, id: &Id, patch: UserPatch, author: Author<'_>) -> Made {
         let Some(user) = self.users.get(id) else {
             return invalid(format!("Invalid user id: {id}"));
@@ -185,7 +185,7 @@ impl Directory {
     /// Removes a user with its memberships.
     ///
     /// # Errors
-    /// When there is none with this id, or it is the administrator.
+    /// When the id is unknown, or is the administrator's.
     pub fn remove_user(&self, id: &Id) -> Made {
         let Some(user) = self.users.get(id) else {
             return invalid(format!("Invalid user id: {id}"));
@@ -209,7 +209,7 @@ impl Directory {
     /// Makes a group.
     ///
     /// # Errors
-    /// When there is one of that name, or it has none.
+    /// When the name is taken or empty.
     pub fn add_group(&self, group: Group, author: Author<'_>) -> Made {
         let id = named(RecordKind::Group, &group.name)?;
         self.refuse_known(RecordKind::Group, &id)?;
@@ -220,7 +220,7 @@ impl Directory {
     /// Changes the description of a group.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_group(&self, id: &Id, description: String, author: Author<'_>) -> Made {
         let Some(group) = self.groups.get(id) else {
             return invalid(format!("Invalid group id: {id}"));
@@ -232,7 +232,7 @@ impl Directory {
     /// Removes a group with its memberships and rights.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_group(&self, id: &Id) -> Made {
         let Some(group) = self.groups.get(id) else {
             return invalid(format!("Invalid group id: {id}"));
@@ -250,7 +250,7 @@ impl Directory {
     /// Makes a target.
     ///
     /// # Errors
-    /// When there is one of that name, or it has none.
+    /// When the name is taken or empty.
     pub fn add_target(&self, target: Target, author: Author<'_>) -> Made {
         let id = named(RecordKind::Target, &target.name)?;
         self.refuse_known(RecordKind::Target, &id)?;
@@ -258,10 +258,10 @@ impl Directory {
         Ok((id, vec![Change::Put(Entry::Target(record))]))
     }
 
-    /// Changes what a target is about.
+    /// Changes the URL or the resources of a target.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_target(
         &self,
         id: &Id,
@@ -284,7 +284,7 @@ impl Directory {
     /// Removes a target with the rights on it.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_target(&self, id: &Id) -> Made {
         let Some(target) = self.targets.get(id) else {
             return invalid(format!("Invalid target id: {id}"));
@@ -300,7 +300,7 @@ impl Directory {
     /// Takes a user into a group.
     ///
     /// # Errors
-    /// When one of them is not there, or the user is in the group.
+    /// When the user or the group does not exist, or the user is already in the group.
     pub fn add_belong(&self, belong: Belong, author: Author<'_>) -> Made {
         if !self.users.contains_key(&belong.user) {
             return invalid(format!("Not exists user '{}'", belong.user));
@@ -317,7 +317,7 @@ impl Directory {
     /// Changes the description of a membership.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_belong(&self, id: &Id, description: String, author: Author<'_>) -> Made {
         let Some(belong) = self.belongs.get(id) else {
             return invalid(format!("Invalid belong id: {id}"));
@@ -329,7 +329,7 @@ impl Directory {
     /// Ends a membership.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_belong(&self, id: &Id) -> Made {
         match self.belongs.get(id) {
             Some(belong) => {
@@ -343,7 +343,7 @@ impl Directory {
     /// Gives a group a permission on a target.
     ///
     /// # Errors
-    /// When one of them is not there, or the group has the permission.
+    /// When the group or the target does not exist, or the group already has the permission.
     pub fn add_access(&self, access: Access, author: Author<'_>) -> Made {
         if !self.groups.contains_key(&access.group) {
             return invalid(format!("Not exists group '{}'", access.group));
@@ -361,7 +361,7 @@ impl Directory {
     /// Changes the description of a right.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_access(&self, id: &Id, description: String, author: Author<'_>) -> Made {
         let Some(access) = self.accesses.get(id) else {
             return invalid(format!("Invalid access id: {id}"));
@@ -370,10 +370,10 @@ impl Directory {
         Ok((id.clone(), vec![Change::Put(Entry::Access(record))]))
     }
 
-    /// Takes a right away.
+    /// Removes a right.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn remove_access(&self, id: &Id) -> Made {
         match self.accesses.get(id) {
             Some(access) => {

@@ -1,5 +1,5 @@
-//! What a change of the directory gives or takes: who is not the administrator may make it only if
-//! its own rights contain that.
+//! The rights that a change of the directory gives or takes. A client other than the administrator
+//! may make the change only if its own rights contain these.
 
 use crate::directory::Directory;
 use crate::record::{Access, Id};
@@ -7,7 +7,7 @@ use crate::resource::Resource;
 use crate::rights::{Grant, Rights};
 
 impl Directory {
-    /// What the members of a group may do by it.
+    /// The rights that a group gives its members.
     #[must_use]
     pub fn rights_of_group(&self, group: &Id) -> Rights {
         let own = self.accesses().map(|one| &one.body);
@@ -15,13 +15,13 @@ impl Directory {
         Rights::of(own.filter_map(|access| self.grant(access, None)).collect())
     }
 
-    /// What an access gives, whether or not it is there.
+    /// The rights that an access gives, whether or not it exists.
     #[must_use]
     pub fn rights_of_access(&self, access: &Access) -> Rights {
         Rights::of(self.grant(access, None).into_iter().collect())
     }
 
-    /// What is given by means of a target, if its resources are these; `None` = as they are.
+    /// The rights given through a target, if it had these resources; `None` = its own.
     #[must_use]
     pub fn rights_through_target(&self, target: &Id, resources: Option<&[Resource]>) -> Rights {
         let own = self.accesses().map(|one| &one.body);

@@ -1,6 +1,6 @@
 //! The directory: all users, groups, targets and rights, in memory.
 //!
-//! A directory is a value. A change makes a new one, so whoever reads keeps what it has begun with.
+//! A directory is a value. A change makes a new one, so readers keep the one that they began with.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::white_list::WhiteList;
 /// The name of the administrator.
 pub const ADMIN: &str = "admin";
 
-/// Who made the administrator.
+/// The creator of the administrator's record.
 pub const SYSTEM: &str = "system";
 
-/// A token that counts no more, though its time is not over.
+/// A token that was logged out before it expired.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedToken {
-    /// Its number.
+    /// Its id.
     pub id: String,
-    /// When its time is over, in seconds since 1970.
+    /// When it expires, in seconds since 1970.
     pub expires: i64,
 }
 
-/// The secret that tokens are signed with: random, and of this installation alone.
+/// The secret that signs tokens: random, and unique to this installation.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenSecret {
     /// The bytes, in base 64.
@@ -40,7 +40,7 @@ impl std::fmt::Debug for TokenSecret {
     }
 }
 
-/// One thing that the system graph keeps.
+/// An entry of the directory, as the system graph stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Entry {
@@ -56,7 +56,7 @@ pub enum Entry {
     Access(Record<Access>),
     /// A project.
     Project(Record<Project>),
-    /// A password.
+    /// A hashed password.
     Credential(Credential),
     /// An API token.
     ApiToken(ApiToken),
@@ -64,12 +64,12 @@ pub enum Entry {
     EndedToken(EndedToken),
     /// The white list.
     WhiteList(WhiteList),
-    /// What tokens are signed with.
+    /// The secret that signs tokens.
     TokenSecret(TokenSecret),
 }
 
 impl Entry {
-    /// Under what it is kept. No two entries have the same.
+    /// The key under which it is stored, unique among all entries.
     #[must_use]
     pub fn key(&self) -> String {
         match self {
@@ -87,7 +87,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is a secret, of which no history is kept.
+    /// Whether it is a secret, which is stored without history.
     #[must_use]
     pub const fn is_secret(&self) -> bool {
         matches!(
@@ -104,7 +104,7 @@ fn credential_key(user: &Id) -> String {
 /// A change of the directory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Writes an entry, in place of one with its key.
+    /// Writes an entry; replaces one with the same key.
     Put(Entry),
     /// Removes an entry.
     Remove(Entry),
@@ -145,7 +145,7 @@ impl Directory {
         directory
     }
 
-    /// All entries: [`Directory::of`] makes the same directory of them.
+    /// All entries; [`Directory::of`] rebuilds the directory from them.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         let records = each(self.users.values(), Entry::User)
             .chain(each(self.groups.values(), Entry::Group))
@@ -222,7 +222,7 @@ impl Directory {
         self.users.get(id)
     }
 
-    /// The users, in the order of their ids. The other listings are alike.
+    /// The users, in the order of their ids. The other listings have the same order.
     pub fn users(&self) -> impl Iterator<Item = &Arc<Record<User>>> {
         self.users.values()
     }
@@ -282,7 +282,7 @@ impl Directory {
         self.projects.values()
     }
 
-    /// What proves that a client is this user.
+    /// The credential of a user.
     #[must_use]
     pub fn credential(&self, user: &Id) -> Option<&Arc<Credential>> {
         self.credentials.get(user)
@@ -318,7 +318,7 @@ impl Directory {
         self.ended.contains_key(token)
     }
 
-    /// The tokens that were logged out and whose time is over by now.
+    /// The logged-out tokens that expired before `now`.
     pub(crate) fn ended_before(&self, now: i64) -> impl Iterator<Item = EndedToken> {
         let over = self
             .ended
@@ -330,7 +330,7 @@ impl Directory {
         })
     }
 
-    /// What a user may do.
+    /// The rights of a user.
     #[must_use]
     pub fn rights_of(&self, user: &Record<User>) -> Rights {
         if user.body.name == ADMIN {

@@ -1,5 +1,5 @@
 //! The `Authorization` header (RFC 9110 §11.6.2): Basic (RFC 7617) and Bearer (RFC 6750); and the
-//! message of SASL PLAIN (RFC 4616), which says the same.
+//! message of SASL PLAIN (RFC 4616), which has the same content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 /// Longest header, in bytes.
 pub const AUTHORIZATION_BYTES_MAX: usize = 8 * 1024;
 
-/// What a client says of itself.
+/// The credentials that a client sends.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Proof {
     /// A name and a password.
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Proof {
     }
 }
 
-/// A header that cannot be understood.
+/// A malformed header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// Neither Basic nor Bearer.
@@ -45,7 +45,7 @@ pub enum HeaderError {
 }
 
 impl Proof {
-    /// What a header's value says.
+    /// Parses the value of a header.
     ///
     /// # Errors
     /// [`HeaderError`].
@@ -71,8 +71,8 @@ impl Proof {
         })
     }
 
-    /// What a message of SASL PLAIN (RFC 4616) says. Whom the client wants to act as is not looked
-    /// at. A name without a password is a token.
+    /// Parses a message of SASL PLAIN (RFC 4616). The authorization identity is ignored. A name
+    /// without a password is a token.
     ///
     /// # Errors
     /// [`HeaderError`].

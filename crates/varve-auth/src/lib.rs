@@ -1,8 +1,8 @@
-//! Users, groups and their rights, as in HugeGraph, and how a client proves who it is.
+//! Users, groups and their rights, as in HugeGraph, and the authentication of clients.
 //!
-//! Knows no HTTP. [`Directory`] holds all records, [`Rights`] what one user may do, and [`Auth`]
-//! finds out who a client is. The records are kept in a graph that no client can name, so that
-//! rights can be read as of any time.
+//! Knows no HTTP. [`Directory`] holds all records, [`Rights`] the permissions of one user, and
+//! [`Auth`] authenticates clients. The records are stored in a graph that no client can name, so
+//! that rights can be read as of any time.
 
 mod account;
 mod api_token;

@@ -7,17 +7,17 @@ use argon2::{Algorithm, Argon2, Params, Version};
 /// Memory that one hash takes, in KiB: the second choice of OWASP's list.
 const MEMORY_KIB: u32 = 19 * 1024;
 
-/// Passes over it.
+/// Passes over that memory.
 const PASSES: u32 = 2;
 
-/// How nice the threads are that check passwords: serving threads that wake preempt them. Not the
-/// most, so that a login comes through on a machine that is busy.
+/// The nice value of threads that check passwords: waking serving threads preempt them. Below the
+/// maximum, so that logins still proceed on a busy machine.
 const NICENESS: i32 = 10;
 
 /// Longest password, in bytes. More would only cost time.
 pub const PASSWORD_BYTES_MAX: usize = 256;
 
-/// A password that may not be taken, or cannot be hashed.
+/// A password that is refused, or cannot be hashed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PasswordError(String);
@@ -37,7 +37,7 @@ pub fn hash(password: &str) -> Result<String, PasswordError> {
         .map_err(|error| PasswordError(format!("The password cannot be hashed: {error}")))
 }
 
-/// Whether `password` is the one of `hash`. Takes as long as [`hash`], whatever it finds, on a
+/// Whether `hash` is a hash of `password`. Takes as long as [`hash`], whatever the result, on a
 /// thread of low priority.
 #[must_use]
 pub fn verify(password: &str, hash: &str) -> bool {
@@ -47,11 +47,11 @@ pub fn verify(password: &str, hash: &str) -> bool {
     aside(|| hasher().verify_password(password.as_bytes(), &hash).is_ok())
 }
 
-/// Does work on a thread of low priority, and waits for it. The caller keeps its own priority, so
-/// that no lock is held at the low one: a thread that serves others may wait for that lock.
+/// Runs work on a thread of low priority, and waits for it. The caller keeps its own priority: a
+/// serving thread may wait for a lock that the caller holds.
 fn aside<T: Send>(work: impl Fn() -> T + Sync) -> T {
     let nicely = || {
-        // Without it the work is as right, and disturbs others more.
+        // If this fails, the work has the same result, but disturbs other threads more.
         if rustix::process::getpriority_process(None).is_ok_and(|nice| nice < NICENESS) {
             let _ = rustix::process::setpriority_process(None, NICENESS);
         }
@@ -71,7 +71,7 @@ fn aside<T: Send>(work: impl Fn() -> T + Sync) -> T {
 /// Refuses a password that is too short, in characters, or too long.
 ///
 /// # Errors
-/// Says the limit.
+/// Names the limit.
 pub fn check(password: &str, length_min: usize) -> Result<(), PasswordError> {
     if password.len() > PASSWORD_BYTES_MAX {
         return Err(PasswordError(format!(

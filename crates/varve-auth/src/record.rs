@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::resource::{Permission, Resource};
 
-/// What a record is about.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordKind {
@@ -14,13 +14,13 @@ pub enum RecordKind {
     User,
     /// Users that have the same rights.
     Group,
-    /// Resources of one graph that a right is about.
+    /// Resources of one graph to which rights apply.
     Target,
-    /// That a user is in a group.
+    /// A membership: a user is in a group.
     Belong,
-    /// That a group has a permission on a target.
+    /// A right: a group has a permission on a target.
     Access,
-    /// Graphs that are looked after together.
+    /// Graphs that are managed together.
     Project,
 }
 
@@ -35,7 +35,7 @@ impl RecordKind {
         Self::Project,
     ];
 
-    /// The name of one, as in `user_name`.
+    /// The singular, as in `user_name`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl RecordKind {
         }
     }
 
-    /// The name of many, as in paths and answers.
+    /// The plural, as in paths and answers.
     #[must_use]
     pub const fn plural(self) -> &'static str {
         match self {
@@ -61,14 +61,14 @@ impl RecordKind {
         }
     }
 
-    /// The kind that a path names.
+    /// The kind with this plural.
     #[must_use]
     pub fn of_plural(plural: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.plural() == plural)
     }
 
-    /// The id of a named record: the label's number in HugeGraph 1.5 and the name, in which a colon
-    /// is marked.
+    /// The id of a named record: the label's number in HugeGraph 1.5 and the name, with colons
+    /// escaped.
     #[must_use]
     pub fn id_of(self, name: &str) -> Id {
         let label = match self {
@@ -83,7 +83,7 @@ impl RecordKind {
     }
 }
 
-/// The id of a record. Ids order by length, then by bytes, as the original lists them.
+/// The id of a record. Ids order by length, then by bytes, as HugeGraph lists them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Id(String);
 
@@ -133,7 +133,7 @@ impl PartialOrd for Id {
     }
 }
 
-/// A record: who made it and when, in milliseconds since 1970, and what it says.
+/// A record: its content, its creator and its times, in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record<T> {
     /// Its id.
@@ -144,12 +144,12 @@ pub struct Record<T> {
     pub created: i64,
     /// When it was changed last.
     pub updated: i64,
-    /// What it says.
+    /// The content.
     #[serde(flatten)]
     pub body: T,
 }
 
-/// A user. What proves who it is is kept apart ([`Credential`]).
+/// A user. Its [`Credential`] is stored separately.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// The name to log in with.
@@ -160,7 +160,7 @@ pub struct User {
     /// A mail address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Where a picture is.
+    /// The address of a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
     /// Free text.
@@ -183,11 +183,11 @@ pub struct Group {
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// The graph that it is about; empty = the server.
+    /// The name of the graph; empty = the server.
     pub graph: String,
-    /// Kept for clients of the original, and not used.
+    /// Stored for HugeGraph's clients, and not used.
     pub url: String,
-    /// What of the graph; `None` = nothing was said, which is nothing.
+    /// The resources of the graph; `None` = not given, which means none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Vec<Resource>>,
 }
@@ -195,9 +195,9 @@ pub struct Target {
 /// A membership.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Belong {
-    /// Who.
+    /// The user.
     pub user: Id,
-    /// Where.
+    /// The group.
     pub group: Id,
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,11 +207,11 @@ pub struct Belong {
 /// A right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// Who has it.
+    /// The group that has the right.
     pub group: Id,
-    /// On what.
+    /// The target of the right.
     pub target: Id,
-    /// To do what.
+    /// The permission on the target.
     pub permission: Permission,
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -229,31 +229,32 @@ pub struct Project {
     /// The names of its graphs, in the order added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graphs: Vec<String>,
-    /// Who may change it.
+    /// The group whose members may change the project.
     pub admin_group: Id,
-    /// Who may read it.
+    /// The group whose members may read the project.
     pub op_group: Id,
-    /// The target that stands for it.
+    /// The target whose resource is the project.
     pub target: Id,
 }
 
-/// What proves that a client is a user.
+/// The hashed password of a user.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credential {
-    /// Whose it is.
+    /// The user's id.
     pub user: Id,
     /// The hash of the password, in the PHC string format.
     pub hash: String,
-    /// Drawn anew with each change of the password, so that what was proved before it counts no
-    /// more.
+    /// A random number, drawn again with each change of the password: earlier logins and tokens are
+    /// no longer valid then.
     pub version: u64,
 }
 
 impl Credential {
-    /// What is shown in place of the password. Sent back, it means that the password stays.
+    /// The text shown in place of the password. Sent back by a client, it leaves the password
+    /// unchanged.
     #[must_use]
     pub fn stamp(&self) -> String {
-        // A hash of its own: the version is part of tokens.
+        // A hash, since the version itself is part of tokens.
         let digest = <sha2::Sha256 as sha2::Digest>::digest(self.version.to_be_bytes());
         let [a, b, c, d] = [digest[0], digest[1], digest[2], digest[3]];
         format!("*{:08x}", u32::from_be_bytes([a, b, c, d]))

@@ -1,11 +1,11 @@
-//! What a right is about, and what it allows.
+//! The resources to which rights apply, and the permissions of rights.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a right allows.
+/// An operation that a right allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Permission {
@@ -19,12 +19,12 @@ pub enum Permission {
     Delete,
     /// To run.
     Execute,
-    /// All of it.
+    /// All of these.
     Any,
 }
 
 impl Permission {
-    /// Those that ANY consists of.
+    /// The permissions that ANY includes.
     pub const EACH: [Self; 4] = [Self::Read, Self::Write, Self::Delete, Self::Execute];
 
     /// All of them.
@@ -56,7 +56,7 @@ impl Permission {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// How it is written in the id of an access: the number of digits, and its number in base 64.
+    /// Its form in the id of an access: the number of digits, and its number in base 64.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::None => "10",
@@ -68,14 +68,14 @@ impl Permission {
         }
     }
 
-    /// Whether who has this has `wanted`.
+    /// Whether it includes `wanted`.
     #[must_use]
     pub fn allows(self, wanted: Self) -> bool {
         self == wanted || (self == Self::Any && wanted != Self::None)
     }
 }
 
-/// The type of a resource. The order is that of the original: ALL covers what stands before it.
+/// The type of a resource. The order is HugeGraph's: ALL covers the types before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -134,7 +134,7 @@ impl ResourceType {
         }
     }
 
-    /// Whether a right on this is one on `wanted`. NONE is wanted where any right will do.
+    /// Whether a right on this type is a right on `wanted`. Every right is a right on NONE.
     #[must_use]
     pub fn covers(self, wanted: Self) -> bool {
         match self {
@@ -153,11 +153,11 @@ pub struct Resource {
     /// Their type.
     #[serde(rename = "type")]
     pub kind: ResourceType,
-    /// Their label or name: `*`, or a regular expression that the whole of it matches.
+    /// Their label or name: `*`, or a regular expression that matches all of it.
     #[serde(default = "any_label")]
     pub label: String,
-    /// Of vertices and edges: what their properties must be, each an equal value or a predicate
-    /// such as `P.gte(18)`.
+    /// Conditions on the properties of vertices and edges: each an equal value or a predicate such
+    /// as `P.gte(18)`.
     #[serde(default)]
     pub properties: Option<BTreeMap<String, Value>>,
 }
@@ -171,7 +171,7 @@ const PREDICATES: [&str; 11] = [
     "eq", "neq", "gt", "gte", "lt", "lte", "between", "inside", "outside", "within", "without",
 ];
 
-/// Which labels or names a resource is about.
+/// The labels or names of a resource.
 #[derive(Debug)]
 pub(crate) enum Labels {
     Any,
@@ -199,15 +199,15 @@ impl Resource {
         regex::Regex::new(&whole).map_or(Labels::Unreadable, Labels::Matching)
     }
 
-    /// What properties must be; none where any will do.
+    /// The conditions on properties; none if all elements are included.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = (&str, &Value)> {
         let each = self.properties.iter().flatten();
         each.filter(|(key, value)| !(*key == "*" && *value == "*"))
             .map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Whether all of `other` is of this. Of different conditions or expressions that is not known:
-    /// they count as different.
+    /// Whether it contains all of `other`. Two different conditions or expressions never contain
+    /// each other here.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         let has_label = self.label == "*" || self.label == other.label;
         let is_any = self.conditions().next().is_none();
@@ -215,16 +215,16 @@ impl Resource {
         self.kind.covers(other.kind) && has_label && has_conditions
     }
 
-    /// Whether it is all of its type.
+    /// Whether it contains everything of its type.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.label == "*" && self.conditions().next().is_none()
     }
 
-    /// Says what is wrong with it, if anything.
+    /// Checks the label and the predicates.
     ///
     /// # Errors
-    /// A label that is no regular expression; a predicate that there is none of.
+    /// When the label is no regular expression, or a predicate is unknown.
     pub fn check(&self) -> Result<(), String> {
         if self.label != "*"
             && let Err(error) = regex::Regex::new(&self.label)

@@ -1,4 +1,4 @@
-//! What a user may do, and the decision whether it may do something.
+//! The rights of a user, and the checks of single operations.
 
 use std::collections::BTreeMap;
 
@@ -13,36 +13,36 @@ use crate::resource::{Labels, Permission, Resource, ResourceType};
 pub struct Grant {
     /// The graph's name; empty = the server.
     pub graph: String,
-    /// What is allowed.
+    /// The permission.
     pub permission: Permission,
-    /// On what.
+    /// The resources.
     pub resources: Vec<Resource>,
 }
 
-/// How much of a type of resource somebody may touch.
+/// How much of a type of resource a user may access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// None.
     Nothing,
-    /// What has a certain label, name or property.
+    /// Resources with certain labels, names or properties.
     Some,
     /// All.
     All,
 }
 
-/// Names of one type that may be treated in a certain way.
+/// The names of one type for which a user has a permission.
 #[derive(Debug)]
 pub struct Names(Vec<Labels>);
 
 impl Names {
-    /// Whether this is one.
+    /// Whether the name is one of them.
     #[must_use]
     pub fn contain(&self, name: &str) -> bool {
         self.0.iter().any(|names| names.contain(name))
     }
 }
 
-/// The rights of one user: the union of what its groups have. Nothing takes a right away.
+/// The rights of one user: the union of its groups' rights. Nothing takes a right away.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rights {
     is_administrator: bool,
@@ -50,7 +50,7 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// Those of the administrator.
+    /// The rights of the administrator.
     #[must_use]
     pub const fn administrator() -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Rights {
         }
     }
 
-    /// The union of these.
+    /// The union of these grants.
     #[must_use]
     pub const fn of(grants: Vec<Grant>) -> Self {
         Self {
@@ -68,19 +68,18 @@ impl Rights {
         }
     }
 
-    /// What it consists of, but for the administrator's.
+    /// The grants; the administrator has none.
     pub(crate) fn grants(&self) -> &[Grant] {
         &self.grants
     }
 
-    /// Whether it may do everything. That is a property of the user, and no right on a graph of
-    /// some name.
+    /// Whether these are the administrator's rights, which no grant can give.
     #[must_use]
     pub const fn is_administrator(&self) -> bool {
         self.is_administrator
     }
 
-    /// How much of the graph's resources of this type may be treated so.
+    /// How much of the graph's resources of this type the permission covers.
     #[must_use]
     pub fn reach(&self, graph: &str, permission: Permission, kind: ResourceType) -> Reach {
         if self.is_administrator {
@@ -96,8 +95,8 @@ impl Rights {
         reach
     }
 
-    /// Which elements of these labels may be treated so. `conditions` says what a property and a
-    /// value or predicate of a resource mean; of what means nothing no element is covered.
+    /// The elements of these labels that the permission covers. `conditions` translates a property
+    /// and its value or predicate; a resource that it cannot translate covers nothing.
     #[must_use]
     pub fn coverage<L: Ord + Copy>(
         &self,
@@ -121,7 +120,7 @@ impl Rights {
         covered
     }
 
-    /// Which of these names of a type may be treated so.
+    /// The names of this type that the permission covers.
     #[must_use]
     pub fn names(&self, graph: &str, permission: Permission, kind: ResourceType) -> Names {
         if self.is_administrator {
@@ -145,7 +144,7 @@ impl Rights {
             .filter(move |resource| resource.kind.covers(kind))
     }
 
-    /// Whether the graph may be treated in every way, all of it.
+    /// Whether every permission covers all of the graph.
     #[must_use]
     pub fn administer(&self, graph: &str) -> bool {
         let each = Permission::EACH.iter();
@@ -153,13 +152,13 @@ impl Rights {
             .all(|permission| self.reach(graph, permission, ResourceType::All) == Reach::All)
     }
 
-    /// Whether anything of the graph may be treated so.
+    /// Whether the permission covers anything of the graph.
     #[must_use]
     pub fn reaches(&self, graph: &str, permission: Permission) -> bool {
         self.reach(graph, permission, ResourceType::None) != Reach::Nothing
     }
 
-    /// Whether anything of this type may be treated so on some graph.
+    /// Whether the permission covers anything of this type on some graph.
     #[must_use]
     pub fn reaches_somewhere(&self, permission: Permission, kind: ResourceType) -> bool {
         let graphs = self.grants.iter().map(|grant| grant.graph.as_str());
@@ -169,7 +168,8 @@ impl Rights {
                 .any(|graph| self.reach(graph, permission, kind) != Reach::Nothing)
     }
 
-    /// Whether they have all that `other` has: then who has these may give those to others.
+    /// Whether these contain all rights of `other`: then a user with these may give `other` to
+    /// others.
     #[must_use]
     pub fn contain(&self, other: &Self) -> bool {
         let has = |grant: &Grant| {

@@ -1,7 +1,8 @@
-//! The directory as a graph keeps it: a vertex an entry, with the entry as JSON.
+//! The store of the directory: a graph with one vertex for each entry, which holds the entry as
+//! JSON.
 //!
-//! Entries that are no secrets keep their history, so that who could do what can be asked as of any
-//! time. Of secrets only the present is kept.
+//! Entries other than secrets keep their history, so that rights can be read as of any time. Of
+//! secrets only the present is stored.
 
 use std::sync::Arc;
 
@@ -15,16 +16,16 @@ use varve_view::{Elements, Flow, GraphView, Meter, ScanAsk, ScannedElement};
 
 use crate::directory::{Change, Directory, Entry};
 
-/// The label of what has a history.
+/// The label of entries with a history.
 const ENTRY: &str = "entry";
 
-/// The label of what has none.
+/// The label of entries without one.
 const SECRET: &str = "secret";
 
 /// The property that holds an entry.
 const BODY: &str = "body";
 
-/// A graph that keeps a directory, and nothing else.
+/// A graph that stores a directory, and nothing else.
 pub struct Store {
     graph: Arc<Graph>,
     body: PropertyKeyId,
@@ -33,10 +34,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes a graph that is empty or has been taken before.
+    /// Opens a graph that is empty or already stores a directory.
     ///
     /// # Errors
-    /// When the graph's schema is another one, or the store fails.
+    /// When the graph has another schema, or the store fails.
     pub fn open(graph: Arc<Graph>) -> Result<Self, GraphError> {
         if graph.schema().property_key_by_name(BODY).is_none() {
             let catalogue = graph.catalogue();
@@ -61,7 +62,7 @@ impl Store {
         })
     }
 
-    /// Whether the graph is this server's: no other server changes it.
+    /// Whether this server leads the graph: no other server changes it.
     pub(crate) fn is_led(&self) -> bool {
         self.graph.is_led()
     }
@@ -71,10 +72,10 @@ impl Store {
         self.graph.space().lease().term
     }
 
-    /// The directory at a point of both times. Of the past it has no secrets.
+    /// The directory at a point of both times. One of the past has no secrets.
     ///
     /// # Errors
-    /// When the store fails, or what it holds is no directory.
+    /// When the store fails, or holds no directory.
     pub fn load(&self, scope: TemporalScope) -> Result<Directory, GraphError> {
         let view = self.graph.view(scope)?;
         let labels = [self.entry, self.secret];

@@ -1,5 +1,5 @@
-//! Failed logins: each user is slowed for each address, and each address as a whole. Nobody is
-//! locked out: from another address the same user comes in.
+//! Delays logins after failures, by user and address, and by address alone. Nobody is locked out:
+//! the same user can log in from another address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,19 +7,20 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Failures of a user from an address that cost nothing.
+/// The number of failures of a user from one address at which waits begin.
 const FREE: u32 = 10;
 
-/// Failures of an address with any names that cost nothing. Many users may come through one proxy.
+/// The number of failures of an address, with any names, at which waits begin. Many users may come
+/// through one proxy.
 const FREE_OF_ADDRESS: u32 = 100;
 
-/// After so long without a failure all are forgotten.
+/// Failures are forgotten when none has followed for this long.
 const FORGET: Duration = Duration::from_secs(300);
 
 /// The longest wait after a failure; the first is a second, and each is twice the one before.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Users and addresses that are remembered. Over it those that failed longest ago are forgotten.
+/// Users and addresses that are remembered. Over it the older half is forgotten.
 const ENTRIES_MAX: usize = 100_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +37,7 @@ impl Failures {
     }
 }
 
-/// Who failed: a user from an address, or an address with any name.
+/// The source of a failure: a user from an address, or an address with any name.
 type Source = (Option<String>, IpAddr);
 
 /// The failures of the last minutes.
@@ -46,8 +47,8 @@ pub(crate) struct Throttle {
 }
 
 impl Throttle {
-    /// How long this user must wait at this address before it is looked at again; `None` = not at
-    /// all.
+    /// How long this user must wait at this address before the next login is checked; `None` = no
+    /// wait.
     pub(crate) fn wait(&self, user: &str, address: IpAddr, now: Instant) -> Option<Duration> {
         let failures = self.failures.lock();
         let until = |source: &Source| {
@@ -64,7 +65,7 @@ impl Throttle {
         (!wait.is_zero()).then_some(wait)
     }
 
-    /// Notes a failure.
+    /// Records a failure.
     pub(crate) fn failed(&self, user: &str, address: IpAddr, now: Instant) {
         let mut failures = self.failures.lock();
         if failures.len() + 2 > ENTRIES_MAX {
@@ -83,7 +84,7 @@ impl Throttle {
         }
     }
 
-    /// Forgets the failures of a user that has come in.
+    /// Forgets the failures of a user that has logged in.
     pub(crate) fn succeeded(&self, user: &str, address: IpAddr) {
         let [own, _] = sources(user, address);
         self.failures.lock().remove(&own);
@@ -106,7 +107,7 @@ fn sources(user: &str, address: IpAddr) -> [Source; 2] {
         IpAddr::V4(_) => address,
         IpAddr::V6(six) => match six.to_ipv4_mapped() {
             Some(four) => IpAddr::V4(four),
-            // Who has one address of a network of IPv6 has the whole network.
+            // A client with one IPv6 address usually has the whole /64 network.
             None => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & (!0 << 64))),
         },
     };

@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 /// Bytes of the secret.
 pub(crate) const SECRET_BYTES: usize = 32;
 
-/// What a token says. The first three are HugeGraph's.
+/// The claims of a token. The first three are HugeGraph's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// The user's name.
     pub user_name: String,
     /// The user's id.
     pub user_id: String,
-    /// When its time is over, in seconds since 1970.
+    /// When it expires, in seconds since 1970.
     pub exp: i64,
-    /// When it was made, in seconds since 1970.
+    /// When it was issued, in seconds since 1970.
     pub iat: i64,
-    /// Its number.
+    /// The token's id.
     pub jti: String,
-    /// The version of the user's credential: with another password it counts no more.
+    /// The version of the user's credential: another password invalidates the token.
     pub ver: u64,
 }
 
@@ -33,10 +33,10 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
-    /// With this secret.
+    /// A signer with this secret.
     #[must_use]
     pub(crate) fn new(secret: &[u8]) -> Self {
-        // No other algorithm is taken, whatever a token's header says.
+        // No other algorithm is accepted, whatever a token's header says.
         let mut validation = Validation::new(Algorithm::HS256);
         validation.required_spec_claims = HashSet::from(["exp".to_owned()]);
         validation.leeway = 0;
@@ -48,14 +48,14 @@ impl Signer {
         }
     }
 
-    /// The token that says this; `None` when it cannot be signed.
+    /// The token with these claims; `None` when it cannot be signed.
     #[must_use]
     pub(crate) fn sign(&self, claims: &Claims) -> Option<String> {
         let header = Header::new(Algorithm::HS256);
         jsonwebtoken::encode(&header, claims, &self.encoding).ok()
     }
 
-    /// What a token says, if it was signed with this secret and its time is not over.
+    /// The claims of a token, if it was signed with this secret and has not expired.
     #[must_use]
     pub(crate) fn check(&self, token: &str) -> Option<Claims> {
         let decoded = jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation);
@@ -115,7 +115,7 @@ mod tests {
             let mut bytes = token.clone().into_bytes();
             bytes[at] ^= 4;
             let damaged = String::from_utf8_lossy(&bytes);
-            // The last character has bits that no byte comes from.
+            // The last character has unused bits.
             assert!(
                 at + 1 == token.len() || signer.check(&damaged).is_none(),
                 "{at}"

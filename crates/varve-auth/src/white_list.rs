@@ -1,4 +1,4 @@
-//! The white list: the addresses that clients may come from, where it is on.
+//! The white list: the addresses from which clients may connect, if it is on.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -13,16 +13,16 @@ use crate::record::Id;
 /// Addresses and networks that the list may have.
 const NETWORKS_MAX: usize = 10_000;
 
-/// The list as it is kept.
+/// The list as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhiteList {
-    /// Whether others are kept out.
+    /// Whether clients of other addresses are refused.
     pub is_on: bool,
     /// Addresses, and networks in CIDR notation, as they were given.
     pub networks: BTreeSet<String>,
 }
 
-/// Addresses that begin alike.
+/// A network: the addresses with a common prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -52,7 +52,7 @@ impl Network {
         self.bits == 0
     }
 
-    /// Whether the address is one of it.
+    /// Whether the network contains the address.
     #[must_use]
     pub fn contains(self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
@@ -69,19 +69,19 @@ impl Network {
     }
 }
 
-/// What became of the addresses of a change.
+/// The outcome of a change, by address.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WhiteListChange {
-    /// Those that the change was about: added, or removed.
+    /// Addresses that were added or removed.
     pub changed: Vec<String>,
-    /// Those that needed none: there already, or not there.
+    /// Addresses that needed no change: already on the list, or not on it.
     pub unchanged: Vec<String>,
-    /// Those that are none.
+    /// Texts that are no addresses.
     pub illegal: Vec<String>,
 }
 
 impl Auth {
-    /// The white list as it is.
+    /// The current white list.
     #[must_use]
     pub fn white_list(&self) -> WhiteList {
         self.directory().white_list().clone()

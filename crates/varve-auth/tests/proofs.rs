@@ -1,9 +1,9 @@
-//! What clients send to prove who they are, damaged and hostile: nothing may panic, and nothing but
-//! what was given out may let anybody in. And whether a login's time reveals who there is.
+//! Damaged and hostile credentials: none may cause a panic, and only issued ones may authenticate a
+//! client. Also whether the time of a login reveals which users exist.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
-//! it fails. `VARVE_LOGIN_ROUNDS` sets the number of timed logins of each kind; without it none
-//! are.
+//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; a failure prints
+//! both. `VARVE_LOGIN_ROUNDS` sets the number of timed logins of each kind; without it no login is
+//! timed.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -108,8 +108,7 @@ fn damaged(random: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// Whether a token is one of these. The last character of a signature has bits that no byte comes
-/// from.
+/// Whether a token is one of these. The last character of a signature has unused bits.
 fn is_given_out(token: &str, given_out: &[String]) -> bool {
     given_out.iter().any(|given| {
         let all_but_last = |text: &str| text.chars().count().saturating_sub(1);
@@ -152,7 +151,7 @@ fn nothing_but_what_was_given_out_lets_anybody_in() {
     for round in 0..rounds {
         let header = damaged(&mut random, &corpus);
         let message = damaged(&mut random, &plain);
-        // Failures of one address are slowed down, and others are to be looked at too.
+        // A new address each time, since failures of one address are throttled.
         let address = IpAddr::V4(Ipv4Addr::from_bits(round as u32));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let _ = Proof::parse_plain(&message);
@@ -209,7 +208,7 @@ fn a_login_does_not_tell_by_its_time_whether_there_is_such_a_user() {
     let mut random = Random::new(number_from("VARVE_FUZZ_SEED", 2026));
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..2 * rounds {
-        // In an order that nothing else can follow.
+        // In random order, so that no other load of the machine correlates with it.
         let is_known = random.one_in(2);
         let user = if is_known { "ann" } else { "bob" };
         let address = IpAddr::V4(Ipv4Addr::from_bits(round as u32));
@@ -220,7 +219,7 @@ fn a_login_does_not_tell_by_its_time_whether_there_is_such_a_user() {
         assert!(matches!(result, Err(AuthError::Failed)), "{result:?}");
         times[usize::from(is_known)].push(took);
     }
-    // What the machine did meanwhile is not what is asked for: the slowest tenth is left out.
+    // The slowest tenth is left out, since other load of the machine causes it.
     for times in &mut times {
         times.sort_by(f64::total_cmp);
         times.truncate(times.len() * 9 / 10);

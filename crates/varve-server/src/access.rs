@@ -20,7 +20,7 @@ use crate::state::{AppState, Door, LockedGraphs};
 /// The pattern of the white list's routes.
 const WHITE_LIST: &str = "whiteiplist";
 
-/// The name of the graph in targets that are about the server.
+/// The graph name in targets that apply to the server.
 pub(crate) const SERVER: &str = "";
 
 /// Refuses a request that may not do what its route declares. `graph` is the name in its path.
@@ -44,8 +44,8 @@ pub(crate) fn check(
     }
 }
 
-/// 403 if the white list keeps clients of this address out. What needs no identity stays open, and
-/// so does the list itself, for the administrator.
+/// 403 if the white list refuses the client's address. Routes that need no identity stay open,
+/// except logins; so does the list itself, for the administrator.
 pub(crate) fn check_address(
     state: &AppState,
     route: &Route,
@@ -62,15 +62,15 @@ pub(crate) fn check_address(
     }
 }
 
-/// 403 if the client may not use the route, as far as its head says. `graph` is the name in its
-/// path.
+/// 403 if the client may not use the route, as far as the request's head shows. `graph` is the name
+/// in its path.
 pub(crate) fn check_identity(
     state: &AppState,
     route: &Route,
     identity: &Identity,
     graph: Option<&str>,
 ) -> Result<(), ApiError> {
-    // Else it would give itself what it is not to have: another password, say.
+    // A restricted token could otherwise lift its restriction, for example by setting a password.
     if identity.is_restricted() && route.access.action == Action::Administer {
         return Err(ApiError::forbidden("User not authorized."));
     }
@@ -98,8 +98,8 @@ pub(crate) fn check_identity(
     }
 }
 
-/// 403 if a query that does this may not do it to the graph at all. What it may do to which
-/// element, the client's view and policy say.
+/// 403 if the client may take this action on no part of the graph. The client's view and policy
+/// decide about each element.
 pub(crate) fn check_query(
     identity: &Identity,
     action: Action,
@@ -117,7 +117,7 @@ pub(crate) fn check_query(
     }
 }
 
-/// Refuses to change a graph that can only be read.
+/// Refuses to change a read-only graph.
 pub(crate) fn check_decided(state: &AppState, action: Action, graph: &str) -> Result<(), ApiError> {
     match action.changes() {
         true => check_not_of_repository(state, graph),
@@ -166,7 +166,7 @@ fn check_door(state: &AppState, door: Door, route: &Route, parts: &Parts) -> Res
         Door::Main if !config.admin_listen.is_empty() => Err(ApiError::forbidden(
             "/admin answers only at the listener that the option server.admin_listen names",
         )),
-        // A proxy on this machine is a loopback client too; the name that its clients use is not.
+        // A proxy on this machine is a loopback client too, but its clients use another host name.
         Door::Main if config.host.is_loopback() && origin::is_for_loopback(parts) => Ok(()),
         Door::Main if config.host.is_loopback() => Err(ApiError::forbidden(
             "/admin answers to this machine alone: ask for it at localhost or at a loopback address, or give \

@@ -1,9 +1,9 @@
 //! `/admin`: backups and verification of a running server, as jobs that go on after the request.
 //!
 //! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify {"graph":"hugegraph"}` answer 202
-//! with a job's number; `GET /admin/jobs/{id}` has its status. Jobs are kept in memory: what they
-//! leave on disk is what counts. With authentication they are the administrator's; they answer at a
-//! loopback address or at a listener of their own (`admin_listen`).
+//! with a job's number; `GET /admin/jobs/{id}` has its status. Jobs are remembered in memory only.
+//! With authentication, only administrators may use these routes; they are served at a loopback
+//! address or at a listener of their own (`admin_listen`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ struct Job {
 pub(crate) struct Jobs(Mutex<BTreeMap<u64, Job>>);
 
 impl Jobs {
-    /// Takes in a job; one of a kind runs at a time.
+    /// Adds a job; one of a kind runs at a time.
     fn begin(&self, kind: &'static str) -> Result<u64, ApiError> {
         let mut jobs = self.0.lock();
         if jobs

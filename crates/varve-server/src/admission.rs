@@ -1,13 +1,13 @@
 //! Back-pressure: a request over the budget waits, at most `admission_wait_ms`; then it gets 503.
 //!
 //! Reads and writes have separate budgets, so neither starves the other. Each budget has three
-//! parts: slots for requests in work, bytes of bodies that arrive, and bytes of what is parsed from
-//! them. Work that runs in place needs no slot: a core does one such request at a time, and further
-//! requests wait in the kernel's socket buffers.
+//! parts: slots for requests in work, bytes of bodies that arrive, and bytes of the values that are
+//! parsed from them. Work that runs in place needs no slot: a core does one such request at a time,
+//! and further requests wait in the kernel's socket buffers.
 //!
-//! A body holds at most twice the bytes that have arrived of it. So bodies may have to grow while
-//! each holds a part of a full budget, and none could ever end. One of them at a time may then
-//! exceed the budget: it holds the **overdraft** until its request ends.
+//! A body's share is at most twice its bytes received. So bodies may have to grow while each holds
+//! a part of a full budget, and none could be completed. One of them at a time may then exceed the
+//! budget: it holds the **overdraft** until its request ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -65,7 +65,7 @@ impl Admission {
     }
 }
 
-/// One budget. A request takes its parts in this order: bytes of its body, bytes of what is parsed,
+/// One budget. A request takes its parts in this order: bytes of its body, bytes of parsed values,
 /// a slot. So no two requests wait for each other.
 #[derive(Debug)]
 pub struct Gate {
@@ -73,7 +73,7 @@ pub struct Gate {
     bytes: Arc<Semaphore>,
     /// One permit: for a body that exceeds the budget.
     overdraft: Arc<Semaphore>,
-    /// Bytes of what is parsed from bodies.
+    /// Bytes of parsed values.
     work: Arc<Semaphore>,
     slots_total: usize,
     bytes_total: usize,
@@ -103,7 +103,7 @@ impl Gate {
         }
     }
 
-    /// Whether a slot is free and no request waits. Takes nothing, so cores do not contend here.
+    /// Whether a slot is free and no request waits. Takes no slot, so cores do not contend here.
     pub(crate) fn has_room(&self) -> bool {
         self.waiting() == 0 && self.slots.available_permits() > 0
     }
@@ -118,8 +118,9 @@ impl Gate {
         self.acquire(&self.slots, 1).await
     }
 
-    /// Makes the share of a body cover `bytes`, better `wanted`. The first share waits for its
-    /// turn; a body that holds one already waits for more, or for the overdraft.
+    /// Makes the share of a body at least `bytes` large, `wanted` if the budget has room. The first
+    /// share waits for its turn; a body that holds one already waits for more, or for the
+    /// overdraft.
     pub(crate) async fn grow(
         &self,
         share: &mut BodyShare,
@@ -154,7 +155,7 @@ impl Gate {
         self.wait_for(either).await
     }
 
-    /// Takes a share for what is parsed from a body, or waits for it. 413 if the whole budget
+    /// Takes a share for the values parsed from a body, or waits for it. 413 if the whole budget
     /// cannot hold it.
     pub(crate) async fn reserve_work(
         &self,
@@ -234,7 +235,7 @@ impl Gate {
     }
 }
 
-/// What a body holds of the byte budget, given back when it is dropped.
+/// A body's share of the byte budget, returned when it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct BodyShare {
     bytes: Option<OwnedSemaphorePermit>,
@@ -255,7 +256,7 @@ impl BodyShare {
         }
     }
 
-    /// Gives back what exceeds `bytes`.
+    /// Returns the bytes beyond `bytes` to the budget.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         let excess = self.bytes().saturating_sub(bytes);
         if let Some(held) = &mut self.bytes {

@@ -25,7 +25,7 @@ pub(crate) struct AnswerBudget {
     bytes_max: usize,
 }
 
-/// One answer's share of the budget, given back when it is dropped.
+/// One answer's share of the budget, returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<AnswerBudget>,

@@ -1,8 +1,8 @@
 //! The audit trail: a line of JSON for each request of a kind that the options name.
 //!
-//! It says who, from where, what kind of request on which graph, and how it ended; of a login, with
-//! which name. Bodies, other parameters and secrets are not in it. The file is appended to, and
-//! rotated by the system: it is opened anew when it has been moved away.
+//! A line has the user, the address, the kind of the request, its graph and its status; for a
+//! login, also the name. Bodies, other parameters and secrets are not in it. Lines are appended to
+//! the file, which the system may rotate: once it was moved away, it is opened anew.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -22,17 +22,17 @@ use crate::route::{Action, Route};
 /// Longest `X-Request-Id` that is kept.
 const REQUEST_ID_BYTES_MAX: usize = 128;
 
-/// Which requests the audit trail has.
+/// The requests that the audit trail records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditLevel {
     /// None.
     Off,
-    /// Those that were refused, logins, and those that change users, rights, schemas, or whole
-    /// graphs, or the server.
+    /// Refused requests, logins, and requests that change users, rights, schemas, whole graphs, or
+    /// the server.
     #[default]
     Security,
-    /// Those that change anything besides.
+    /// Also requests that change anything else.
     Writes,
     /// All.
     All,
@@ -53,13 +53,13 @@ impl AuditLevel {
     }
 }
 
-/// What a line logs of a request.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) user: Option<&'a str>,
     /// The name of a login.
     pub(crate) login: Option<&'a str>,
-    /// How the client calls its request (`X-Request-Id`).
+    /// The client's id for its request (`X-Request-Id`).
     pub(crate) request: Option<&'a str>,
     pub(crate) address: IpAddr,
     pub(crate) method: &'a str,
@@ -69,7 +69,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) status: StatusCode,
 }
 
-/// Where lines go.
+/// The file of the audit trail.
 #[derive(Debug)]
 pub(crate) struct Audit {
     level: AuditLevel,
@@ -91,8 +91,8 @@ impl Audit {
         })
     }
 
-    /// Writes a line if the level has such requests. A line that cannot be written is logged, and
-    /// the request goes on.
+    /// Writes a line if the level includes the request. A line that cannot be written is logged,
+    /// and the request goes on.
     pub(crate) fn note(&self, entry: &Entry<'_>) {
         if !self.level.has(entry) {
             return;
@@ -127,8 +127,8 @@ fn open(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-/// A name with which a client tries to log in, as the trail shows it: no longer than names are, and
-/// of an API token its id alone.
+/// The name of a login, as the trail shows it: cut to the longest name; of an API token only the
+/// id.
 pub(crate) fn login_name(name: &str) -> String {
     let known = name.strip_prefix(API_TOKEN_PREFIX).map(|rest| {
         let id = rest.split('_').next().unwrap_or_default();
@@ -139,7 +139,7 @@ pub(crate) fn login_name(name: &str) -> String {
     name
 }
 
-/// How a client calls its request, if it says so in a way that can be kept.
+/// The client's id for its request, if it is a text that is not too long.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     let id = headers.get("x-request-id")?.to_str().ok()?;
     let is_kept = !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX;

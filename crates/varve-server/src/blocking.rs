@@ -4,11 +4,11 @@
 //! behind the other. A queue is bounded by a semaphore that callers wait on without blocking their
 //! core. A panic in a piece of work reaches its caller, not the pool.
 //!
-//! The thread that is about to do a piece of work and the request that waits for it agree whether
-//! it has begun ([`Turn`]): what was given up before it began is never done.
+//! The thread that begins a piece of work and the request that waits for it agree whether it has
+//! begun ([`Turn`]): work that was given up before it began never runs.
 //!
-//! Long reads call [`yield_to_others`] now and then. One that has run for its slice of time lets
-//! what waits in its lane go first, so that short work waits for slices and not for whole searches.
+//! Long reads call [`yield_to_others`] regularly. A read that has run for its time slice lets the
+//! waiting work of its lane run first, so that short work waits for slices, not for whole searches.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -27,21 +27,22 @@ use crate::route::Class;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// How long a piece of work runs before it lets others go first.
+/// How long a piece of work runs before it yields.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// Threads of a lane for each that may run: the others hold work that lets others go first.
+/// Threads of a lane for each piece of work that may run: the other threads hold work that has
+/// yielded.
 const THREADS_FOR_ONE: usize = 4;
 
 thread_local! {
-    /// The queue that this thread serves, if its work may let others go first.
+    /// The queue that this thread serves, if its work may yield.
     static SERVED: RefCell<Option<Arc<Queue>>> = const { RefCell::new(None) };
-    /// When the slice of the work at hand began.
+    /// When the slice of the current work began.
     static SLICE_BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Lets what waits in the lane of reads go first, if the work at hand has run for its slice.
-/// Nothing must be locked meanwhile. Does nothing on other threads: a write may hold locks.
+/// Lets the waiting work of the lane of reads run first, if the current work has run for its slice.
+/// The caller must hold no lock. Does nothing on other threads: a write may hold locks.
 pub fn yield_to_others() {
     let Some(began) = SLICE_BEGAN.get() else {
         return;
@@ -56,8 +57,9 @@ pub fn yield_to_others() {
     }
 }
 
-/// Runs `wait`, which only waits, while others of the lane run in its place. `None`: so much work
-/// waits already that no thread would be left for what is to begin. On other threads it just runs.
+/// Runs `wait`, which only waits, while other work of the lane runs in its place. Returns `None` if
+/// so much work has yielded that no thread would be left for new work. On other threads, only calls
+/// `wait`.
 pub(crate) fn aside<T>(wait: impl FnOnce() -> T) -> Option<T> {
     let queue = SERVED.with_borrow(Clone::clone);
     let (Some(queue), Some(_)) = (queue, SLICE_BEGAN.get()) else {
@@ -71,7 +73,7 @@ pub(crate) fn aside<T>(wait: impl FnOnce() -> T) -> Option<T> {
     Some(done)
 }
 
-/// Which queue a piece of work waits in.
+/// The queue in which a piece of work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     Reads,
@@ -95,8 +97,8 @@ const BEGUN: u8 = 1;
 /// Its work never begins.
 const GIVEN_UP: u8 = 2;
 
-/// Whether a request's work has begun. Who begins it and who gives it up change the same state, so
-/// only one of them succeeds.
+/// Whether a request's work has begun. Beginning and giving up change the same state, so only one
+/// of them succeeds.
 #[derive(Debug)]
 pub(crate) struct Turn {
     state: AtomicU8,
@@ -115,7 +117,7 @@ impl Turn {
         })
     }
 
-    /// Says that the work changes something: if it has begun when its time is over, its outcome is
+    /// Marks the work as changing something: if it has begun when its time is over, its outcome is
     /// unknown.
     pub(crate) fn will_change(&self) {
         self.changes.store(true, Ordering::Release);
@@ -126,8 +128,8 @@ impl Turn {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Says that the work begins now. `false`: its deadline has passed or it was given up, and it
-    /// must not be done.
+    /// Marks the work as begun. Returns `false` if its deadline has passed or it was given up: it
+    /// must not run then.
     #[must_use]
     pub(crate) fn begin(&self) -> bool {
         if Instant::now() >= self.deadline {
@@ -139,13 +141,13 @@ impl Turn {
         }
     }
 
-    /// Says that what was begun has changed nothing: it may be given up again.
+    /// Marks begun work as having changed nothing: it may be given up again.
     pub(crate) fn has_changed_nothing(&self) {
-        // Given up it cannot be: it was begun.
+        // The state cannot be `GIVEN_UP`, since the work was begun.
         let _ = self.change(BEGUN, WAITING);
     }
 
-    /// Gives the work up. `false`: it has begun already.
+    /// Gives the work up. Returns `false` if it has begun already.
     #[must_use]
     pub(crate) fn give_up(&self) -> bool {
         self.change(WAITING, GIVEN_UP) != Err(BEGUN)
@@ -176,9 +178,9 @@ struct Threads {
 
 struct Queue {
     state: Mutex<QueueState>,
-    /// For threads without work.
+    /// Wakes threads without work.
     to_begin: Condvar,
-    /// For threads whose work let others go first.
+    /// Wakes threads whose work has yielded.
     to_go_on: Condvar,
     running_max: usize,
 }
@@ -188,14 +190,14 @@ struct QueueState {
     next: VecDeque<Next>,
     /// Pieces of work that run now.
     running: usize,
-    /// Pieces of work that have begun and let others go first.
+    /// Pieces of work that have begun and yielded.
     waiting: usize,
-    /// The number of the next piece that lets others go first.
+    /// The number of the next piece that yields.
     number: u64,
     closed: bool,
 }
 
-/// What waits for its turn.
+/// An entry of the queue: new work, or the number of work that has yielded.
 enum Next {
     Begin(Work),
     GoOn(u64),
@@ -210,16 +212,16 @@ impl std::fmt::Debug for Queue {
 /// Why a piece of work gave no result.
 #[derive(Debug)]
 pub(crate) enum PoolError {
-    /// No room in the queue in time.
+    /// The queue had no room in time.
     Busy(ApiError),
-    /// Its deadline passed before it began: it was not done.
+    /// Its deadline passed before it began: it did not run.
     NotBegun,
     /// It panicked.
     Panicked(Box<dyn std::any::Any + Send>),
 }
 
 impl BlockingPool {
-    /// Starts the threads; `reads_wait`: their work mostly waits for a network.
+    /// Starts the threads. `reads_wait`: their work mostly waits for a network.
     pub(crate) fn start(config: &ServerConfig, reads_wait: bool) -> std::io::Result<Self> {
         Ok(Self {
             reads: Threads::start("varve-reads", config, reads_wait, true)?,
@@ -229,8 +231,8 @@ impl BlockingPool {
         })
     }
 
-    /// Runs a piece of work when it has its turn, and waits for it without blocking. When the
-    /// caller goes away, work that has not begun is not done; what has begun is not stopped.
+    /// Runs a piece of work in its turn, and waits for it without blocking. If the caller goes
+    /// away, work that has not begun never runs; work that has begun is not stopped.
     pub(crate) async fn run<T, F>(
         &self,
         lane: Lane,
@@ -327,12 +329,12 @@ impl Drop for Threads {
     }
 }
 
-/// A caller that waits for its work: dropped, it gives up what has not begun.
+/// A caller that waits for its work. Dropping it gives up work that has not begun.
 struct Waiting(Arc<Turn>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // What has begun goes on.
+        // Work that has begun goes on.
         let _ = self.0.give_up();
     }
 }
@@ -344,7 +346,7 @@ impl Queue {
         self.wake(&state);
     }
 
-    /// Wakes whose turn it is, if another piece of work may run.
+    /// Wakes the thread whose turn it is, if another piece of work may run.
     fn wake(&self, state: &QueueState) {
         if state.closed {
             self.to_begin.notify_all();
@@ -385,8 +387,8 @@ impl Queue {
         }
     }
 
-    /// Puts the work at hand behind all that waits, if anything does. So much work never does at
-    /// once that no thread is left for what is to begin.
+    /// Moves the current work to the end of the queue, unless the queue is empty or no thread would
+    /// be left for new work.
     fn yield_turn(&self) {
         let mut state = self.state.lock();
         if state.next.is_empty() || state.waiting >= self.waiting_max() {
@@ -401,7 +403,8 @@ impl Queue {
         self.running_max * (THREADS_FOR_ONE - 1)
     }
 
-    /// Lets others run in the place of the work at hand, until what is given is dropped.
+    /// Lets other work run in place of the current work until the returned guard is dropped. `None`
+    /// if no thread would be left for new work.
     fn leave(self: &Arc<Self>) -> Option<Left> {
         let mut state = self.state.lock();
         if state.waiting >= self.waiting_max() {
@@ -414,7 +417,7 @@ impl Queue {
         Some(Left(Arc::clone(self)))
     }
 
-    /// Waits for a turn, behind all that waits.
+    /// Waits for a turn at the end of the queue.
     fn go_on(&self, mut state: MutexGuard<'_, QueueState>) {
         let number = state.number;
         state.number += 1;
@@ -435,7 +438,7 @@ impl Queue {
     }
 }
 
-/// Work that has left its place to others.
+/// Work whose slot others use; dropping it waits for a turn again.
 struct Left(Arc<Queue>);
 
 impl Drop for Left {

@@ -3,7 +3,7 @@
 //!
 //! A body's content decides what memory it needs: some kilobytes of gzip may become many megabytes,
 //! and a list of small numbers needs many times its text. So a second share covers the inflated
-//! body and its values. It is taken before they are made.
+//! body and its values. It is taken before they are allocated.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -30,7 +30,7 @@ const INFLATE_INLINE_BYTES: usize = 64 * 1024;
 /// Bytes of a body for a resource without a budget.
 const CONTROL_BODY_BYTES: usize = 64 * 1024;
 
-/// Bytes of memory of one value that is read from JSON, estimated.
+/// The estimated memory of one value that is read from JSON, in bytes.
 const VALUE_BYTES: usize = 32;
 
 /// The first guess of an inflated body and its values, in multiples of the declared size.
@@ -43,7 +43,7 @@ pub(crate) struct Received {
     pub(crate) share: BodyShare,
 }
 
-/// A body without compression, and the share of what is parsed from it.
+/// A body without compression, and the share of the values parsed from it.
 #[derive(Debug, Default)]
 pub(crate) struct Opened {
     pub(crate) bytes: Bytes,
@@ -59,7 +59,7 @@ pub(crate) fn limit(config: &ServerConfig, route: &Route) -> usize {
     }
 }
 
-/// Inflates a body if it is compressed, and charges what is parsed from it.
+/// Inflates a body if it is compressed, and charges its parsed values.
 pub(crate) async fn open(
     state: &AppState,
     route: &Route,
@@ -128,7 +128,7 @@ async fn inflate(
     }
 }
 
-/// Bytes of what is parsed from a body, estimated: a copy of its texts, and its values.
+/// The estimated memory of a parsed body, in bytes: a copy of its texts, and its values.
 fn work_bytes(body: &[u8]) -> usize {
     // In pieces whose counts fit a byte: compilers vectorise that.
     let commas = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte == b',')).sum::<u8>();
@@ -142,8 +142,8 @@ fn work_bytes(body: &[u8]) -> usize {
 /// Receives a body of at most `limit` bytes. Refuses one that announces more before reading any of
 /// it. The first `free` bytes are not charged.
 ///
-/// What a body announces is not charged before it arrives: its share is at most twice what has
-/// arrived. So a client that announces much and sends little holds little.
+/// The announced length is not charged before it arrives: a body's share is at most twice its bytes
+/// received. So a client that announces much and sends little holds little.
 pub(crate) async fn receive(
     mut body: Incoming,
     limit: usize,
@@ -204,7 +204,7 @@ impl Deadline {
         }
     }
 
-    /// When the next piece must be here, after `received` bytes.
+    /// The instant by which the next piece must arrive, after `received` bytes.
     fn after(&self, received: usize) -> Instant {
         let earned_ms = received as u64 * 1000 / self.bytes_per_second;
         self.start + self.grace + Duration::from_millis(earned_ms)

@@ -246,7 +246,7 @@ section! {
 }
 
 impl AuthConfig {
-    /// The options as the directory of users takes them.
+    /// The options for the users' directory.
     pub fn options(&self) -> AuthOptions {
         AuthOptions {
             password_length_min: self.password_min_length,
@@ -266,10 +266,10 @@ pub struct ConfigError {
     pub reason: String,
 }
 
-/// Threads that wait for a network, unless the configuration says another number.
+/// The default of `blocking_threads` if reads wait for a network.
 const WAITING_THREADS: usize = 64;
 
-/// The most that may be allowed to a body: with it, the keys of a request's elements stay below 4
+/// The upper bound of the body limits, in bytes: it keeps the keys of a request's elements below 4
 /// GiB.
 const BODY_BYTES_MAX: usize = 1 << 30;
 
@@ -400,12 +400,12 @@ impl ServerConfig {
         SocketAddr::new(self.host, self.port)
     }
 
-    /// The address to bind for `/admin` alone, if there is to be one.
+    /// The address to bind for `/admin` alone; `None` if not configured.
     pub fn admin_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
         optional_address("admin_listen", &self.admin_listen, "127.0.0.1:8081")
     }
 
-    /// The address to bind for TinkerPop's drivers alone, if there is to be one.
+    /// The address to bind for TinkerPop's drivers alone; `None` if not configured.
     pub fn gremlin_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
         optional_address("gremlin.listen", &self.gremlin.listen, "127.0.0.1:8182")
     }
@@ -425,8 +425,8 @@ impl ServerConfig {
         }
     }
 
-    /// The number of threads for long work, with 0 resolved; `reads_wait`: they mostly wait for a
-    /// network.
+    /// The number of threads of each lane of the pool, with 0 resolved. `reads_wait`: they mostly
+    /// wait for a network.
     pub fn blocking_thread_count(&self, reads_wait: bool) -> usize {
         match (self.blocking_threads, reads_wait) {
             (0, true) => WAITING_THREADS,

@@ -1,15 +1,15 @@
-//! What the graph engine reports, as HugeGraph's clients know it.
+//! The errors of the graph engine in HugeGraph's form.
 
 use varve_graph::{ErrorKind, GraphError};
 
 use crate::errors::ApiError;
 
-/// `Retry-After` for an engine that has too much to do.
+/// `Retry-After` for an overloaded engine.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 impl From<GraphError> for ApiError {
-    /// [`ErrorKind::NotFound`] becomes 404, so it must be about something that the path names; a
-    /// handler that looks up what a body names says 400 itself.
+    /// [`ErrorKind::NotFound`] becomes 404, so it must be about an object in the path; a handler
+    /// that looks up a name from a body returns 400 itself.
     #[track_caller]
     fn from(error: GraphError) -> Self {
         let cause = error.source.as_ref().map(ToString::to_string);
@@ -34,7 +34,7 @@ impl From<GraphError> for ApiError {
             ErrorKind::Tombstones | ErrorKind::Storage => Self::storage(message),
         };
         match cause {
-            // Its code stands there.
+            // The answer's cause is its code.
             Some(_) if error.kind == ErrorKind::OutcomeUnknown => answer,
             Some(cause) => answer.with_cause(cause),
             None => answer,
@@ -98,7 +98,7 @@ mod tests {
             507,
             "hugegraph.backend.BackendException",
         );
-        // Not a retryable one: it stays so for days.
+        // Not retryable: the state lasts for days.
         check(
             ErrorKind::Tombstones,
             500,

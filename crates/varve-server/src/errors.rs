@@ -37,14 +37,14 @@ struct Detail {
 /// How the body is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The JSON object of §1.4.
+    /// The JSON object that the module describes.
     Object,
-    /// The bare message as `text/plain`: how the original answers bodies that are not the JSON it
-    /// wants.
+    /// The message alone, as `text/plain`: HugeGraph's answer to a body that is not the expected
+    /// JSON.
     Text,
 }
 
-/// How a client that gets a 401 may say who it is (RFC 7617).
+/// The authentication schemes that a 401 offers (RFC 7617).
 const CHALLENGE: &str = "Basic realm=\"varve\", charset=\"UTF-8\"";
 
 /// The code in `cause` of [`ApiError::outcome_unknown`].
@@ -148,14 +148,13 @@ impl ApiError {
         )
     }
 
-    /// 400 `HugeException`: other limits and failures that the original reports with its base
-    /// class.
+    /// 400 `HugeException`: other limits and failures that HugeGraph reports with its base class.
     #[track_caller]
     pub fn huge(message: impl Into<Cow<'static, str>>) -> Self {
         Self::hugegraph(StatusCode::BAD_REQUEST, "HugeException", message)
     }
 
-    /// 400 `BackendException`: a bad page token, trouble of the store that the request caused.
+    /// 400 `BackendException`: a bad page token, or a failure of the store that the request caused.
     #[track_caller]
     pub fn backend(message: impl Into<Cow<'static, str>>) -> Self {
         Self::hugegraph(StatusCode::BAD_REQUEST, "backend.BackendException", message)
@@ -188,7 +187,7 @@ impl ApiError {
         Self::resource_not_found("HTTP 404 Not Found")
     }
 
-    /// 404: the path belongs to a part of HugeGraph's API that is not there yet.
+    /// 404: the path belongs to a part of HugeGraph's API that is not supported yet.
     #[track_caller]
     pub(crate) fn not_there_yet(part: &str) -> Self {
         Self::resource_not_found(format!(
@@ -258,7 +257,7 @@ impl ApiError {
         )
     }
 
-    /// 403: known caller, forbidden thing.
+    /// 403: the client is known, but may not do this.
     #[track_caller]
     pub fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(
@@ -268,7 +267,7 @@ impl ApiError {
         )
     }
 
-    /// 429 with `Retry-After`: too many failures of this client.
+    /// 429 with `Retry-After`: too many failed logins or requests of this client.
     #[track_caller]
     pub fn too_many_requests(
         message: impl Into<Cow<'static, str>>,
@@ -295,8 +294,8 @@ impl ApiError {
         Self::new(status, "jakarta.ws.rs.ClientErrorException", message).closing()
     }
 
-    /// 413: the body has so many values that reading it would take more memory (in bytes) than
-    /// there is for all bodies.
+    /// 413: the body has so many values that reading it would take more memory (in bytes) than all
+    /// bodies may use together.
     #[track_caller]
     pub fn body_too_costly(limit_bytes: usize) -> Self {
         let message = format!(
@@ -322,8 +321,8 @@ impl ApiError {
         Self::new(status, "jakarta.ws.rs.ClientErrorException", message)
     }
 
-    /// 503 without `Retry-After`: the server that led the graph was lost while it carried out the
-    /// write, or did not answer in time, and nobody can tell whether it is stored.
+    /// 503 without `Retry-After`: the server that led the graph was lost during the write, or did
+    /// not answer in time. Whether the write is stored is unknown.
     #[track_caller]
     pub fn outcome_unknown() -> Self {
         let message = "The server that led the graph was lost while it carried out this request, or did not answer in \
@@ -331,7 +330,7 @@ impl ApiError {
         Self::outcome_unknown_as(message)
     }
 
-    /// The same for another reason, which the message says.
+    /// The same for another reason, which the message names.
     #[track_caller]
     pub fn outcome_unknown_as(message: impl Into<Cow<'static, str>>) -> Self {
         let exception = "jakarta.ws.rs.ServiceUnavailableException";
@@ -365,7 +364,7 @@ impl ApiError {
         Self::hugegraph(status, "backend.BackendException", message)
     }
 
-    /// 500: a defect of ours or trouble below us that no request caused.
+    /// 500: a defect of the server, or a failure of the system below it.
     #[track_caller]
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
         Self::hugegraph(StatusCode::INTERNAL_SERVER_ERROR, "HugeException", message)
@@ -385,34 +384,34 @@ impl ApiError {
         Self::new(status, format!("org.apache.hugegraph.{class}"), message)
     }
 
-    /// Adds the text of what caused it.
+    /// Adds the text of the cause.
     #[must_use]
     pub fn with_cause(mut self, cause: impl ToString) -> Self {
         self.detail.cause = cause.to_string();
         self
     }
 
-    /// The connection is closed after this answer.
+    /// Closes the connection after this answer.
     #[must_use]
     pub(crate) fn closing(mut self) -> Self {
         self.detail.close = true;
         self
     }
 
-    /// The answer is what clients expect here, whatever its status: no trouble to be logged.
+    /// Marks the answer as expected by clients, whatever its status: it is not logged.
     #[must_use]
     pub(crate) fn by_design(mut self) -> Self {
         self.detail.by_design = true;
         self
     }
 
-    /// The code of an error of this server's own, which clients may rely on.
+    /// The stable code of an error that is Varve's own (`VRV-…`).
     pub(crate) fn code(&self) -> Option<&str> {
         let cause = self.detail.cause.as_str();
         cause.starts_with("VRV-").then_some(cause)
     }
 
-    /// Whether nobody can tell if the request's write is stored.
+    /// Whether the outcome of the request's write is unknown.
     pub(crate) fn is_outcome_unknown(&self) -> bool {
         self.detail.cause == OUTCOME_UNKNOWN
     }
@@ -426,12 +425,12 @@ impl ApiError {
         self.detail.status
     }
 
-    /// The message for the client.
+    /// The message, with the folders of paths.
     pub fn message(&self) -> &str {
         &self.detail.message
     }
 
-    /// The message as clients see it.
+    /// The message with folders removed, if it is a server error.
     pub(crate) fn client_text(&self) -> Cow<'_, str> {
         client_text(&self.detail, &self.detail.message)
     }
@@ -441,7 +440,7 @@ impl ApiError {
         &self.detail.exception
     }
 
-    /// The answer; with `trace`, it names the place in our source that raised the error.
+    /// The answer; with `trace`, it names the line of the source that raised the error.
     pub fn to_response(&self, trace: bool) -> Response {
         let detail = &*self.detail;
         let mut response = match detail.form {
@@ -469,8 +468,8 @@ impl ApiError {
     }
 }
 
-/// A text of an error as clients see it. What a request did wrong is said in its own words, which
-/// may look like paths.
+/// A text of an error for clients. Server errors lose the folders of paths; other errors quote the
+/// request, whose words may look like paths.
 fn client_text<'t>(detail: &Detail, text: &'t str) -> Cow<'t, str> {
     match detail.status.is_server_error() {
         true => without_folders(text),
@@ -496,8 +495,8 @@ fn error_object(detail: &Detail, trace: bool) -> Vec<u8> {
     json.finish()
 }
 
-/// A text in which of each absolute path only the last part is left: clients learn which file it is
-/// about, and not where the server keeps its files.
+/// Reduces each absolute path in a text to its last part: clients learn the name of a file, but not
+/// where the server stores it.
 pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
     let is_boundary =
         |character: char| character.is_whitespace() || "\"'`()[]{}<>,;=".contains(character);
@@ -523,12 +522,12 @@ pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
 }
 
 impl From<serde_json::Error> for ApiError {
-    /// A body that is not JSON or not of the wanted shape, worded like Jackson where clients look
-    /// for the words.
+    /// An error for a body that is not JSON or has the wrong shape, worded like Jackson where
+    /// clients look for the words.
     #[track_caller]
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();
-        // An array's reader puts the number of the element before.
+        // The reader of an array puts the number of the element first.
         let (element, wrong) = match text.split_once(": ") {
             Some((element, wrong)) if element.starts_with("element ") => (Some(element), wrong),
             _ => (None, text.as_str()),

@@ -1,9 +1,9 @@
-//! `…/explore/…`: what the explorer in the browser asks for, at any point of both times.
+//! `…/explore/…`: the resources of the explorer in the browser, at any point of both times.
 //!
-//! Each answer has the times that it used, so that the same question can be asked again and gets
-//! the same answer. Ids come as texts (`ref`), exactly as a path takes them: a browser rounds
-//! numbers. Elements come with the part of valid time in which their state holds and with the
-//! commit that recorded it. Everything is read through [`varve_view::GraphView`].
+//! Each answer has the times that it used: a request with these times gets the same answer. Ids are
+//! texts (`ref`) in the form of paths, since a browser rounds numbers. Elements have the part of
+//! valid time in which their state holds, and the commit that recorded it. Everything is read
+//! through [`varve_view::GraphView`].
 
 mod bodies;
 mod changes;
@@ -52,7 +52,7 @@ const fn get(pattern: &'static str, handler: Answered, parameters: &'static [Par
         .gzip()
 }
 
-/// A read that is asked by a body.
+/// A read whose parameters are in its body.
 const fn post(pattern: &'static str, handler: Answered, parameters: &'static [Parameter]) -> Route {
     Route::post(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)
@@ -90,7 +90,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .changes_schema(Scope::Graph)
         .needs(rights::LOAD_SAMPLE)
         .of("explore", "ExploreAPI"),
-    // A reader that waits is a follower, not a read in work; reads have a bound of their own.
+    // A reader that waits is a follower, not a read in work; reads of changes have their own limit.
     Route::get("graphs/{graph}/changes", Handler::Async(|c| Box::pin(changes::changes(c))))
         .reads(Scope::Graph)
         .needs(rights::READ_ALL_ELEMENTS)

@@ -68,8 +68,8 @@ impl Proxies {
             // The part that the client sent may be no UTF-8.
             let line = String::from_utf8_lossy(line.as_bytes());
             for named in read(&line).into_iter().rev() {
-                // Left of an entry without an address nothing is trustworthy. Not the proxy's own
-                // address: it may be on the white list.
+                // Nothing to the left of an entry without an address is trustworthy. The proxy's
+                // own address is not used in its place: it may be on the white list.
                 let Some(address) = named else {
                     return IpAddr::V4(Ipv4Addr::UNSPECIFIED);
                 };
@@ -82,8 +82,8 @@ impl Proxies {
         client
     }
 
-    /// Names the client to the server that the request is forwarded to, in place of what the
-    /// request's headers say: the client may have sent them.
+    /// Sets the client's address in the headers of a request that is forwarded to another server.
+    /// Removes the headers of the request, since the client may have sent them.
     pub(crate) fn name_client(&self, client: IpAddr, headers: &mut HeaderMap) {
         headers.remove(X_FORWARDED_FOR);
         headers.remove(FORWARDED);
@@ -198,19 +198,19 @@ mod tests {
     #[test]
     fn the_nearest_address_that_is_no_proxy_is_the_client() {
         for (connection, lines, wanted) in [
-            // Not from a proxy: whatever it says.
+            // Not from a proxy: the header is ignored.
             ("192.0.2.9", &["198.51.100.1"][..], "192.0.2.9"),
             ("10.0.0.1", &[], "10.0.0.1"),
             ("10.0.0.1", &["198.51.100.1"], "198.51.100.1"),
             ("::ffff:10.0.0.1", &["198.51.100.1"], "198.51.100.1"),
-            // What the client itself sent stands on the left, or in a line before.
+            // Entries that the client itself sent are on the left, or in an earlier line.
             ("10.0.0.1", &["6.6.6.6, 198.51.100.1"], "198.51.100.1"),
             ("10.0.0.1", &["6.6.6.6", "198.51.100.1"], "198.51.100.1"),
             ("10.0.0.1", &["198.51.100.1, 10.2.3.4"], "198.51.100.1"),
             ("10.0.0.1", &["198.51.100.1:4711"], "198.51.100.1"),
             ("::1", &["[2001:db8::1]:80"], "2001:db8::1"),
             ("::1", &["2001:db8::1"], "2001:db8::1"),
-            // What cannot be read ends it.
+            // An unreadable entry ends the search.
             ("10.0.0.1", &["198.51.100.1, unknown"], "0.0.0.0"),
             ("10.0.0.1", &["198.51.100.1, ,10.2.3.4"], "0.0.0.0"),
             ("10.0.0.1", &["10.9.9.9, 10.2.3.4"], "10.9.9.9"),

@@ -20,8 +20,8 @@ use crate::route::{Class, Handler, Parameter, Route, Scope};
 use crate::router::DEFAULT_GRAPH_SPACE;
 use crate::version;
 
-/// The version of HugeGraph's server whose paths and answers are spoken. Clients choose their path
-/// style by it.
+/// The version of HugeGraph's server whose paths and answers this server has. Clients choose their
+/// path style by it.
 pub const CORE_VERSION: &str = "1.7.0";
 /// The version of TinkerPop's Gremlin.
 pub const GREMLIN_VERSION: &str = "3.5.1";
@@ -30,7 +30,7 @@ pub const API_VERSION: &str = "0.71.0.0";
 
 const TYPE: &[Parameter] = &[Parameter::text("type")];
 
-/// A route of this module: small, and never held back.
+/// A route of this module: small, and without a budget.
 const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerResult) -> Route {
     Route::get(pattern, Handler::Inline(handler))
         .reads(Scope::Server)
@@ -117,7 +117,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .text(),
 ];
 
-/// The versions that are spoken, and Varve's own.
+/// The versions of the APIs, and Varve's own.
 fn versions(_: &RequestContext) -> HandlerResult {
     static BODY: LazyLock<Bytes> = LazyLock::new(|| {
         let (varve, commit) = (version::VERSION, version::commit());
@@ -129,8 +129,8 @@ fn versions(_: &RequestContext) -> HandlerResult {
     Ok(Response::ok(Bytes::clone(&BODY)))
 }
 
-/// Sends a browser to the explorer; greets others with where the documentation is and which groups
-/// of resources there are.
+/// Sends a browser to the explorer; answers others with the address of the documentation and the
+/// groups of resources.
 fn root(context: &RequestContext) -> HandlerResult {
     if let Some(redirect) = crate::ui::redirect_of(context.headers()) {
         return Ok(redirect);
@@ -292,7 +292,7 @@ fn graph_space_profile(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// The one graph space there is. It has no limits of its own.
+/// The only graph space. It has no limits of its own.
 fn default_graph_space() -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();

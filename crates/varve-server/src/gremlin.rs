@@ -77,7 +77,7 @@ fn post(context: &RequestContext) -> HandlerResult {
     answer(context, GremlinRequest::of_body(context.body())?)
 }
 
-/// The graph that a request is about, as far as its aliases say: another server may lead it.
+/// The graph that a request's aliases name; another server may lead it.
 pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<String> {
     let request = match context.body().is_empty() {
         true => GremlinRequest::of_query(context.query().ok()?).ok()?,

@@ -1,8 +1,8 @@
 //! Server errors seen from outside: each is logged or counted in a log line, and `/health` names
 //! its kind.
 //!
-//! A kind of trouble is a reason for [`RECENT`] after its last error; a store that takes no writes
-//! stays one until a write succeeds. A kind is logged at most once in [`LOG_INTERVAL`]: under
+//! A kind of error degrades the server for [`RECENT`] after its last error; a store that takes no
+//! writes does so until a write succeeds. A kind is logged at most once in [`LOG_INTERVAL`]: under
 //! overload there are thousands a second.
 
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 
 use crate::errors::ApiError;
 
-/// How long an error is a reason why the server is degraded.
+/// How long an error degrades the server.
 const RECENT: Duration = Duration::from_secs(60);
 
-/// Errors of a kind are logged at most this often; a line says how many were not.
+/// Errors of a kind are logged at most this often; a line has the number of those that were not.
 const LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A kind of server error.
@@ -63,7 +63,7 @@ impl Trouble {
         }
     }
 
-    /// What is the matter. Without what an error says: that may name files.
+    /// The description of the kind. An error's own message may name files, so it is left out.
     const fn words(self) -> &'static str {
         match self {
             Self::Unwritable => {
@@ -83,11 +83,11 @@ impl Trouble {
 pub(crate) struct Reason {
     /// A stable name.
     pub(crate) code: &'static str,
-    /// For people.
+    /// The message for people.
     pub(crate) message: String,
 }
 
-/// What was seen of the kinds of trouble.
+/// The last errors of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Health([Mutex<Seen>; Trouble::ALL.len()]);
 
@@ -97,14 +97,15 @@ struct Seen {
     last: Option<Instant>,
     /// Writes that had succeeded then.
     writes: u64,
-    /// When one was logged.
+    /// When an error was logged last.
     logged: Option<Instant>,
-    /// Errors since then.
+    /// Errors since then, which are not logged.
     unlogged: u64,
 }
 
 impl Seen {
-    /// Notes an error. If it is to be logged: how many before it were not.
+    /// Records an error. If the error must be logged, returns the number of unlogged errors before
+    /// it.
     fn note(&mut self, now: Instant, writes: u64) -> Option<u64> {
         self.last = Some(now);
         self.writes = writes;
@@ -119,8 +120,8 @@ impl Seen {
 }
 
 impl Health {
-    /// Notes and logs the error that a request is answered with; `writes` says how many succeeded
-    /// so far.
+    /// Records and logs the error of a request; `writes` returns how many writes have succeeded so
+    /// far.
     pub(crate) fn note(&self, error: &ApiError, uri: &Uri, writes: impl FnOnce() -> u64) {
         if let Some(trouble) = Trouble::of(error) {
             self.note_as(trouble, uri, error.message(), writes);
@@ -150,7 +151,8 @@ impl Health {
         }
     }
 
-    /// Whether a kind of trouble is one now; `writes` says how many succeeded so far.
+    /// Whether a kind of error degrades the server now; `writes` is how many writes have succeeded
+    /// so far.
     pub(crate) fn has(&self, trouble: Trouble, writes: u64) -> bool {
         let seen = self.0[trouble as usize].lock();
         let is_recent = seen.last.is_some_and(|last| last.elapsed() < RECENT);

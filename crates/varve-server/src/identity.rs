@@ -1,4 +1,4 @@
-//! Who a client is, as far as the server knows, and what that allows.
+//! The identity of a client, and the checks of its rights.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use crate::sharing::FORWARDED;
 use crate::state::AppState;
 use crate::tls::ClientCertificate;
 
-/// Who a client is.
+/// The identity of a client.
 #[derive(Debug, Clone)]
 pub(crate) enum Identity {
     /// Anybody: authentication is off, and everything is allowed.
     Anybody,
-    /// Somebody who did not say who it is: nothing is allowed but what needs nothing.
+    /// A client without credentials: only routes that need no rights are allowed.
     Unknown,
     /// A user.
     User(Arc<Principal>),
-    /// A user, by the client's certificate.
+    /// A user, authenticated by the client's certificate.
     Certified(Arc<Principal>, Arc<ClientCertificate>),
 }
 
 impl Identity {
-    /// The user, where authentication is on and the client has said who it is.
+    /// The user, if authentication is on and the client is authenticated.
     pub(crate) fn user(&self) -> Option<&Arc<Principal>> {
         match self {
             Self::User(principal) | Self::Certified(principal, _) => Some(principal),
@@ -44,12 +44,12 @@ impl Identity {
         self.has(Rights::is_administrator)
     }
 
-    /// Whether it came in with an API token that allows less than its user may do.
+    /// Whether it uses an API token that allows less than its user's rights.
     pub(crate) fn is_restricted(&self) -> bool {
         self.user().is_some_and(|user| user.is_restricted)
     }
 
-    /// Whether it may know that the graph is there: it may read something of it.
+    /// Whether it may know that the graph exists: it may read something of it.
     pub(crate) fn sees(&self, graph: &str) -> bool {
         self.has(|rights| rights.reaches(graph, Permission::Read))
     }
@@ -59,7 +59,7 @@ impl Identity {
         self.has(|rights| rights.administer(graph))
     }
 
-    /// Whose the tasks are that it submits, where authentication is on.
+    /// The owner of the tasks that it submits; `None` where authentication is off.
     pub(crate) fn owner(&self) -> Option<String> {
         self.user().map(|user| user.account().to_string())
     }
@@ -78,13 +78,14 @@ impl Identity {
         }
     }
 
-    /// 403 if it lacks one of these rights on the graph, on whatever resource of its type.
+    /// 403 unless it has each of these rights on all resources of the right's type on the graph.
     pub(crate) fn check(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
         let lacks = |right: &&Right| self.reach(graph, **right) != Reach::All;
         rights.iter().find(lacks).map_or(Ok(()), denied(graph))
     }
 
-    /// 403 if it lacks one of these rights on the graph; of a right on elements some are enough.
+    /// 403 unless it has each of these rights on the graph; for vertices and edges, a right on some
+    /// of them is enough.
     pub(crate) fn check_elements(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
         let lacks = |right: &&Right| match (right.1, self.reach(graph, **right)) {
             (ResourceType::Vertex | ResourceType::Edge, reach) => reach == Reach::Nothing,
@@ -113,7 +114,7 @@ impl Identity {
     }
 }
 
-/// The refusal of a right that is missing.
+/// The 403 for a missing right.
 fn denied(graph: &str) -> impl Fn(&Right) -> Result<(), ApiError> {
     move |(permission, kind)| {
         Err(ApiError::forbidden(format!(
@@ -124,18 +125,18 @@ fn denied(graph: &str) -> impl Fn(&Right) -> Result<(), ApiError> {
     }
 }
 
-/// What the head of a request says of its client.
+/// The identity that a request's head claims.
 pub(crate) enum Claimed {
-    /// Who it is.
+    /// A verified identity.
     Known(Identity),
     /// A password that must be checked first.
     Pending(Box<PendingLogin>),
 }
 
-/// What identifies clients; `None` where authentication is off.
+/// The authentication of clients; `None` where it is off.
 ///
 /// # Errors
-/// 503 when another server leads the users of the cluster and has not been heard from for long.
+/// 503 when another server leads the users of the cluster and has not answered for too long.
 fn current(state: &AppState) -> Result<Option<&Arc<Auth>>, ApiError> {
     match state.auth() {
         Some(auth) if !auth.is_current() => Err(ApiError::unavailable(
@@ -146,7 +147,8 @@ fn current(state: &AppState) -> Result<Option<&Arc<Auth>>, ApiError> {
     }
 }
 
-/// Who a client is that was let in a while ago with this head, if that still counts.
+/// The current identity of a client that authenticated earlier with this head. 401 if it is no
+/// longer valid.
 pub(crate) fn renewed(
     state: &AppState,
     headers: &HeaderMap,
@@ -168,8 +170,8 @@ pub(crate) fn renewed(
     Ok(Identity::User(now.ok_or(AuthError::Failed)?))
 }
 
-/// Who a client of a WebSocket is that says so after the connection was opened, and the header that
-/// would have said it: a token must count with each request.
+/// Authenticates the client of a WebSocket by one of its messages. Also returns a header with the
+/// token, if it was one: the token is checked again with each request.
 pub(crate) async fn proved(
     state: &AppState,
     proof: Proof,
@@ -197,7 +199,7 @@ pub(crate) async fn proved(
     }
 }
 
-/// A password that is yet to be checked.
+/// A password that is not checked yet.
 pub(crate) struct PendingLogin {
     auth: Arc<Auth>,
     login: Login,
@@ -208,19 +210,19 @@ impl PendingLogin {
         Self { auth, login }
     }
 
-    /// The name.
+    /// The user name.
     pub(crate) fn user(&self) -> &str {
         self.login.user()
     }
 
-    /// Checks it. That takes some 20 ms of a core by design ([`crate::logins`]).
+    /// Checks the password. That takes about 20 ms of a core by design ([`crate::logins`]).
     pub(crate) async fn finish(self, state: &AppState) -> Result<Arc<Principal>, ApiError> {
         let check = move || self.auth.finish(&self.login);
         Ok(state.logins().run(check).await??)
     }
 }
 
-/// The name in the header of a client that is not let in.
+/// The user name in the header of a refused client.
 pub(crate) fn name_in(headers: &HeaderMap) -> Option<String> {
     match Proof::parse(headers.get(AUTHORIZATION)?.as_bytes()) {
         Ok(Proof::Password { user, .. }) => Some(user),
@@ -228,7 +230,7 @@ pub(crate) fn name_in(headers: &HeaderMap) -> Option<String> {
     }
 }
 
-/// Who a client is that does not say so.
+/// The identity of a client without credentials.
 pub(crate) fn unsaid(state: &AppState) -> Identity {
     match state.auth() {
         Some(_) => Identity::Unknown,
@@ -236,7 +238,7 @@ pub(crate) fn unsaid(state: &AppState) -> Identity {
     }
 }
 
-/// The user of a client's certificate, if the certificate is valid and there is such a user.
+/// The identity of a client's certificate, if the certificate is valid and its user exists.
 pub(crate) fn certified(
     state: &AppState,
     certificate: Option<&Arc<ClientCertificate>>,
@@ -256,7 +258,7 @@ pub(crate) fn claimed(
     let Some(auth) = current(state)? else {
         return Ok(Claimed::Known(Identity::Anybody));
     };
-    // A server that forwards a request shows its own.
+    // A server that forwards a request presents its own certificate.
     let certificate = certificate.filter(|_| !headers.contains_key(FORWARDED));
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let header = sent.next().map(HeaderValue::as_bytes);
@@ -279,10 +281,10 @@ pub(crate) fn claimed(
     }
 }
 
-/// How often it is looked what became of a change of the users that did not end in time.
+/// The interval of checks for changes of users with an unknown outcome.
 const SETTLED_EVERY: Duration = Duration::from_secs(1);
 
-/// Learns what became of changes of the users that did not end in time.
+/// Settles changes of users with an unknown outcome.
 pub(crate) async fn settle_changes(state: &AppState, auth: &Arc<Auth>) {
     loop {
         tokio::time::sleep(SETTLED_EVERY).await;
@@ -296,10 +298,10 @@ pub(crate) async fn settle_changes(state: &AppState, auth: &Arc<Auth>) {
     }
 }
 
-/// How often it is stored when API tokens were used last.
+/// The interval at which the last uses of API tokens are stored.
 const USES_STORED_EVERY: Duration = Duration::from_secs(60);
 
-/// Stores when API tokens were used last, now and then.
+/// Stores the last uses of API tokens at regular intervals.
 pub(crate) async fn store_uses(state: &AppState, auth: &Arc<Auth>) {
     loop {
         tokio::time::sleep(USES_STORED_EVERY).await;
@@ -333,7 +335,7 @@ impl From<AuthError> for ApiError {
     }
 }
 
-/// Whether an answer says that the client was not let in or not allowed.
+/// Whether a status means that the client was not authenticated or not allowed.
 pub(crate) fn is_refusal(status: StatusCode) -> bool {
     matches!(
         status,

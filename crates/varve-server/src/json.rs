@@ -1,6 +1,6 @@
-//! Writing JSON straight into a byte buffer, without a tree between.
+//! Writes JSON straight into a byte buffer, without a tree in between.
 //!
-//! [`JsonWriter`] puts the commas; the caller keeps the nesting right (checked in debug builds).
+//! [`JsonWriter`] writes the commas; the caller must nest correctly (checked in debug builds).
 
 pub(crate) mod quick;
 
@@ -14,17 +14,17 @@ pub struct JsonWriter {
     /// Whether a comma is due before the next key or value.
     comma: bool,
     depth: usize,
-    /// How much of what is stored property values show.
+    /// How much of the stored data property values show.
     detail: Detail,
 }
 
-/// How much of what is stored property values show.
+/// How much of the stored data property values show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Detail {
     /// What clients see.
     #[default]
     Seen,
-    /// Also what the graph's read mode hides.
+    /// Also values that the graph's read mode hides.
     Stored,
     /// Also the types of values, in a form of their own.
     Typed,
@@ -57,13 +57,13 @@ impl JsonWriter {
         self.buffer
     }
 
-    /// What was written so far, to be followed by what is written next.
+    /// Takes the bytes written so far; the next ones continue them.
     pub(crate) fn take_piece(&mut self) -> Vec<u8> {
         let next = Vec::with_capacity(self.buffer.len());
         std::mem::replace(&mut self.buffer, next)
     }
 
-    /// Makes room for so many bytes, and no more than that.
+    /// Reserves exactly this many bytes.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.buffer.reserve_exact(bytes);
     }

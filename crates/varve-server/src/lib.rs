@@ -9,7 +9,7 @@
 //! explicitly, or it holds up its core's other connections. The alternative, one work-stealing
 //! runtime with a general router, was rejected: a small GET costs a third more.
 //!
-//! # The way of a request
+//! # The request path
 //!
 //! `runtime` (accept, connection, time limits) → `service` (one request) → `router` (path and verb
 //! to a [`Route`]) → `access` (rights) → `negotiate` (types, compression) → `body` (size and time
@@ -70,17 +70,17 @@
 //! # Ok::<(), varve_server::SetupError>(())
 //! ```
 //!
-//! - [`Handler::Inline`] takes `&RequestContext` and runs in place; [`Handler::Pooled`] the same on
-//!   the pool for long work (bounded; over it the request waits, then 503); [`Handler::Async`] owns
-//!   the context and may await.
+//! - [`Handler::Inline`] takes `&RequestContext` and runs in place. [`Handler::Pooled`] takes the
+//!   same and runs on the pool for long work; if the pool's queue is full, the request waits, then
+//!   it is answered 503. [`Handler::Async`] owns the context and may await.
 //! - Everything a handler returns as `Err` is an [`ApiError`]: its constructors name the cases of
 //!   HugeGraph's error table, so no handler names a status or a Java class. Panics become a 500
 //!   with a request id.
 //! - `.reads(scope)`, `.writes(scope)`, `.changes_schema(scope)`, `.administers(scope)` or
-//!   `.queries(scope)` declares what a request does and to what; a route without it does not
-//!   compile. `access` checks it, and admission, forwarding and answers go by it. `.batch()` raises
-//!   the body limit, `.gzip()` compresses answers for clients that accept it.
-//! - Long loops call [`RequestContext::check_deadline`] now and then.
+//!   `.queries(scope)` declares the action and the scope of a request; a route without it does not
+//!   compile. `access` checks them, and admission, forwarding and answers depend on them.
+//!   `.batch()` raises the body limit, `.gzip()` compresses answers for clients that accept it.
+//! - Loops in long work call [`RequestContext::check_deadline`] regularly.
 //!
 //! # What it must not know
 //!

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 
-/// The places of checks, and who waits for one.
+/// The slots for checks, and the number of logins that wait for one.
 #[derive(Debug)]
 pub(crate) struct Logins {
     places: Arc<Semaphore>,
@@ -40,8 +40,7 @@ impl Logins {
         }
     }
 
-    /// Runs a check when it has its turn. It keeps its place to its end, whether or not anybody
-    /// still waits for it.
+    /// Runs a check in its turn. The check keeps its slot to its end, even if its caller goes away.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         check: impl FnOnce() -> T + Send + 'static,
@@ -77,7 +76,7 @@ impl Logins {
     }
 }
 
-/// One that waits, counted until it is dropped.
+/// A login that waits, counted until it is dropped.
 struct Waiting<'w> {
     count: &'w AtomicUsize,
     /// How many waited already.
@@ -124,7 +123,7 @@ mod tests {
         assert!(second.as_mut().poll(&mut context).is_pending());
         let refused = logins.run(|| 3).await;
         assert_eq!(refused.map_err(|error| error.status().as_u16()), Err(429));
-        // Its client has gone, and it is still being checked.
+        // The client of the first login has gone, but its check still runs.
         drop(first);
         assert!(matches!(second.as_mut().poll(&mut context), Poll::Pending));
         drop(end);

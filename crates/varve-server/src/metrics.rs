@@ -1,7 +1,8 @@
 //! Counters and response times, per route and per serving thread.
 //!
-//! Each serving thread counts in its own shard, which nobody else writes: so plain loads and stores
-//! do, without a locked instruction or a shared cache line. A scrape adds the shards up.
+//! Each serving thread counts in its own shard, which no other thread writes: so plain loads and
+//! stores suffice, without a locked instruction or a shared cache line. A scrape adds the shards
+//! up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,13 +14,13 @@ use parking_lot::RwLock;
 /// (about 34 s and more).
 pub const BUCKETS: usize = 26;
 
-/// The statuses that are counted each by itself; all others together.
+/// The statuses with a counter of their own; all others share the last one.
 pub(crate) const STATUSES: [u16; 20] = [
     101, 200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 415, 421, 500, 501, 503, 507,
     0,
 ];
 
-/// The place of a status in [`STATUSES`]. The last one is that of all others.
+/// The index of a status in [`STATUSES`]; the last one is for all others.
 fn status_place(status: StatusCode) -> usize {
     let known = STATUSES.iter().position(|known| *known == status.as_u16());
     known.unwrap_or(STATUSES.len() - 1)
@@ -30,7 +31,7 @@ pub struct Metrics {
     shards: Box<[Shard]>,
     /// Panics caught in handlers.
     pub panics: AtomicU64,
-    /// Requests handed on to the servers that lead their graphs.
+    /// Requests forwarded to the servers that lead their graphs.
     pub forwarded: AtomicU64,
     /// Connections accepted.
     pub connections_accepted: AtomicU64,
@@ -40,14 +41,14 @@ pub struct Metrics {
     pub tls_handshakes_failed: AtomicU64,
     /// Connections cut for being slow or idle, or since their client was gone.
     pub connections_cut: AtomicU64,
-    /// Reads whose clients were gone before the answer was there.
+    /// Reads whose clients were gone before the answer was ready.
     pub reads_abandoned: AtomicU64,
     /// Failures to accept, such as being out of file descriptors.
     pub accept_errors: AtomicU64,
     sources: RwLock<Vec<Source>>,
 }
 
-/// A place that adds gauges at each scrape.
+/// A function that adds gauges at each scrape.
 pub type Source = Box<dyn Fn(&mut Vec<Gauge>) + Send + Sync>;
 
 /// A value at the time of a scrape.
@@ -71,7 +72,7 @@ struct RouteStats {
     buckets: [AtomicU64; BUCKETS],
 }
 
-/// What was counted for one route over all threads.
+/// The counts of one route over all threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RouteTotals {
     /// Answers below 400.
@@ -120,7 +121,7 @@ pub fn bucket_limit_seconds(index: usize) -> Option<f64> {
 }
 
 impl Metrics {
-    /// One shard for each thread; `routes` routes and one place more for requests that found none.
+    /// One shard for each thread, with `routes` routes and one more for requests without a route.
     pub(crate) fn new(threads: usize, routes: usize) -> Self {
         let shard = || (0..=routes).map(|_| RouteStats::default()).collect();
         Self {
@@ -138,7 +139,7 @@ impl Metrics {
     }
 
     /// Counts one answer. `route` is the route's index, or the number of routes if none was found.
-    /// Of each `thread` only one thread may call this, or counts get lost.
+    /// Only the thread with the number `thread` may call this, or counts are lost.
     pub(crate) fn record(
         &self,
         thread: usize,
@@ -174,7 +175,7 @@ impl Metrics {
                 *sum += bucket.load(Ordering::Relaxed);
             }
         }
-        // What is not counted by itself is a failure: 429, 431, 504.
+        // Statuses without a counter of their own are failures: 429, 431, 504.
         let is_success = |status: &u16| (100..400).contains(status);
         for (status, count) in STATUSES.iter().zip(totals.statuses) {
             match is_success(status) {
@@ -185,7 +186,7 @@ impl Metrics {
         totals
     }
 
-    /// Adds a place that is asked for gauges at each scrape.
+    /// Adds a function that is called for gauges at each scrape.
     pub fn add_source(&self, source: Source) {
         self.sources.write().push(source);
     }

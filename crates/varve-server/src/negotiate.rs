@@ -1,4 +1,4 @@
-//! What a client may send and wants back: media types and compression.
+//! Checks the media types and encodings of requests, and compresses answers.
 
 use std::io::{Read, Write};
 
@@ -68,7 +68,7 @@ fn media_type(content_type: &HeaderValue) -> &str {
         .trim()
 }
 
-/// Whether the body says that it is JSON.
+/// Whether `Content-Type` is JSON.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).map_or("", media_type);
     content_type.eq_ignore_ascii_case("application/json")
@@ -167,8 +167,8 @@ pub(crate) fn gunzip(compressed: &[u8], limit: usize) -> Result<Bytes, ApiError>
     Ok(plain.into())
 }
 
-/// The size that a gzip body says it has when it is inflated. Bodies of several members name that
-/// of the last.
+/// The inflated size that a gzip body declares. A body of several members declares that of the
+/// last.
 pub(crate) fn declared_size(compressed: &[u8]) -> usize {
     compressed
         .last_chunk()

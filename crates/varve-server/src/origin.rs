@@ -1,11 +1,12 @@
 //! Which web pages may use this server.
 //!
 //! A page of any site can send requests to every address that its reader's browser reaches, a
-//! loopback address included. Three checks keep it out: `Host` must name this server, so that a
-//! page cannot read answers after its own name was made to resolve to this server (DNS rebinding);
-//! `Origin` and `Sec-Fetch-Site`, which browsers set and pages cannot, must not tell of another
-//! site on whatever may change something (a method that is not safe, or a route that declares so);
-//! and a body must have a type that no page can send elsewhere without asking first (`negotiate`).
+//! loopback address included. Three checks keep it out. `Host` must name this server, so that a
+//! page cannot read answers after its own name was made to resolve to this server (DNS rebinding).
+//! `Origin` and `Sec-Fetch-Site`, which browsers set and pages cannot, must not name another site
+//! if a request may change something (by a method that is not safe, or by a route that declares
+//! so). And a body must have a type that no page can send to another site without a CORS preflight
+//! (`negotiate`).
 
 use std::net::IpAddr;
 use std::sync::OnceLock;
@@ -17,14 +18,14 @@ use http::{HeaderMap, Method, Uri, Version};
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 
-/// What a browser says of the relation between a page and the server that it asks.
+/// The relation between a page and the requested server, as the browser reports it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The longest host that a connection remembers, in bytes.
+const KNOWN_HOST_BYTES_MAX: usize = 255;
 
 /// Whether other sites' pages may send the method: they cannot read the answers, since none allows
 /// it (`Access-Control-Allow-Origin`).
-/// The longest host that a connection remembers.
-const KNOWN_HOST_BYTES_MAX: usize = 255;
-
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
@@ -45,7 +46,7 @@ pub(crate) fn check(
     };
     if !is_known {
         own_host(config, parts)?;
-        // A longer one is no usual host, and would be kept as long as the connection.
+        // A longer host is unusual, and would be stored as long as the connection is open.
         let short = named.filter(|named| named.len() <= KNOWN_HOST_BYTES_MAX);
         short.map(|named| known.set(named.as_bytes().into()));
     }
@@ -55,8 +56,8 @@ pub(crate) fn check(
     }
 }
 
-/// Refuses what comes from a page of another site by a safe method, which [`check`] lets pass: some
-/// calls of the metadata repository change something by GET.
+/// Refuses a request of another site's page by a safe method, which [`check`] accepts: some calls
+/// of the metadata repository change something by GET.
 pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), ApiError> {
     match is_safe(&parts.method) && Said::of(&parts.headers).is_of_page {
         true => check_page_to(config, own_host(config, parts)?, &parts.headers),
@@ -64,12 +65,12 @@ pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), Api
     }
 }
 
-/// What a head says of its host and of the page that sent it. Found in one pass: every request pays
-/// for it.
+/// The host in a request's head, and whether a page sent it. Found in one pass, since every request
+/// pays for it.
 struct Said<'a> {
     host: Option<&'a HeaderValue>,
     more_hosts: bool,
-    /// Whether a browser says that a page sent it.
+    /// Whether the browser reports that a page sent it.
     is_of_page: bool,
 }
 
@@ -124,8 +125,8 @@ pub(crate) fn port(headers: &HeaderMap, uri: &Uri) -> Option<u16> {
     header.or(target).and_then(Authority::parse)?.port
 }
 
-/// Whether the request says that a script sent it. A foreign page's script cannot: the browser
-/// would have to ask this server first (CORS), which refuses.
+/// Whether a header marks the request as sent by a script. A script of another site's page cannot
+/// set that header: the browser would have to ask this server first (CORS), which refuses.
 pub(crate) fn is_script(headers: &HeaderMap) -> bool {
     let sent_by = headers.get("x-requested-with");
     sent_by.is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"xmlhttprequest"))
@@ -142,7 +143,8 @@ pub(crate) fn is_for_loopback(parts: &Parts) -> bool {
         && named.all(|host| Authority::parse(host).is_some_and(Authority::is_loopback))
 }
 
-/// Host and port that the request is for, which are this server's; `None` if it names none.
+/// The host and port that the request names, which must be this server's: 421 if not. `None` if it
+/// names none.
 fn own_host<'a>(
     config: &ServerConfig,
     parts: &'a Parts,
@@ -173,7 +175,7 @@ fn own_host<'a>(
     Ok(host)
 }
 
-/// Refuses what a page of another site asks for.
+/// Refuses a request of another site's page.
 fn check_page_to(
     config: &ServerConfig,
     host: Option<Authority<'_>>,
@@ -199,8 +201,8 @@ fn check_page_to(
     }
 }
 
-/// Whether a page with this origin comes from this server: from where the request goes to, or from
-/// a public name.
+/// Whether a page with this origin comes from this server: from the host that the request names, or
+/// from a public name.
 fn is_own_origin(config: &ServerConfig, host: Option<Authority<'_>>, origin: &str) -> bool {
     let Some((scheme, authority)) = origin.split_once("://") else {
         return false;
@@ -250,8 +252,8 @@ impl<'a> Authority<'a> {
         (!name.is_empty()).then_some(Self { name, port })
     }
 
-    /// Whether it may be this server. An IP address always may: what it stands for cannot be
-    /// changed by a name server.
+    /// Whether it may be this server. An IP address always may, since no name server can redirect
+    /// it.
     fn is_own(self, config: &ServerConfig) -> bool {
         self.name.eq_ignore_ascii_case("localhost")
             || self.name.parse::<IpAddr>().is_ok()

@@ -1,7 +1,7 @@
 //! Refuses query parameters that a resource does not take.
 //!
-//! HugeGraph ignores them. But a listing whose `limit` is misspelt answers with everything, a read
-//! whose `as_of` is misspelt with the present, and a write changes it. A parameter of time is also
+//! HugeGraph ignores them. But a listing with a misspelt `limit` returns everything, a read with a
+//! misspelt `as_of` reads the present, and a write changes the present. A parameter of time is also
 //! refused when it is given twice.
 
 use std::borrow::Cow;
@@ -10,8 +10,8 @@ use crate::errors::ApiError;
 use crate::path;
 use crate::route::Route;
 
-/// The parameters of both times, as they are written and as they are compared: small letters and
-/// digits alone.
+/// The parameters of both times, as they are written and as they are compared: only lower-case
+/// letters and digits.
 const TIMES: [(&str, &str); 4] = [
     ("as_of", "asof"),
     ("as_of_tx", "asoftx"),
@@ -19,11 +19,12 @@ const TIMES: [(&str, &str); 4] = [
     ("valid_to", "validto"),
 ];
 
-/// What begins so is meant as one of ours. No parameter of HugeGraph does.
+/// A name with this prefix means the parameter of time beside it. No parameter of HugeGraph has
+/// one.
 const BEGINNINGS: [(&str, &str); 3] =
     [("asof", "as_of"), ("tx", "as_of_tx"), ("valid", "valid_to")];
 
-/// Longer names are none of ours, whatever they begin with.
+/// Longer names never mean a parameter of time.
 const NAME_BYTES_MAX: usize = 32;
 
 /// 400 if the text after a request's `?` has a parameter that the route does not take, or one of
@@ -33,7 +34,7 @@ pub(crate) fn check(route: &Route, query: &str) -> Result<(), ApiError> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let raw = pair.split_once('=').map_or(pair, |(name, _)| name);
         let name = if raw.contains(['%', '+']) {
-            // What cannot be decoded is refused where the values are read.
+            // A name that cannot be decoded is refused where the values are read.
             path::decode(raw, true).map_or(Cow::Borrowed(raw), Cow::from)
         } else {
             Cow::Borrowed(raw)
@@ -78,7 +79,7 @@ fn unknown(route: &Route, name: &str) -> ApiError {
     })
 }
 
-/// The parameter of ours that a name looks like.
+/// The parameter of time that a name resembles.
 fn meant(name: &str) -> Option<&'static str> {
     if name.len() > NAME_BYTES_MAX {
         return None;

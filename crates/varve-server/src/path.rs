@@ -16,7 +16,7 @@ pub(crate) enum DecodeError {
     NotUtf8,
 }
 
-/// One path segment: where it stands in the path, and its decoded text if that differs.
+/// One path segment: its position in the path, and its decoded text if that differs.
 #[derive(Debug, Clone)]
 pub(crate) struct Segment {
     start: u32,
@@ -56,7 +56,7 @@ pub(crate) fn split(path: &str) -> Result<Option<Segments>, DecodeError> {
         return Ok(Some(segments));
     }
     let (mut start, mut is_escaped) = (0, false);
-    // Byte by byte: segments are shorter than what a search for a byte costs to begin.
+    // Byte by byte: segments are so short that a search for a byte costs more to start.
     let bytes = body.as_bytes();
     for end in 0..=bytes.len() {
         match bytes.get(end) {

@@ -1,8 +1,9 @@
-//! What the client of a request may do with the elements of a graph.
+//! The policy of a request's client for the elements of a graph.
 //!
-//! Who may do everything has no policy, and reads the plain view: that takes one look at the
-//! client's rights. For others the rights are compiled against the schema, once until either
-//! changes. A policy is handed to the view and to the write as an argument; nothing else filters.
+//! A client that may do everything has no policy, and reads the plain view: that takes one check of
+//! its rights. The rights of other clients are compiled against the schema, and the policy is
+//! cached until either changes. A policy is an argument of the view and of the write; nothing else
+//! filters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,14 +22,14 @@ use crate::hugegraph::condition_of_right;
 use crate::identity::Identity;
 use crate::request::RequestContext;
 
-/// Policies that are kept.
+/// Policies that are cached.
 const KEPT_MAX: usize = 1_024;
 
-/// What is asked of elements.
+/// The permissions and resource types of a policy.
 const PERMISSIONS: [Permission; 3] = [Permission::Read, Permission::Write, Permission::Delete];
 const KINDS: [ResourceType; 2] = [ResourceType::Vertex, ResourceType::Edge];
 
-/// The policies of users on graphs, as they were compiled last.
+/// The cached policies of users on graphs.
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
     /// By user and graph.
@@ -43,7 +44,7 @@ struct CachedPolicy {
 }
 
 impl Policies {
-    /// What a user may do with the elements of a graph; `None` = everything.
+    /// The policy of a user for the elements of a graph; `None` = everything is allowed.
     pub(crate) fn of(
         &self,
         principal: &Arc<Principal>,
@@ -60,7 +61,7 @@ impl Policies {
         if let Some(known) = self.kept.lock().get(&key).filter(is_of) {
             return Some(Arc::clone(&known.policy));
         }
-        // Not under the lock: regular expressions take a while.
+        // Compiled outside the lock, since regular expressions take a while.
         let policy = Arc::new(compile(&principal.rights, graph, schema));
         let mut kept = self.kept.lock();
         if kept.len() >= KEPT_MAX {
@@ -76,7 +77,7 @@ impl Policies {
     }
 }
 
-/// Whether everything may be done with the elements of a graph.
+/// Whether the rights allow everything with the elements of a graph.
 fn is_unbounded(rights: &Rights, graph: &str) -> bool {
     let all = |permission| {
         let mut kinds = KINDS.into_iter();
@@ -85,8 +86,8 @@ fn is_unbounded(rights: &Rights, graph: &str) -> bool {
     rights.is_administrator() || PERMISSIONS.into_iter().all(all)
 }
 
-/// The rights on elements, as the labels and properties of a schema say them. Labels that were
-/// removed are among them: the past has their elements.
+/// Compiles the rights on elements for the labels and properties of a schema. Removed labels are
+/// included, since the past has their elements.
 fn compile(rights: &Rights, graph: &str, schema: &Schema) -> AccessPolicy {
     let vertices: Vec<(VertexLabelId, &str)> = schema
         .vertex_labels_ever()
@@ -115,7 +116,7 @@ fn compile(rights: &Rights, graph: &str, schema: &Schema) -> AccessPolicy {
 }
 
 impl RequestContext {
-    /// What the client may do with the elements of a graph; `None` = everything.
+    /// The client's policy for the elements of a graph; `None` = everything is allowed.
     pub(crate) fn access_to(&self, served: &ServedGraph) -> Option<Arc<AccessPolicy>> {
         match self.identity() {
             Identity::Anybody => None,
@@ -127,8 +128,8 @@ impl RequestContext {
         }
     }
 
-    /// The graph as the client may see it, at a point of both times: the only way from a request to
-    /// a view.
+    /// The client's view of a graph at a point of both times: the only way from a request to a
+    /// view.
     pub(crate) fn view(
         &self,
         served: &ServedGraph,

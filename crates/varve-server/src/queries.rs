@@ -180,7 +180,7 @@ impl Queries {
         self.running.lock().remove(&running.id);
     }
 
-    /// Those that a client may see, oldest first.
+    /// The requests that a client may see, oldest first.
     fn seen_by(&self, identity: &Identity) -> Vec<Arc<Running>> {
         let running = self.running.lock();
         let own = running.values().filter(|running| running.is_of(identity));
@@ -228,7 +228,7 @@ fn list(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// Writes the jobs of a graph that run and that a client sees as tasks, if the graph is open here.
+/// Writes the running jobs of a graph that the client may see as tasks, if the graph is open here.
 fn write_jobs(state: &AppState, identity: &Identity, name: &str, json: &mut JsonWriter) {
     if identity.check(name, rights::TASKS_READ).is_err() {
         return;
@@ -273,7 +273,7 @@ const fn job_kind(of: TaskType) -> Option<&'static str> {
     }
 }
 
-/// The user that has submitted a task, if it is still there.
+/// The user that submitted a task, if the user still exists.
 fn owner_of(state: &AppState, task: &Task) -> Option<Arc<Principal>> {
     let account = task.owner.as_ref()?.parse().ok()?;
     state.auth()?.user_of(&account)
@@ -301,7 +301,7 @@ fn cancel(context: &RequestContext) -> HandlerResult {
     }
 }
 
-/// Cancels a job that the client sees as a task and may cancel.
+/// Cancels a job that the client may see as a task and may cancel.
 fn cancel_job(state: &AppState, identity: &Identity, asked: &str) -> HandlerResult {
     let none = || ApiError::not_found(format!("Query '{TASK}{asked}' is not running"));
     let (name, id) = asked.rsplit_once(':').ok_or_else(none)?;

@@ -1,8 +1,7 @@
 //! The memory that all queries hold together. Each has a limit of its own, but many run at once.
 //!
-//! A query counts what it is about to hold where that may be much at once, a long list or text. All
-//! else is measured: what its thread has allocated since the query began. So a step that counts
-//! nothing is bounded all the same.
+//! A query charges a long list or text before it is allocated. All other memory is measured: what
+//! its thread has allocated since the query began. So a step that charges nothing is bounded, too.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -19,18 +18,18 @@ use crate::identity::Identity;
 use crate::request::RequestContext;
 use crate::state::AppState;
 
-/// Who shares the budget of queries, for the error of who finds no room.
+/// Names the owners of the budget of queries in the error about an exhausted budget.
 const QUERIES: &str = "All queries together (server.max_traversals_held_bytes)";
-/// The same for those of one user.
+/// The same for the queries of one user.
 const OF_USER: &str = "All queries of the user together (auth.user_query_bytes_max)";
 /// The same for jobs.
 const JOBS: &str = "All jobs together (server.max_jobs_held_bytes)";
 
 static ALLOCATED: OnceLock<fn() -> i64> = OnceLock::new();
 
-/// Says how many bytes the calling thread has allocated and not freed since it began; only the
-/// first call of a process counts. The binary knows its allocator. Without it queries hold what
-/// they count.
+/// Sets the function that returns how many bytes the calling thread has allocated and not freed
+/// since it began; only the first call of a process has an effect. The binary knows its allocator.
+/// Without this function, only the bytes that queries charge are counted.
 pub fn measure_by(allocated: fn() -> i64) {
     ALLOCATED.get_or_init(|| allocated);
 }
@@ -50,12 +49,12 @@ pub(crate) fn of_user(max: usize) -> Arc<HeldBytes> {
     Arc::new(HeldBytes::new(max, OF_USER))
 }
 
-/// Shares of the same size of several budgets.
+/// Shares of equal size in several budgets.
 #[derive(Debug)]
 struct Shares(Mutex<Vec<HeldShare>>);
 
 impl SharedBytes for Shares {
-    /// A query that finds no room in one of them ends, and gives back what it has.
+    /// Resizes all shares. If one budget has no room, restores the former sizes and fails.
     fn resize(&self, bytes: u64) -> Result<(), ViewError> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let mut shares = self.0.lock();
@@ -63,7 +62,7 @@ impl SharedBytes for Shares {
         let resized = shares.iter_mut().try_for_each(|share| share.resize(bytes));
         resized.map_err(|error| {
             for (share, before) in shares.iter_mut().zip(before) {
-                // Having less cannot fail.
+                // Shrinking cannot fail.
                 let _ = share.resize(before);
             }
             ViewError::store(error)
@@ -71,7 +70,7 @@ impl SharedBytes for Shares {
     }
 }
 
-/// What one query of a request may cost until `deadline`.
+/// The limits of one query of a request.
 pub(crate) fn limits(config: &ServerConfig, deadline: Instant) -> MeterLimits {
     MeterLimits {
         rows_max: config.max_traversal_rows,
@@ -91,8 +90,8 @@ pub(crate) fn meter(
     of_budgets(budgets.into_iter().flatten(), limits, cancel).pausing(yield_to_others)
 }
 
-/// The meter of a query within these limits, which takes what it holds from a budget. The query
-/// runs on the calling thread.
+/// The meter of a query within these limits, which charges its memory to a budget. The query runs
+/// on the calling thread.
 pub(crate) fn within(budget: &Arc<HeldBytes>, limits: MeterLimits, cancel: CancelToken) -> Meter {
     of_budgets(std::iter::once(Arc::clone(budget)), limits, cancel)
 }
@@ -110,7 +109,7 @@ fn of_budgets(
     }
 }
 
-/// Why a read through a view gave no answer, as the client sees it.
+/// The client's error for a failed read through a view.
 #[track_caller]
 pub(crate) fn ended(context: &RequestContext, error: ViewError) -> ApiError {
     match error {
@@ -135,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_query_takes_what_it_holds_from_the_budget_of_all_and_from_its_users() {
-        // What a query reserves at a time.
+        // The bytes that a query reserves at a time.
         const STEP: usize = 256 * 1024;
         let all = Arc::new(HeldBytes::new(3 * STEP, QUERIES));
         let (ann, bob) = (of_user(2 * STEP), of_user(2 * STEP));

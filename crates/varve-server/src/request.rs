@@ -1,4 +1,4 @@
-//! What a handler sees of a request.
+//! The request as handlers see it.
 
 use std::cell::OnceCell;
 use std::marker::PhantomData;
@@ -41,29 +41,29 @@ pub struct RequestContext {
     pub(crate) body: Bytes,
     pub(crate) query: OnceCell<Query>,
     pub(crate) deadline: Instant,
-    /// Whether its work has begun; `None` for what runs in place and ends there.
+    /// Whether its work has begun; `None` for work that runs in place and ends there.
     pub(crate) turn: Option<Arc<Turn>>,
-    /// Cancelled when nobody waits for the answer any more; `None` for writes and for what runs in
-    /// place.
+    /// Cancelled when nobody waits for the answer any more; `None` for writes and for work that
+    /// runs in place.
     pub(crate) cancel: Option<CancelToken>,
-    /// It among those that run and may be cancelled; `None` as for `cancel`.
+    /// Its entry in the list of running requests; `None` as for `cancel`.
     pub(crate) running: Option<Arc<Running>>,
     /// Whether it came over HTTP/2.
     pub(crate) is_http2: bool,
-    /// Who the client is.
+    /// The client's identity.
     pub(crate) identity: Identity,
     /// The client's address.
     pub(crate) address: IpAddr,
-    /// Where the audit trail finds the name of a login; `None` where there is none.
+    /// Receives the name of a login for the audit trail; `None` without one.
     pub(crate) login: Option<Arc<OnceLock<String>>>,
-    /// The share of its body as it was sent.
+    /// The share of the budget that its received body takes.
     pub(crate) body_share: BodyShare,
-    /// The share of what is parsed from its body.
+    /// The share of the budget that its parsed body takes.
     pub(crate) work_share: Option<OwnedSemaphorePermit>,
 }
 
 impl RequestContext {
-    /// The same request once more.
+    /// A copy of the request with a new deadline.
     pub(crate) fn again(&self, deadline: Instant) -> Self {
         Self {
             worker: Arc::clone(&self.worker),
@@ -93,22 +93,22 @@ impl RequestContext {
         &self.worker.state
     }
 
-    /// The server's state, to take along into other threads.
+    /// The server's state, shared with other threads.
     pub fn shared_state(&self) -> Arc<AppState> {
         Arc::clone(&self.worker.state)
     }
 
-    /// Who the client is.
+    /// The client's identity.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// The server, and who its client is.
+    /// The server's state and the client's identity.
     pub(crate) fn client(&self) -> (&AppState, &Identity) {
         (self.state(), &self.identity)
     }
 
-    /// Notes in the audit trail with which name a client tries to come in.
+    /// Records the user name of a login for the audit trail.
     pub(crate) fn note_login(&self, name: &str) {
         if let Some(login) = &self.login {
             let _ = login.set(audit::login_name(name));
@@ -133,8 +133,8 @@ impl RequestContext {
         });
     }
 
-    /// Looks anew who the client of a connection is that was let in a while ago. 401 if what it
-    /// sent then counts no more, 403 if it may not use the route any more.
+    /// Identifies again the client of an open connection. 401 if its credentials are no longer
+    /// valid, 403 if it may not use the route any more.
     pub(crate) fn renew_identity(&mut self) -> Result<(), ApiError> {
         access::check_address(self.state(), self.route(), self.address)?;
         self.identity = identity::renewed(self.state(), &self.headers, &self.identity)?;
@@ -146,8 +146,8 @@ impl RequestContext {
         )
     }
 
-    /// For what is answered or stored in parts: 401 or 403 if the identity is no longer valid, or
-    /// has lost rights since the request began.
+    /// Checks the client's rights again, for work in parts. 401 or 403 if the identity is no longer
+    /// valid, or has lost rights since the request began.
     pub(crate) fn check_still_allowed(&self) -> Result<(), ApiError> {
         let graph = self.graph_in_path();
         still_allowed(
@@ -158,7 +158,7 @@ impl RequestContext {
         )
     }
 
-    /// The same for other threads.
+    /// The same as a function for other threads.
     pub(crate) fn still_allowed(&self) -> impl Fn() -> Result<(), ApiError> + Send + Sync + use<> {
         let (state, route) = (self.shared_state(), self.route());
         let (headers, identity) = (self.headers.clone(), self.identity.clone());
@@ -172,7 +172,7 @@ impl RequestContext {
     }
 
     /// The value of a parameter of the route's pattern, decoded. Empty if the pattern has no such
-    /// parameter, which is a mistake in the program text.
+    /// parameter, which is a programming error.
     pub fn path_parameter(&self, name: &str) -> &str {
         let names = self.worker.state.router().parameter_names(self.route);
         let value = names
@@ -187,7 +187,7 @@ impl RequestContext {
         value.map_or("", |(_, segment)| segment.text(self.uri.path()))
     }
 
-    /// The name of the graph in the path; `None` if the route's pattern has none.
+    /// The name of the graph in the path; `None` if the pattern has no such parameter.
     pub(crate) fn graph_in_path(&self) -> Option<&str> {
         let names = self.worker.state.router().parameter_names(self.route);
         names
@@ -205,8 +205,8 @@ impl RequestContext {
         Ok(self.state().graphs().get(self.graph_name())?)
     }
 
-    /// The graph that the path names and its schema as it is now; 404 if there is none. Cheaper
-    /// than [`RequestContext::graph`].
+    /// The graph that the path names and its current schema; 404 if there is none. Cheaper than
+    /// [`RequestContext::graph`].
     pub(crate) fn served(&self) -> Result<Arc<ServedGraph>, ApiError> {
         Ok(self.worker.served(self.graph_name())?)
     }
@@ -216,7 +216,7 @@ impl RequestContext {
         Ok(self.worker.served(name)?)
     }
 
-    /// Whether the client came through `/graphspaces/DEFAULT/`.
+    /// Whether the path began with `/graphspaces/DEFAULT/`.
     pub fn path_form(&self) -> PathForm {
         self.form
     }
@@ -250,13 +250,13 @@ impl RequestContext {
         &self.body
     }
 
-    /// The body as JSON, which may borrow from it. 400 as text if it is not of this shape.
+    /// The body as JSON, which may borrow from it. 400 as text if it has another shape.
     pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
         self.json_seed(PhantomData)
     }
 
-    /// [`RequestContext::json`] for bodies that come often: by the quick reader, as long as nothing
-    /// is wrong.
+    /// [`RequestContext::json`] for frequent bodies: uses the quick reader unless it finds an
+    /// error.
     pub(crate) fn quick_json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
         match quick::read(&self.body, PhantomData) {
             Some(value) => Ok(value),
@@ -264,8 +264,8 @@ impl RequestContext {
         }
     }
 
-    /// The body as JSON, which must be an object: serde would take an array for one too. An empty
-    /// body or `null` is a 400 that says so, anything else a 400 as text.
+    /// The body as JSON, which must be an object: serde would accept an array, too. An empty body
+    /// or `null` is a 400 that says so, any other mistake a 400 as text.
     pub fn json_object<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let mut bytes = self.body.iter();
         if bytes.find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
@@ -277,8 +277,7 @@ impl RequestContext {
             .ok_or_else(|| ApiError::illegal_argument("The request body can't be empty"))
     }
 
-    /// The body as JSON read by a seed, e.g. one that knows a graph's schema and so needs no tree
-    /// between.
+    /// The body as JSON read by a seed, e.g. one that knows a graph's schema and so builds no tree.
     pub fn json_seed<'a, S: DeserializeSeed<'a>>(&'a self, seed: S) -> Result<S::Value, ApiError> {
         if self.body.is_empty() {
             return Err(ApiError::illegal_argument(
@@ -291,20 +290,20 @@ impl RequestContext {
         Ok(value)
     }
 
-    /// When the request's time is over. Long work looks at it now and then and gives up.
+    /// The instant after which the request is given up. Long work checks it regularly.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Whether the request's work has begun. Made anew where none was given: nobody else looks at
-    /// it then.
+    /// Whether the request's work has begun. A request without a turn gets a new one, which nobody
+    /// else uses.
     pub(crate) fn turn(&self) -> Arc<Turn> {
         let given = self.turn.as_ref().map(Arc::clone);
         given.unwrap_or_else(|| Turn::until(self.deadline))
     }
 
-    /// Settles what a query does to this graph, once its handler has parsed it and before anything
-    /// is changed. 403 if it may not.
+    /// Sets the action of a query on this graph, after its handler has parsed it and before it
+    /// changes anything. 403 if the client may not take it.
     pub fn decide(&self, action: Action, graph: &str) -> Result<(), ApiError> {
         debug_assert_eq!(self.route().access.action, Action::Query);
         access::check_query(&self.identity, action, graph)?;
@@ -315,7 +314,7 @@ impl RequestContext {
         Ok(())
     }
 
-    /// 503 for a request that was given up: a client has cancelled it, or its time is over.
+    /// The 503 for a request that was given up: a client has cancelled it, or its time is over.
     pub(crate) fn too_late(&self) -> ApiError {
         if self.running.as_ref().is_some_and(|own| own.is_cancelled()) {
             return ApiError::cancelled();
@@ -324,13 +323,13 @@ impl RequestContext {
             .timed_out(self.state().time_limit(self.route()))
     }
 
-    /// Ends a long read once nobody waits for its answer.
+    /// The token that ends a long read once nobody waits for its answer.
     pub(crate) fn cancel_token(&self) -> CancelToken {
         self.cancel.clone().unwrap_or_default()
     }
 
-    /// For loops in long work: lets short reads go first, then 503 once the request's time is over
-    /// or nobody waits for its answer.
+    /// For loops in long work: lets short reads run first. 503 once the request's time is over or
+    /// nobody waits for its answer.
     pub fn check_deadline(&self) -> Result<(), ApiError> {
         yield_to_others();
         let is_cancelled = self.cancel.as_ref().is_some_and(CancelToken::is_cancelled);
@@ -342,7 +341,8 @@ impl RequestContext {
     }
 }
 
-/// Whether a client that was let in with these headers may still do what it could then.
+/// Checks whether a client that authenticated with these headers still has the rights that it had
+/// then.
 fn still_allowed(
     state: &AppState,
     route: &Route,
@@ -380,7 +380,7 @@ impl Query {
         Ok(Self { pairs })
     }
 
-    /// The first value of a parameter; `Some("")` if it stands without a value.
+    /// The first value of a parameter; `Some("")` if it has no value.
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
@@ -400,7 +400,7 @@ impl Query {
             .map(|(_, value)| value.as_str())
     }
 
-    /// A value that must be there; 400 if it is not.
+    /// A required value; 400 if it is missing.
     pub fn required(&self, name: &str) -> Result<&str, ApiError> {
         self.get(name)
             .filter(|value| !value.is_empty())
@@ -409,18 +409,18 @@ impl Query {
             })
     }
 
-    /// An integer, or the default if it is absent or empty; 400 if it is none. (The original
-    /// answers 404.)
+    /// An integer, or the default if it is absent or empty; 400 if the value is no integer
+    /// (HugeGraph answers 404).
     pub fn integer(&self, name: &str, default: i64) -> Result<i64, ApiError> {
         Ok(self.optional_integer(name)?.unwrap_or(default))
     }
 
-    /// An integer if it is there; 400 if it is none.
+    /// An optional integer; 400 if the value is no integer.
     pub fn optional_integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
         self.parsed(name, "an integer")
     }
 
-    /// A number with a fraction, or the default; 400 if it is none.
+    /// A number with a fraction, or the default; 400 if the value is no number.
     pub fn number(&self, name: &str, default: f64) -> Result<f64, ApiError> {
         Ok(self.parsed(name, "a number")?.unwrap_or(default))
     }

@@ -42,7 +42,7 @@ impl ContentType {
     }
 }
 
-/// A status, a body and what the headers need.
+/// An answer: status, body, and the values that its headers need.
 #[derive(Debug)]
 pub struct Response {
     pub(crate) status: StatusCode,
@@ -53,9 +53,9 @@ pub struct Response {
     pub(crate) close: bool,
     /// Whether `body` is gzip already.
     pub(crate) gzipped: bool,
-    /// Whether this is another server's answer, whose `headers` say all.
+    /// Whether this is another server's answer, whose `headers` are complete.
     pub(crate) verbatim: bool,
-    /// What it has of the budget of answers already.
+    /// The share of the budget of answers that it already has.
     pub(crate) share: Option<Share>,
 }
 
@@ -74,7 +74,7 @@ impl Response {
         }
     }
 
-    /// The answer of another server, to be handed through as it is.
+    /// The answer of another server, passed on unchanged.
     pub(crate) fn verbatim(status: StatusCode, headers: HeaderMap, body: Body) -> Self {
         Self {
             headers,
@@ -142,7 +142,7 @@ impl Response {
         self.header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
-    /// 200 with another body, as JSON; what else the answer asks for stays.
+    /// Replaces the body with JSON and the status with 200; keeps the rest of the answer.
     #[must_use]
     pub(crate) fn replaced_by(mut self, body: Vec<u8>) -> Self {
         self.status = StatusCode::OK;
@@ -151,7 +151,7 @@ impl Response {
         self
     }
 
-    /// The connection is closed after this answer.
+    /// Closes the connection after this answer.
     #[must_use]
     pub(crate) fn closing(mut self) -> Self {
         self.close = true;
@@ -168,8 +168,8 @@ impl Response {
         &self.body
     }
 
-    /// The answer as the connection takes it. Its headers take the room of `headers`, whose content
-    /// is thrown away: a map of a request that is done saves making a new one.
+    /// Converts the answer for the connection. Its headers reuse the memory of `headers`, whose
+    /// content is dropped: the map of the finished request saves an allocation.
     pub(crate) fn into_http(self, mut headers: HeaderMap) -> http::Response<Body> {
         headers.clear();
         if !self.headers.is_empty() {

@@ -1,19 +1,19 @@
-//! What a client must have to use a route, where authentication is on.
+//! The rights that a client needs to use a route, where authentication is on.
 //!
-//! Each route says it with [`crate::Route`]'s `needs`; what says nothing is the administrator's.
-//! [`crate::access`] decides.
+//! Each route declares them with [`crate::Route`]'s `needs`; a route that declares none is for
+//! administrators only. [`crate::access`] decides.
 
 use varve_auth::{Permission, ResourceType};
 
 /// A permission on all resources of a type.
 pub type Right = (Permission, ResourceType);
 
-/// What a route needs.
+/// The rights that a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing: it answers clients that do not say who they are.
+    /// Nothing: it answers clients without credentials.
     Nothing,
-    /// Any user; the handler shows only what that user may see, or asks for rights itself.
+    /// Any user; the handler shows only what that user may see, or checks the rights itself.
     User,
     /// All of these rights on the route's graph, each on all resources of its type.
     Graph(&'static [Right]),
@@ -23,15 +23,15 @@ pub enum Needs {
     /// All of these rights on elements of the route's graph, each on some: the handler reads
     /// through the client's view and writes with the client's policy.
     Elements(&'static [Right]),
-    /// All of these rights on the graph of the metadata repository, and that the user in the path
-    /// is the client, or one that the client may act for.
+    /// All of these rights on the graph of the metadata repository. The user in the path must be
+    /// the client, or one that the client may act for.
     Repository(&'static [Right]),
-    /// To run scripts on some graph. Which one only the script says: the handler asks for the
-    /// rights on it.
+    /// The right to run scripts on some graph. Only the script names the graph: the handler checks
+    /// the rights on it.
     Scripts,
-    /// To read metrics.
+    /// The right to read metrics.
     Metrics,
-    /// To be the administrator.
+    /// The administrator's rights.
     Administrator,
 }
 
@@ -56,7 +56,7 @@ pub(crate) const DELETE_EDGES: Needs = Needs::Elements(&[(Read, T::Edge), (Delet
 
 /// Traversers show vertices and edges.
 pub(crate) const READ_ELEMENTS: Needs = Needs::Elements(ELEMENTS_READ);
-/// What shows elements without the client's view.
+/// For routes that show elements without the client's view.
 pub(crate) const READ_ALL_ELEMENTS: Needs = Needs::Graph(ELEMENTS_READ);
 pub(crate) const WRITE_ELEMENTS: Needs = Needs::Elements(&[(Write, T::Vertex), (Write, T::Edge)]);
 
@@ -77,15 +77,15 @@ pub(crate) const READ_TASKS: Needs = Needs::Graph(TASKS_READ);
 pub(crate) const WRITE_TASKS: Needs = Needs::Graph(TASKS_WRITTEN);
 pub(crate) const DELETE_TASKS: Needs = Needs::Graph(&[(Delete, T::Task)]);
 
-/// Tasks show scripts and what they gave.
+/// Tasks show scripts and their results.
 pub(crate) const TASKS_READ: &[Right] = &[(Read, T::Task), (Read, T::Vertex), (Read, T::Edge)];
-/// Tasks that are cancelled.
+/// For cancelling tasks.
 pub(crate) const TASKS_WRITTEN: &[Right] = &[(Write, T::Task)];
 
 pub(crate) const RUN_ALGORITHM: Needs = Needs::Graph(ALGORITHM);
 pub(crate) const RUN_GREMLIN_JOB: Needs = Needs::Graph(GREMLIN_JOB);
 
-/// An algorithm reads the whole graph and may write what it finds.
+/// An algorithm reads the whole graph and may write its results.
 pub(crate) const ALGORITHM: &[Right] = &[
     (Execute, T::Task),
     (Write, T::Task),
@@ -110,14 +110,14 @@ pub(crate) const GREMLIN_JOB: &[Right] = &[
     (Delete, T::Schema),
 ];
 
-/// What a traversal that reads needs.
+/// For a traversal that reads.
 pub(crate) const GREMLIN_READS: &[Right] =
     &[(Execute, T::Gremlin), (Read, T::Vertex), (Read, T::Edge)];
 
-/// What a script needs that reads the schema: it sees all of it.
+/// For a script that reads the schema: it sees all of it.
 pub(crate) const GREMLIN_READS_SCHEMA: &[Right] = &[(Execute, T::Gremlin), (Read, T::Schema)];
 
-/// Of these a traversal that changes elements needs one more.
+/// A traversal that changes elements also needs one of these.
 pub(crate) const ELEMENTS_CHANGED: &[Right] = &[
     (Write, T::Vertex),
     (Write, T::Edge),
@@ -125,7 +125,7 @@ pub(crate) const ELEMENTS_CHANGED: &[Right] = &[
     (Delete, T::Edge),
 ];
 
-/// What a script that changes the schema needs.
+/// For a script that changes the schema.
 pub(crate) const GREMLIN_CHANGES_SCHEMA: &[Right] = &[
     (Execute, T::Gremlin),
     (Read, T::Schema),
@@ -133,10 +133,10 @@ pub(crate) const GREMLIN_CHANGES_SCHEMA: &[Right] = &[
     (Delete, T::Schema),
 ];
 
-/// What calls of the metadata repository need that read.
+/// For calls of the metadata repository that read.
 pub(crate) const REPOSITORY_READS: Needs = Needs::Repository(ELEMENTS_READ);
 
-/// Those that write. A call that purges is one of them, so it takes the right to delete.
+/// For calls that write. A purge is such a call, so the right to delete is included.
 pub(crate) const REPOSITORY_WRITES: Needs = Needs::Repository(&[
     (Read, T::Vertex),
     (Read, T::Edge),
@@ -146,7 +146,7 @@ pub(crate) const REPOSITORY_WRITES: Needs = Needs::Repository(&[
     (Delete, T::Edge),
 ]);
 
-/// Those that change types.
+/// For calls that change types.
 pub(crate) const REPOSITORY_CHANGES_TYPES: Needs =
     Needs::Repository(&[(Read, T::Schema), (Write, T::Schema), (Delete, T::Schema)]);
 
@@ -170,7 +170,7 @@ pub(crate) mod schema {
     rights!(READ_EDGE_LABELS WRITE_EDGE_LABELS DELETE_EDGE_LABELS EdgeLabel Edge);
     rights!(READ_INDEX_LABELS WRITE_INDEX_LABELS DELETE_INDEX_LABELS IndexLabel Vertex Edge);
 
-    /// The whole schema at once.
+    /// For the whole schema at once.
     pub(crate) const READ_ALL: Needs = Needs::OneOf(&[
         (Read, T::Schema),
         (Read, T::PropertyKey),

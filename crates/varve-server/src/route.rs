@@ -62,7 +62,7 @@ impl Verb {
     }
 }
 
-/// What a request is about.
+/// The part of the server that a request addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The server as a whole: versions, health, metrics, the list of graphs.
@@ -75,7 +75,7 @@ pub enum Scope {
     Administration,
 }
 
-/// What a request does.
+/// The action of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Reads, and changes nothing.
@@ -84,9 +84,10 @@ pub enum Action {
     Write,
     /// Changes the schema of a graph or the types of the repository.
     Schema,
-    /// Creates, clears, drops or configures what holds data; switches the server's behaviour.
+    /// Creates, clears, drops or configures graphs and repositories; administers users; changes the
+    /// server's behaviour.
     Administer,
-    /// Reads or writes, as its body says. The handler settles it once it has parsed the body:
+    /// Reads or writes, depending on the body. The handler decides once it has parsed the body:
     /// [`RequestContext::decide`].
     Query,
 }
@@ -117,17 +118,17 @@ impl Action {
 /// The scope of a route, and its action there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// What it is about.
+    /// The part of the server.
     pub scope: Scope,
-    /// What it does.
+    /// The action.
     pub action: Action,
 }
 
-/// Which budget a request draws from.
+/// The budget from which a request draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Never held back: small answers about the server itself, which must work under overload too,
-    /// and what has bounds of its own.
+    /// No budget: small answers about the server itself, which must work under overload too, and
+    /// resources with limits of their own.
     Control,
     /// The reads' budget.
     Read,
@@ -135,7 +136,7 @@ pub enum Class {
     Write,
 }
 
-/// Which request bodies a resource takes.
+/// The types of bodies that a resource accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consumes {
     /// `application/json`; another type, or none, is 415.
@@ -149,7 +150,7 @@ pub enum Consumes {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// Its Java type, as the original lists it: `java.lang.String`, `long`, `boolean`, …
+    /// Its Java type, as HugeGraph lists it: `java.lang.String`, `long`, `boolean`, …
     pub kind: &'static str,
     /// Its default, if it has one.
     pub default: Option<&'static str>,
@@ -181,7 +182,7 @@ impl Parameter {
 pub struct Refusal {
     /// The name of the resource in that API.
     pub method: &'static str,
-    /// The body that goes with status 200, as JSON.
+    /// Encodes an error as the JSON body of an answer with status 200.
     pub encode: fn(&AppState, &'static str, &ApiError) -> Vec<u8>,
 }
 
@@ -191,8 +192,8 @@ pub struct Route {
     /// The verb.
     pub verb: Verb,
     /// Segments without a leading slash, parameters in braces:
-    /// `graphs/{graph}/graph/vertices/{id}`. What begins with `graphs` or `auth` answers below
-    /// `/graphspaces/DEFAULT/` too.
+    /// `graphs/{graph}/graph/vertices/{id}`. Patterns that begin with `graphs` or `auth` are also
+    /// served below `/graphspaces/DEFAULT/`.
     pub pattern: &'static str,
     /// The function that answers.
     pub handler: Handler,
@@ -203,8 +204,8 @@ pub struct Route {
     /// Whether it changes neither the elements nor the schema of its graph, although its action is
     /// not a read. A read-only graph accepts it.
     pub keeps_content: bool,
-    /// Whether it is about users. Where several servers share a store, such a request is forwarded
-    /// to the one that leads the users.
+    /// Whether it concerns users. Where several servers share a store, its requests are forwarded
+    /// to the server that leads the users' directory.
     pub(crate) of_users: bool,
     /// Whether it is answered before the graphs are open.
     pub without_graphs: bool,
@@ -216,31 +217,30 @@ pub struct Route {
     pub parameters: &'static [Parameter],
     /// The budget that a request draws from.
     pub class: Class,
-    /// The bodies taken.
+    /// The types of bodies that it accepts.
     pub consumes: Consumes,
     /// Whether it also accepts and answers with the media types of TinkerPop's server, and accepts
     /// a body without a type.
     pub(crate) gremlin: bool,
-    /// Whether query parameters that are not in `parameters` are ignored. Elsewhere they are 400.
+    /// Whether query parameters that are not in `parameters` are ignored, and not answered 400.
     pub any_query: bool,
     /// Whether the body limit is the one for batches.
     pub batch: bool,
-    /// Whether its work may take as long as `graph_change_timeout_ms` says.
+    /// Whether its time limit is `graph_change_timeout_ms`.
     pub lengthy: bool,
     /// Whether answers are compressed for clients that accept it.
     pub gzip: bool,
     /// Whether answers may be `text/plain`.
     pub text: bool,
-    /// Whether it answers whatever `Accept` says: its parameters choose the type, or a browser
-    /// shows it.
+    /// Whether it ignores `Accept`: its parameters choose the type, or a browser shows the answer.
     pub any_accept: bool,
-    /// How failures are told, where that is not HugeGraph's way.
+    /// How errors are reported, if not in HugeGraph's form.
     pub refusal: Option<Refusal>,
-    /// What serves the connection once a client has asked this resource for a WebSocket.
+    /// Serves the connection after its upgrade to a WebSocket.
     pub(crate) socket: Option<SocketHandler>,
 }
 
-/// A route whose access is not declared yet, which no table takes.
+/// A route whose access is not declared yet; tables accept only a [`Route`].
 #[derive(Debug)]
 pub struct Undeclared(Route);
 
@@ -350,7 +350,7 @@ impl Route {
         self
     }
 
-    /// Sets the query parameters. Others are 400.
+    /// Sets the query parameters. Others are answered 400.
     #[must_use]
     pub const fn with(mut self, parameters: &'static [Parameter]) -> Self {
         self.parameters = parameters;
@@ -372,21 +372,22 @@ impl Route {
         self
     }
 
-    /// Marks the route as one about users.
+    /// Marks the route as concerning users.
     #[must_use]
     pub(crate) const fn of_users(mut self) -> Self {
         self.of_users = true;
         self
     }
 
-    /// Changes neither the elements nor the schema of its graph, although it is not a read.
+    /// Marks the route as leaving elements and schema of its graph unchanged, although it is not a
+    /// read.
     #[must_use]
     pub const fn keeps_content(mut self) -> Self {
         self.keeps_content = true;
         self
     }
 
-    /// Is answered before the graphs are open.
+    /// Marks the route as answered before the graphs are open.
     #[must_use]
     pub const fn without_graphs(mut self) -> Self {
         self.without_graphs = true;
@@ -407,7 +408,7 @@ impl Route {
         self
     }
 
-    /// Ignores query parameters that it does not know, but for misspelt times.
+    /// Ignores unknown query parameters, except misspelt times.
     #[must_use]
     pub const fn any_query(mut self) -> Self {
         self.any_query = true;
@@ -421,7 +422,8 @@ impl Route {
         self
     }
 
-    /// Has the longer time limit: it creates, removes or reads the whole store of a graph.
+    /// Sets the longer time limit, for routes that create, remove or read the whole store of a
+    /// graph.
     #[must_use]
     pub const fn lengthy(mut self) -> Self {
         self.lengthy = true;
@@ -449,7 +451,7 @@ impl Route {
         self
     }
 
-    /// Tells of failures in another way than HugeGraph's.
+    /// Reports errors in another form than HugeGraph's.
     #[must_use]
     pub const fn refusing(mut self, refusal: Refusal) -> Self {
         self.refusal = Some(refusal);

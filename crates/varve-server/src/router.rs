@@ -42,7 +42,7 @@ struct Node {
     routes: [Option<usize>; 4],
 }
 
-/// What a look-up found.
+/// The result of a look-up.
 #[derive(Debug)]
 pub(crate) enum RouteMatch {
     /// A route, its parameters' values in order, and the form of the path.
@@ -57,12 +57,12 @@ pub(crate) enum RouteMatch {
 
 pub(crate) type Captures = SmallVec<[Segment; 4]>;
 
-/// Which segments of a path are parameters.
+/// The indexes of a path's segments that are parameters.
 type Parameters = SmallVec<[usize; 4]>;
 
 impl Router {
-    /// Compiles a table. Panics if two routes have the same verb and pattern: that is a mistake in
-    /// the program text.
+    /// Compiles a table. Panics if two routes have the same verb and pattern, which is a
+    /// programming error.
     pub fn new(tables: &[&'static [Route]]) -> Self {
         let routes: Vec<&'static Route> = tables.iter().flat_map(|table| table.iter()).collect();
         let names = routes
@@ -118,7 +118,7 @@ impl Router {
         new
     }
 
-    /// All routes; a route's index is its place here.
+    /// All routes; a route's index is its position here.
     pub fn routes(&self) -> &[&'static Route] {
         &self.routes
     }
@@ -130,7 +130,7 @@ impl Router {
     /// Finds the route of a request: 404 for an unknown path or graph space, 405 for a verb that
     /// the path lacks, 400 for a path that cannot be decoded.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Result<RouteMatch, ApiError> {
-        // Not `ok_or_else(ApiError::…)`: an error notes the place that called its constructor.
+        // Not `ok_or_else(ApiError::…)`: an error records the caller of its constructor.
         let segments = path::split(path)
             .map_err(|error| ApiError::bad_request(format!("Malformed path: {error}")))?;
         let Some(mut segments) = segments else {
@@ -175,8 +175,8 @@ impl Router {
         })
     }
 
-    /// Finds the node for the segments from `at` on; a literal goes before a parameter. Notes where
-    /// the parameters are.
+    /// Finds the node for the segments from `at` on; a literal takes precedence over a parameter.
+    /// Adds the positions of parameters to `parameters`.
     fn walk(
         &self,
         node: usize,
@@ -248,7 +248,7 @@ fn graph_space(segments: &Segments, path: &str) -> Result<(PathForm, usize), Api
     }
 }
 
-/// The part of HugeGraph's API that an unknown path belongs to and that is not there yet.
+/// The unsupported part of HugeGraph's API to which an unknown path belongs.
 fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
     let text = |index: usize| segments.get(index).map(|segment| segment.text(path));
     match (text(0)?, text(2), text(3)) {
@@ -259,7 +259,7 @@ fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
     }
 }
 
-/// Where `enterprise` stands in a path of the metadata repository: after
+/// The index of `enterprise` in a path of the metadata repository: after
 /// `servers/{serverName}/open-metadata/repository-services/users/{userId}`.
 const ENTERPRISE_SEGMENT: usize = 6;
 

@@ -51,7 +51,7 @@ mod tests {
                 "{}",
                 route.pattern
             );
-            // Of those that say DELETE and PUT none only reads.
+            // No route with DELETE or PUT only reads.
             let is_read = action == Action::Read;
             assert!(
                 !is_read || !matches!(route.verb, Verb::Delete | Verb::Put),

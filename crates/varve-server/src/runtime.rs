@@ -42,9 +42,9 @@ const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 /// Failures to accept are logged at most this often.
 const ACCEPT_LOG_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The sweeper looks at all connections this often, or four times within the shortest time limit.
+/// The interval of the sweeper, unless a quarter of the shortest time limit is less.
 const SWEEP_INTERVAL_MS: u64 = 250;
-/// How long connections are read from after the last one was accepted.
+/// How long connections are still read after the last one was accepted.
 const BEFORE_STOP: Duration = Duration::from_millis(5);
 
 /// A server that runs. Dropping it does not stop it: see [`RunningServer::stop`].
@@ -58,7 +58,7 @@ pub struct RunningServer {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads share beside the state.
+/// The state that the threads of one listener share, beside the server's.
 struct Shared {
     state: Arc<AppState>,
     door: Door,
@@ -70,10 +70,10 @@ struct Shared {
     inboxes: Vec<mpsc::UnboundedSender<Handed>>,
 }
 
-/// A connection that is handed to another thread, and its place among those of its address.
+/// A connection that is handed to another thread, and its slot among those of its address.
 type Handed = (StdStream, Option<ConnectionSlot>);
 
-/// An address that is listened on: connections wait in the kernel until somebody serves them.
+/// The sockets of one address: connections wait in the kernel until a thread accepts them.
 #[derive(Debug)]
 pub struct Listeners {
     address: SocketAddr,
@@ -87,7 +87,7 @@ impl Listeners {
         Self::at(config.address(), config.thread_count(), config.backlog)
     }
 
-    /// Listens on an address, for so many threads.
+    /// Listens on an address, with one socket for each thread.
     fn at(address: SocketAddr, threads: usize, backlog: i32) -> Result<Self, SetupError> {
         let bound = listener::bind(address, threads, backlog);
         let sockets = bound.map_err(|source| SetupError::Io {
@@ -101,7 +101,7 @@ impl Listeners {
         Ok(Self { address, sockets })
     }
 
-    /// The address; the port is the real one if 0 was asked for.
+    /// The address, with the bound port if 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -214,7 +214,7 @@ fn spawn(
 }
 
 impl RunningServer {
-    /// The address that is served; the port is the real one if 0 was asked for.
+    /// The address that is served, with the bound port if 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -255,8 +255,8 @@ impl RunningServer {
         }
     }
 
-    /// Serves until SIGTERM or SIGINT, then stops gracefully and returns. Calls `ready` once either
-    /// signal does so: until then it ends the process.
+    /// Serves until SIGTERM or SIGINT, then stops gracefully and returns. Calls `ready` once both
+    /// signals do so: before that they end the process.
     pub fn run_until_signal(self, ready: impl FnOnce(&Self)) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -284,8 +284,8 @@ struct Worker {
     index: usize,
     handle: Arc<WorkerHandle>,
     connections: RefCell<Slab<Rc<Handle>>>,
-    /// Milliseconds since the thread started plus one, moved on by the sweeper: exact enough for
-    /// time limits, and free to read.
+    /// Milliseconds since the thread started plus one, advanced by the sweeper: exact enough for
+    /// time limits, and cheap to read.
     clock: Arc<AtomicU64>,
 }
 
@@ -323,7 +323,7 @@ impl Worker {
             () = taking => {}
             _ = stopped.wait_for(|stop| *stop) => {}
         }
-        // Others hand nothing over from now on; what they have handed over is served.
+        // Other threads hand over no more connections; those already handed over are served.
         inbox.close();
         while let Some((stream, place)) = inbox.recv().await {
             worker.take_over(stream, place);
@@ -359,7 +359,7 @@ impl Worker {
         }
     }
 
-    /// Keeps a new connection, or hands it to the thread with the fewest.
+    /// Serves a new connection, or hands it to the thread with the fewest connections.
     fn place(self: &Rc<Self>, stream: TcpStream, from: IpAddr) {
         let state = &self.shared.state;
         let before = state.open_connections.fetch_add(1, Ordering::Relaxed);
@@ -378,8 +378,8 @@ impl Worker {
             listener::refuse(&stream);
             return;
         };
-        // Without it small answers wait for the client's delayed acknowledgements. A failure only
-        // costs that.
+        // Without `TCP_NODELAY`, small answers wait for the client's delayed acknowledgements. A
+        // failure costs only that.
         let _ = stream.set_nodelay(true);
         let count = |index: usize| self.shared.open[index].load(Ordering::Relaxed);
         let fewest = (0..self.shared.open.len())
@@ -399,7 +399,7 @@ impl Worker {
             Ok(stream) => stream,
             Err(error) => return self.lose(target, &error),
         };
-        // A thread that is stopping takes none.
+        // A stopping thread accepts none.
         if let Err(back) = self.shared.inboxes[target].send((stream, place)) {
             let (stream, place) = back.0;
             self.shared.open[target].fetch_sub(1, Ordering::Relaxed);
@@ -416,7 +416,7 @@ impl Worker {
         }
     }
 
-    /// Counts a connection no more that was to be served by the thread `index`.
+    /// Subtracts from the counts a lost connection that the thread `index` was to serve.
     fn lose(&self, index: usize, error: &io::Error) {
         tracing::warn!(%error, "a connection was lost between two threads");
         self.shared.open[index].fetch_sub(1, Ordering::Relaxed);
@@ -441,7 +441,7 @@ impl Worker {
         });
     }
 
-    /// Moves the clock on and cuts connections that are overdue.
+    /// Advances the clock and cuts overdue connections.
     async fn sweep(self: Rc<Self>) {
         let limits = TimeLimits::new(self.shared.state.config());
         let pace = Pace::new(self.shared.state.config());
@@ -465,7 +465,7 @@ impl Worker {
         }
     }
 
-    /// Lets the requests in work end.
+    /// Waits for the requests in work to end, at most `shutdown_timeout_ms`.
     async fn drain(&self) {
         // A request that has arrived is read before its connection is notified of the stop.
         tokio::time::sleep(BEFORE_STOP).await;
@@ -489,8 +489,8 @@ impl Worker {
     }
 }
 
-/// Serves renewed certificates, stores when tokens were used, and has the users of the cluster; one
-/// thread does so.
+/// Runs the server's background tasks, on one thread only: renews certificates, stores uses of
+/// tokens, settles changes of users, and keeps the users of the cluster current.
 async fn tend(worker: Arc<WorkerHandle>) {
     if worker.door != Door::Main || worker.index != 0 {
         return;

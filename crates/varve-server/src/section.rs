@@ -9,13 +9,14 @@
 pub struct OptionDoc {
     /// The key within its section.
     pub name: &'static str,
-    /// What it is, with its unit and its bounds.
+    /// The documentation of the option, with its unit and its bounds.
     pub text: &'static str,
 }
 
 /// Declares a configuration section: a struct that refuses unknown keys, its `Default` and its
-/// `DOCS`. A section within it, after the options, begins with `@`; what is a section of its own
-/// and only kept with this one, with `%`.
+/// `DOCS`. The options come first. A field that is a section within this one follows, marked `@`.
+/// Last come fields marked `%`: sections of their own that this struct only carries, and serde
+/// skips.
 #[macro_export]
 macro_rules! section {
     (

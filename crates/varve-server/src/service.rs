@@ -41,12 +41,11 @@ type HttpResponse = http::Response<Body>;
 pub(crate) struct ConnectionService {
     pub(crate) worker: Arc<WorkerHandle>,
     pub(crate) connection: Arc<ConnectionState>,
-    /// Where what serves the connection after HTTP is put.
+    /// Receives the upgrade that serves the connection after HTTP.
     pub(crate) upgrade: Slot,
 }
 
-/// Either an answer that is there already, or one to wait for. Kept small: a connection holds room
-/// for it.
+/// An answer, or the future of one. Kept small: every connection reserves space for it.
 pub(crate) enum ServiceFuture {
     Ready(Option<HttpResponse>),
     Waiting(Pin<Box<dyn Future<Output = HttpResponse>>>),
@@ -118,7 +117,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             return self.end_inline(exchange, context, result);
         }
         let (worker, connection) = (Arc::clone(&self.worker), Arc::clone(&self.connection));
-        // Futures are moved about with what they hold.
+        // Boxed: a future is moved with everything that it holds.
         let context = Box::new(context);
         ServiceFuture::Waiting(Box::pin(async move {
             let counted = Counted { connection };
@@ -130,7 +129,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
 }
 
 impl ConnectionService {
-    /// Answers what was done in place. The answer's headers take the room of the request's.
+    /// Ends a request that ran in place. The answer's headers reuse the memory of the request's.
     fn end_inline(
         &self,
         exchange: Exchange,
@@ -164,7 +163,7 @@ impl ConnectionService {
         ServiceFuture::Ready(Some(response))
     }
 
-    /// Makes the connection of a client that asks for it a WebSocket.
+    /// Upgrades the connection to a WebSocket.
     fn upgrade(
         &self,
         exchange: &Exchange,
@@ -185,7 +184,7 @@ impl ConnectionService {
         exchange.render(&self.worker.state, &uri, result)
     }
 
-    /// Checks the password of a request, then does the request.
+    /// Checks the password of a request, then carries the request out.
     fn log_in(
         &self,
         mut exchange: Exchange,
@@ -251,7 +250,7 @@ impl ConnectionService {
     }
 }
 
-/// A request in work on its connection, for as long as it lives.
+/// Counts a request as in work on its connection until it is dropped.
 struct Counted {
     connection: Arc<ConnectionState>,
 }
@@ -262,7 +261,7 @@ impl Drop for Counted {
     }
 }
 
-/// Receives the body and runs the handler, or has another server do it.
+/// Receives the body and runs the handler, or forwards the request to another server.
 async fn work(
     state: &AppState,
     connection: &ConnectionState,
@@ -273,7 +272,7 @@ async fn work(
     let gate = state.admission().gate(route.class);
     let config = state.config();
     let limit = body::limit(config, route);
-    // One connection of HTTP/2 may have many small ones.
+    // One connection of HTTP/2 may have many small bodies at once.
     let free = match context.is_http2 {
         true => 0,
         false => SMALL_BODY_BYTES,
@@ -298,5 +297,5 @@ async fn work(
     run(state, route, context).await
 }
 
-/// Keeps the compiler honest about what a waiting request costs a connection that has none.
+/// Bounds the space that a connection reserves for a waiting request.
 const _: () = assert!(std::mem::size_of::<ServiceFuture>() <= 192);

@@ -1,12 +1,12 @@
 //! Several servers on one engine: each graph has one leader, and every server serves every graph by
-//! handing requests on.
+//! forwarding requests.
 //!
-//! `work` is the way of a request that is about a graph of a shared engine: it runs here if this
-//! server leads the graph, goes to the leader if another does, and waits while nobody does. What
-//! fails before the leader can have seen it, or only reads, is tried again with whoever leads then;
-//! a write whose leader was lost meanwhile, or did not answer in time, is answered as one of
-//! unknown outcome, never guessed. `peers` are the connections to other servers, `status` is
-//! `/cluster`, `users` has the users of a cluster known to all its servers.
+//! `work` carries out a request for a graph of a shared engine. It runs here if this server leads
+//! the graph, goes to the leader if another server does, and waits while no server leads. A request
+//! is tried again with the next leader if it failed before the leader can have seen it, or only
+//! reads. A write whose leader was lost meanwhile, or did not answer in time, is answered as one of
+//! unknown outcome. `peers` has the connections to other servers, `status` is `/cluster`, and
+//! `users` copies the users of a cluster to all its servers.
 
 mod peers;
 mod status;
@@ -37,10 +37,10 @@ use crate::state::AppState;
 /// Marks a request that another server has forwarded: it is not forwarded again.
 pub(crate) const FORWARDED: HeaderName = HeaderName::from_static("x-varve-forwarded");
 
-/// The wait before a graph's leader is looked for again; it doubles up to the last.
+/// The first and the longest wait before a graph's leader is looked up again; each wait doubles.
 const AGAIN_FIRST: Duration = Duration::from_millis(20);
 const AGAIN_LAST: Duration = Duration::from_millis(500);
-/// How often it is looked whether the leader that a request was sent to still leads.
+/// The interval of checks whether the leader of a forwarded request still leads.
 const STILL_LEADS_EVERY: Duration = Duration::from_millis(200);
 
 /// Refuses options with which servers on one store could not reach each other.
@@ -58,7 +58,7 @@ pub(crate) fn check_tls(config: &ServerConfig, graphs: &Registry) -> Result<(), 
     })
 }
 
-/// The graph that a request is about, if it is one that another server may lead.
+/// The graph of a request, if another server may lead it.
 pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<String> {
     if !state.is_shared() {
         return None;
@@ -77,17 +77,17 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
     }
 }
 
-/// How an attempt to have another server do it failed.
+/// Why forwarding a request failed.
 enum Failed {
-    /// It has not begun: nobody answered there, or who answered does not lead the graph.
+    /// The request has not begun: the server did not answer, or does not lead the graph.
     NotBegun,
-    /// It may have been done.
+    /// The request may have been carried out.
     Unknown,
-    /// It only reads, and there is no room to hold its answer.
+    /// The request only reads, and the budget of answers has no room for its answer.
     TooMuchHeld,
 }
 
-/// Carries out a request wherever its graph is led. The body is in the context as it came, perhaps
+/// Carries out a request at the leader of its graph. The context has the body as received, perhaps
 /// compressed.
 pub(crate) async fn work(
     state: &AppState,
@@ -101,7 +101,7 @@ pub(crate) async fn work(
     let mut place = known_place(state, &graph).await;
     loop {
         match place {
-            // It has taken the users and does not have them yet.
+            // This server leads the users, but has not loaded them yet.
             Ok(GraphLocation::Here(_))
                 if graph == SYSTEM_GRAPH && !state.auth().is_some_and(|auth| auth.leads()) => {}
             Ok(GraphLocation::Here(led)) => {
@@ -119,7 +119,7 @@ pub(crate) async fn work(
                     leader.address
                 )));
             }
-            // Answers are forwarded whole, and this one has no end.
+            // Forwarded answers are buffered whole, and a stream has no end.
             Ok(GraphLocation::There(leader)) if is_stream(&context) => {
                 return redirected(state, &context, &leader);
             }
@@ -127,7 +127,7 @@ pub(crate) async fn work(
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
                     Ok(response) => {
                         if users::are_changed(route) && response.status.is_success() {
-                            // The client finds at this server, too, what it has changed.
+                            // The client must find its change on this server, too.
                             let limit = tokio::time::Instant::from_std(deadline);
                             let copied = users::keep_up_since(&context.worker, Instant::now());
                             let _ = tokio::time::timeout_at(limit, copied).await;
@@ -178,7 +178,7 @@ fn no_leader(state: &AppState, graph: &str) -> ApiError {
     ApiError::unavailable(message, state.config().retry_after_seconds)
 }
 
-/// Where the graph is served as far as is known; asked if it is not.
+/// The location of a graph: as known here, else looked up.
 async fn known_place(state: &AppState, graph: &str) -> Result<GraphLocation, ApiError> {
     match state.graphs().place(graph) {
         place @ (GraphLocation::Here(_) | GraphLocation::There(_)) => Ok(place),
@@ -196,8 +196,8 @@ async fn look(state: &AppState, graph: &str) -> Result<GraphLocation, ApiError> 
     })
 }
 
-/// What a request that ran here is answered, if the graph was led here all the time, or it does not
-/// matter. `None`: it has to be done again, where the graph is led now.
+/// The result of a request that ran here, if it is final. `None` if the request must run again, at
+/// the current leader.
 fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerResult> {
     let turned_away =
         matches!(&result, Err(error) if error.status() == StatusCode::MISDIRECTED_REQUEST);
@@ -207,14 +207,14 @@ fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerR
     if led.space().lease().leadership == Leadership::Held {
         return Some(result);
     }
-    // What was read may be what was there before another server wrote.
+    // The read may have missed writes of another leader.
     if !route.access.action.may_change() {
         return None;
     }
     match &result {
-        // Nobody knows here whether the query changed something, or only read what may be old.
+        // It is unknown whether the query changed something, or only read stale data.
         Ok(_) if route.access.action == Action::Query => Some(Err(ApiError::outcome_unknown())),
-        // The engine has looked at its lease before it said that the write is stored.
+        // The engine checked its lease before it reported the write as stored.
         Ok(_) if route.access.scope != Scope::Metadata => Some(result),
         Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => Some(result),
         Err(error) if error.status().is_client_error() => None,
@@ -222,7 +222,7 @@ fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerR
     }
 }
 
-/// Has the leader carry out the request.
+/// Forwards the request to the leader.
 async fn hand_on(
     state: &AppState,
     route: &Route,
@@ -257,7 +257,7 @@ async fn hand_on(
     let limit = tokio::time::Instant::from_std(deadline);
     let answered = tokio::time::timeout_at(limit, work).await;
     let response = answered.unwrap_or_else(|_| {
-        // The leader may be about to store it, and its own time ends later.
+        // The leader may still store the write: its own deadline is later.
         if route.access.action.may_change() && may_be_done() {
             return Err(Failed::Unknown);
         }
@@ -270,14 +270,14 @@ async fn hand_on(
     }
 }
 
-/// Returns once another server is known to lead the graph, or the same one anew.
+/// Returns once another server is known to lead the graph, or the same one in a new term.
 async fn leads_no_more(state: &AppState, graph: &str, leader: &Leader) {
     loop {
         tokio::time::sleep(STILL_LEADS_EVERY).await;
         match state.graphs().place(graph) {
             GraphLocation::There(now) if now.term == leader.term => {}
             GraphLocation::There(_) | GraphLocation::Here(_) | GraphLocation::Unknown => return,
-            // Nobody has taken it yet, so the old leader may still go on.
+            // No server has taken over yet, so the old leader may still go on.
             GraphLocation::Nobody | GraphLocation::Suspended => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What all serving threads share.
+//! The state that all serving threads share.
 
 mod worker;
 
@@ -41,7 +41,7 @@ pub(crate) use worker::{ADMIN_THREADS, Door, WorkerHandle};
 /// Why a server could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// An option has an impossible value.
+    /// An option has an invalid value.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The graphs could not be opened.
@@ -53,23 +53,23 @@ pub enum SetupError {
     /// The certificate or its key cannot be used.
     #[error("serve TLS: {0}")]
     Tls(#[from] TlsError),
-    /// Threads or sockets could not be had.
+    /// A thread, a socket or a file could not be opened.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         what: String,
         /// Why it failed.
         source: std::io::Error,
     },
 }
 
-/// The graphs that keep metadata repositories which this server is not: they can only be read.
+/// Graphs of metadata repositories that this server does not serve: they are read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockedGraphs {
-    /// These.
+    /// The graphs with these names.
     These(Vec<String>),
-    /// Whichever keeps one, looked at with each request: where graphs come and go, as several
-    /// servers lead them in turn.
+    /// Every graph that keeps a repository, checked with each request: on a cluster, the graphs
+    /// that a server leads change.
     WithRepositories,
 }
 
@@ -92,7 +92,7 @@ pub struct AppState {
     reads_wait: bool,
     metadata: Option<Metadata>,
     auth: Option<Arc<Auth>>,
-    /// The users of a cluster, where other servers have them too.
+    /// The copy of the users' directory on a cluster; `None` elsewhere.
     pub(crate) shared_users: Option<SharedUsers>,
     audit: Option<Audit>,
     pub(crate) user_limits: UserLimits,
@@ -101,7 +101,7 @@ pub struct AppState {
     logins: Logins,
     locked_graphs: LockedGraphs,
     is_shared: bool,
-    /// Whether the graphs are yet to be opened.
+    /// Whether the graphs are not open yet.
     waiting: bool,
     trace: AtomicBool,
     stopping: AtomicBool,
@@ -111,12 +111,12 @@ pub struct AppState {
     pub(crate) open_connections: std::sync::atomic::AtomicUsize,
     /// Open sessions of `/gremlin`.
     pub(crate) gremlin_sessions: std::sync::atomic::AtomicUsize,
-    /// What the transactions of `/gremlin` may change, and hold with the variables of its sessions.
+    /// The limits of the transactions and sessions of `/gremlin`.
     pub(crate) transactions: crate::gremlin::TransactionLimits,
-    /// What queries hold together.
+    /// The memory budget that all queries share.
     query_memory: Arc<HeldBytes>,
     policies: Policies,
-    /// Places for exports.
+    /// Slots for exports.
     exports: crate::explore::Exports,
     /// Readers that wait for changes.
     followers: crate::explore::Followers,
@@ -125,8 +125,7 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// Sets up the state with graphs that are kept in memory and forgotten at the end: for tests,
-    /// and to measure what HTTP alone costs.
+    /// Sets up the state with graphs in memory: for tests, and to measure the cost of HTTP alone.
     pub fn new(config: ServerConfig) -> Result<Arc<Self>, SetupError> {
         Self::with_routes(config, in_memory()?, &[])
     }
@@ -148,11 +147,11 @@ impl AppState {
         Self::with_metadata(config, graphs, more, None, LockedGraphs::These(Vec::new()))
     }
 
-    /// Sets up the state of a server whose graphs cannot be opened yet: whatever needs them is
+    /// Sets up the state of a server whose graphs cannot be opened yet: requests that need them are
     /// answered 503.
     pub fn waiting(config: &ServerConfig) -> Result<Arc<Self>, SetupError> {
         let config = ServerConfig {
-            // Nothing of what it answers is long work.
+            // None of its answers needs long work.
             blocking_threads: 1,
             admin_listen: String::new(),
             gremlin: GremlinConfig::default(),
@@ -168,9 +167,8 @@ impl AppState {
         Ok(state)
     }
 
-    /// Sets up the state with further routes and a metadata repository, which one of these graphs
-    /// keeps. Graphs that are locked keep repositories that this server is not, and can only be
-    /// read.
+    /// Sets up the state with further routes and a metadata repository, which is stored in one of
+    /// these graphs. `locked_graphs` are read-only.
     pub fn with_metadata(
         config: ServerConfig,
         graphs: Arc<Registry>,
@@ -185,7 +183,7 @@ impl AppState {
         let auth = open_auth(&config.auth, &graphs)?;
         sharing::check_tls(&config, &graphs)?;
         let shared_users = SharedUsers::open(&config, &graphs)?;
-        // Where the users are not known yet, jobs of users wait ([`crate::sharing`]).
+        // Until the users are known, jobs of users wait ([`crate::sharing`]).
         if let Some(auth) = auth.as_ref().filter(|auth| auth.is_current()) {
             check_owners(&graphs, auth);
         }
@@ -234,7 +232,7 @@ impl AppState {
         }))
     }
 
-    /// What TLS is served with, where it is.
+    /// TLS; `None` where it is off.
     pub(crate) fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }
@@ -259,12 +257,12 @@ impl AppState {
         self.reads_wait
     }
 
-    /// The metadata repository, if this server is one.
+    /// The metadata repository, if this server serves one.
     pub(crate) fn metadata(&self) -> Option<&Metadata> {
         self.metadata.as_ref()
     }
 
-    /// Who clients are; `None` where authentication is off.
+    /// The authentication of clients; `None` where it is off.
     pub fn auth(&self) -> Option<&Arc<Auth>> {
         self.auth.as_ref()
     }
@@ -274,17 +272,17 @@ impl AppState {
         self.audit.as_ref()
     }
 
-    /// The checks of passwords.
+    /// The limit of concurrent password checks.
     pub(crate) fn logins(&self) -> &Logins {
         &self.logins
     }
 
-    /// The graphs that keep other repositories.
+    /// The read-only graphs of other metadata repositories.
     pub(crate) fn locked_graphs(&self) -> &LockedGraphs {
         &self.locked_graphs
     }
 
-    /// Whether the graphs are yet to be opened.
+    /// Whether the graphs are not open yet.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting
     }
@@ -309,7 +307,7 @@ impl AppState {
         &self.answers
     }
 
-    /// The 503 for an answer that finds no room beside others.
+    /// The 503 for an answer that exceeds the budget of answers.
     #[track_caller]
     pub(crate) fn too_many_answers(&self) -> ApiError {
         let message = format!(
@@ -329,7 +327,7 @@ impl AppState {
         &self.metrics
     }
 
-    /// What was seen of server errors.
+    /// The server errors seen so far.
     pub(crate) fn health(&self) -> &Health {
         &self.health
     }
@@ -343,12 +341,12 @@ impl AppState {
             .sum()
     }
 
-    /// Notes and logs the error that a request is answered with.
+    /// Records and logs the error of a request.
     pub(crate) fn note_error(&self, error: &ApiError, uri: &http::Uri) {
         self.health.note(error, uri, || self.writes_done());
     }
 
-    /// The same for an error of another contract.
+    /// As [`AppState::note_error`], for an error of another API than HugeGraph's.
     pub(crate) fn note_trouble(&self, trouble: Trouble, uri: &http::Uri, message: &str) {
         self.health
             .note_as(trouble, uri, message, || self.writes_done());
@@ -369,17 +367,17 @@ impl AppState {
         self.gremlin_sessions.load(Ordering::Relaxed)
     }
 
-    /// What runs and may be cancelled.
+    /// The running requests that can be cancelled.
     pub(crate) fn queries(&self) -> &Queries {
         &self.queries
     }
 
-    /// Which requests were slow.
+    /// The last slow requests.
     pub(crate) fn slow_requests(&self) -> &SlowRequests {
         &self.slow_requests
     }
 
-    /// Places for exports.
+    /// Slots for exports.
     pub(crate) fn exports(&self) -> &crate::explore::Exports {
         &self.exports
     }
@@ -389,12 +387,12 @@ impl AppState {
         &self.followers
     }
 
-    /// What users may do, as it was last compiled.
+    /// The compiled policies of users.
     pub(crate) fn policies(&self) -> &Policies {
         &self.policies
     }
 
-    /// What queries hold together.
+    /// The memory budget that all queries share.
     pub(crate) fn query_memory(&self) -> &Arc<HeldBytes> {
         &self.query_memory
     }
@@ -419,7 +417,7 @@ impl AppState {
         self.trace.store(on, Ordering::Relaxed);
     }
 
-    /// Whether a stop was asked for.
+    /// Whether a stop was requested.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
@@ -438,7 +436,7 @@ impl AppState {
         self.run_beside(Lane::Reads, work).await
     }
 
-    /// As [`AppState::run_blocking`] in either lane, for what changes nothing.
+    /// As [`AppState::run_blocking`], in either lane. The work must change nothing.
     pub(crate) async fn run_beside<T, F>(&self, lane: Lane, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
@@ -449,8 +447,8 @@ impl AppState {
         self.in_lane(lane, &turn, limit, work).await
     }
 
-    /// Runs a request's work on the pool when it has its turn; it waits for commits of others until
-    /// the request's deadline only.
+    /// Runs a request's work on the pool in its turn. Within the work, waits for other commits end
+    /// at the request's deadline.
     pub(crate) async fn run_request<T, F>(
         &self,
         route: &Route,
@@ -518,14 +516,15 @@ impl AppState {
     }
 }
 
-/// Has the jobs of these graphs look whether their owners may still run them.
+/// Makes the jobs of these graphs check whether their owners may still run them.
 pub(crate) fn check_owners(graphs: &Registry, auth: &Arc<Auth>) {
     if let Some(jobs) = &graphs.options().jobs {
         jobs.check_owners_by(owner_check(auth));
     }
 }
 
-/// The users of these graphs, where authentication is on.
+/// Opens the users' directory of these graphs, where authentication is on. If another server leads
+/// it, this one follows with a copy.
 fn open_auth(config: &AuthConfig, graphs: &Registry) -> Result<Option<Arc<Auth>>, SetupError> {
     if !config.enabled {
         return Ok(None);
@@ -553,7 +552,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Graphs that are kept in memory and forgotten at the end.
+/// Graphs that exist in memory only.
 pub fn in_memory() -> Result<Arc<Registry>, SetupError> {
     let mut options = GraphOptions::new(Arc::new(SystemClock));
     options.jobs = Some(Arc::new(ServerJobs::new(&ServerConfig::default())));

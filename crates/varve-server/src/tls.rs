@@ -25,7 +25,7 @@ pub use self::clients::ClientName;
 use crate::config::ConfigError;
 use crate::section;
 
-/// What the server speaks over TLS.
+/// The protocols that the server offers over TLS.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 section! {
@@ -119,11 +119,11 @@ impl TlsConfig {
     }
 }
 
-/// Files that TLS cannot be served with.
+/// A file that TLS cannot be served with.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", file.display())]
 pub struct TlsError {
-    /// Which.
+    /// The file.
     pub file: PathBuf,
     /// What is wrong with it.
     pub reason: String,
@@ -138,8 +138,8 @@ impl TlsError {
     }
 }
 
-/// The certificate and the key, as the files have them, and what clients' certificates are
-/// verified with.
+/// The contents of the files: the certificate, the key, and the authorities that verify clients and
+/// other servers.
 #[derive(PartialEq, Eq)]
 struct Files {
     certificate: Vec<u8>,
@@ -173,7 +173,7 @@ impl Files {
         })
     }
 
-    /// What connections are served with.
+    /// Builds the configuration for new connections.
     fn serving(&self, config: &TlsConfig) -> Result<Serving, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.certificate).collect();
         let of_chain =
@@ -220,13 +220,13 @@ impl Files {
     }
 }
 
-/// What TLS is served with at the moment.
+/// The TLS configuration in use.
 pub(crate) struct Tls {
     config: TlsConfig,
     serving: ArcSwap<Serving>,
-    /// The files as they were looked at last.
+    /// The contents that were read last; `None` after a failure.
     seen: Mutex<Option<Files>>,
-    /// Places for handshakes.
+    /// Slots for handshakes.
     pub(crate) handshakes: Semaphore,
 }
 
@@ -248,12 +248,12 @@ impl Tls {
         }))
     }
 
-    /// Takes a new connection into TLS.
+    /// The acceptor for new connections.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.serving.load().config))
     }
 
-    /// Connects to other servers, where `tls.peer_ca_file` is given.
+    /// The connector to other servers, if `tls.peer_ca_file` is given.
     pub(crate) fn connector(&self) -> Option<TlsConnector> {
         let peers = self.serving.load().peers.clone();
         peers.map(TlsConnector::from)
@@ -277,7 +277,7 @@ impl Tls {
         Duration::from_millis(self.config.handshake_timeout_ms)
     }
 
-    /// Looks at the files whenever their time has come, or SIGHUP says so.
+    /// Reads the files every `tls.reload_ms`, and after SIGHUP.
     pub(crate) async fn watch(&self) {
         let mut hangup = signal(SignalKind::hangup()).ok();
         let every = Duration::from_millis(self.config.reload_ms);
@@ -290,14 +290,14 @@ impl Tls {
         }
     }
 
-    /// Serves what the files have now, if they have changed and can be used.
+    /// Puts the contents of the files in use, if they have changed and are valid.
     fn look(&self) {
         let mut seen = self.seen.lock();
         let files = match Files::read(&self.config) {
             Ok(files) if Some(&files) == seen.as_ref() => return,
             Ok(files) => files,
             Err(error) => {
-                // While a file is away, this is said once.
+                // Logged once while a file is missing.
                 if seen.take().is_some() {
                     tracing::error!(%error, "a file of TLS cannot be read; what was read before stays in use");
                 }

@@ -12,7 +12,7 @@ use crate::respond::{Body, ContentType, Response};
 use crate::rights::Needs;
 use crate::route::{Class, Handler, Route, Scope};
 
-/// The page takes everything from this server and nothing else, and no page may hold it in a frame.
+/// The page loads everything from this server alone, and no page may show it in a frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'";
@@ -20,7 +20,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 /// Files with a hash in their name never change.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
-/// More than any file has.
+/// More bytes than any inflated file has.
 const INFLATED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 const INDEX: &str = "index.html";
@@ -42,7 +42,7 @@ pub(crate) static ROUTES: &[Route] = &[
     file("ui/assets/{file}", hashed),
 ];
 
-/// Where a browser that asks for `/` goes.
+/// The redirect of a browser that requests `/`; `None` for other clients.
 pub(crate) fn redirect_of(headers: &HeaderMap) -> Option<Response> {
     let accept = headers.get(header::ACCEPT)?.to_str().ok()?;
     let is_browser = negotiate::accepted(accept).any(|media| media == "text/html");

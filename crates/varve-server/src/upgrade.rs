@@ -1,4 +1,5 @@
-//! From HTTP/1.1 to a WebSocket: the handshake, and what serves the connection from then on.
+//! From HTTP/1.1 to a WebSocket: the handshake, and the handler that serves the connection
+//! afterwards.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -26,7 +27,7 @@ const VERSION: &str = "13";
 pub(crate) type SocketHandler =
     fn(Upgraded, RequestContext, Arc<ConnectionState>) -> Pin<Box<dyn Future<Output = ()>>>;
 
-/// Where a connection finds what serves it after HTTP.
+/// The upgrade of a connection, set by the request that asked for it.
 pub(crate) type Slot = Rc<RefCell<Option<Box<Upgrade>>>>;
 
 /// A connection that becomes a WebSocket once its client has the answer.
@@ -52,7 +53,8 @@ pub(crate) fn is_asked_for(parts: &Parts) -> bool {
     parts.method == Method::GET && lists(&parts.headers, &UPGRADE, "websocket")
 }
 
-/// The answer that makes the connection a WebSocket, and the promise of its bytes.
+/// The answer that upgrades the connection to a WebSocket, and the future of the upgraded
+/// connection.
 ///
 /// # Errors
 /// 400 if the request is not as RFC 6455 says.

@@ -1,5 +1,5 @@
-//! How many requests each user may have in work, and make in a second, and what its queries may
-//! hold, so that one user does not take what all share.
+//! Limits of each user: requests in work, requests per second, and the memory of its queries. So no
+//! user can exhaust what all users share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::errors::ApiError;
 use crate::identity::Identity;
 use crate::query_memory;
 
-/// Requests that may come at once before the rate counts are those of this time.
+/// The burst: as many requests may come at once as the rate allows in this time.
 const BURST: Duration = Duration::from_secs(1);
 
-/// The limits of each user, and what they are counted by.
+/// The limits of each user, and the counters.
 #[derive(Debug)]
 pub(crate) struct UserLimits {
     /// 0 is no limit.
@@ -34,9 +34,10 @@ pub(crate) struct UserLimits {
 #[derive(Debug)]
 struct Meter {
     in_flight: AtomicU32,
-    /// When the last request would have come if they came evenly, in nanoseconds since the start.
+    /// When the last request would have come if requests came evenly, in nanoseconds since the
+    /// start.
     due: AtomicU64,
-    /// What its queries hold.
+    /// The memory of its queries.
     query_memory: Arc<HeldBytes>,
 }
 
@@ -50,7 +51,7 @@ impl Meter {
     }
 }
 
-/// A request of a user in work, for as long as it lives.
+/// Counts a request of a user as in work until it is dropped.
 #[derive(Debug)]
 pub(crate) struct UserTurn(Arc<Meter>);
 
@@ -77,7 +78,7 @@ impl UserLimits {
     /// Begins a request; `None` where there is no limit.
     ///
     /// # Errors
-    /// 429 when its user has too many.
+    /// 429 when its user exceeds a limit.
     pub(crate) fn enter(&self, identity: &Identity) -> Result<Option<UserTurn>, ApiError> {
         let Some(user) = identity.user() else {
             return Ok(None);
@@ -110,7 +111,7 @@ impl UserLimits {
         Arc::clone(meter.or_insert_with(|| Arc::new(Meter::new(self.query_bytes_max))))
     }
 
-    /// What the queries of a client may hold together; `None` where there is no limit.
+    /// The memory budget of a client's queries; `None` where there is no limit.
     pub(crate) fn query_memory(&self, identity: &Identity) -> Option<Arc<HeldBytes>> {
         let user = identity.user().filter(|_| self.query_bytes_max != 0)?;
         Some(Arc::clone(&self.meter(&user.id).query_memory))
@@ -120,7 +121,7 @@ impl UserLimits {
         self.pace_at(meter, self.started.elapsed().as_nanos() as u64)
     }
 
-    /// Counts a request that comes so many nanoseconds after the start.
+    /// Counts a request that comes `now` nanoseconds after the start.
     fn pace_at(&self, meter: &Meter, now: u64) -> Result<(), ApiError> {
         if self.interval == 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Which Varve this is: the version and the commit that it was built from.
+//! Varve's version, and the commit that it was built from.
 
 use std::sync::OnceLock;
 
@@ -7,13 +7,13 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 static COMMIT: OnceLock<&'static str> = OnceLock::new();
 
-/// Says which commit the binary was built from; only the first call of a process counts. The
-/// binary's own build finds out, so that a new commit does not compile this crate anew.
+/// Sets the commit that the binary was built from; only the first call of a process has an effect.
+/// The binary's own build determines it, so that a new commit does not recompile this crate.
 pub fn set_commit(commit: &'static str) {
     COMMIT.get_or_init(|| commit);
 }
 
-/// The commit that the binary was built from, abbreviated; `unknown` where nobody said.
+/// The commit that the binary was built from, abbreviated; `unknown` if it was not set.
 pub fn commit() -> &'static str {
     COMMIT.get().copied().unwrap_or("unknown")
 }

@@ -1,7 +1,7 @@
 //! One directory for the servers of a cluster: one server leads it, and the others have a copy.
 //!
-//! Only the leader changes the directory. The others ask it again and again for what is new. A copy
-//! counts no more once the leader has not answered for [`AuthOptions::copy_seconds`].
+//! Only the leader changes the directory. The other servers poll it for changes. A copy is no
+//! longer valid once the leader has not answered for [`AuthOptions::copy_seconds`].
 //!
 //! [`AuthOptions::copy_seconds`]: super::AuthOptions::copy_seconds
 
@@ -23,15 +23,15 @@ use crate::directory::{Change, Directory, Entry, TokenSecret};
 use crate::store::Store;
 use crate::token::SECRET_BYTES;
 
-/// What servers of one cluster prove to each other that they are: a key that all of them have.
+/// The key that all servers of one cluster share, and by which they authenticate to each other.
 pub struct ClusterKey {
     keyed: Hmac<Sha256>,
 }
 
-/// How far the clocks of two servers may be apart, in seconds.
+/// The largest difference between two servers' clocks, in seconds.
 const CLOCKS_APART: i64 = 300;
 
-/// What a proof is about.
+/// The message that a proof authenticates.
 #[derive(Debug, Clone, Copy)]
 enum About<'a> {
     Request {
@@ -44,7 +44,7 @@ enum About<'a> {
 }
 
 impl ClusterKey {
-    /// Bytes that a key has at least.
+    /// The shortest key, in bytes.
     pub const BYTES_MIN: usize = 32;
 
     /// This key; `None` if it is too short.
@@ -64,7 +64,7 @@ impl ClusterKey {
         mac
     }
 
-    /// The proof of a request with this body. It counts for some minutes.
+    /// The proof of a request with this body, valid for 5 minutes.
     #[must_use]
     pub fn proof(&self, body: &[u8]) -> String {
         self.proof_at(unix_seconds(), body)
@@ -75,7 +75,8 @@ impl ClusterKey {
         format!("{seconds}.{}", URL_SAFE_NO_PAD.encode(code.into_bytes()))
     }
 
-    /// Whether a server with this key has sent a request with this proof and body, not long ago.
+    /// Whether a server with this key sent a request with this proof and body in the last 5
+    /// minutes.
     #[must_use]
     pub fn verifies(&self, proof: &str, body: &[u8]) -> bool {
         let Some((seconds, code)) = proof.split_once('.') else {
@@ -96,7 +97,7 @@ impl ClusterKey {
         URL_SAFE_NO_PAD.encode(code.into_bytes())
     }
 
-    /// Whether a server with this key has answered so.
+    /// Whether a server with this key sent this answer.
     #[must_use]
     pub fn verifies_answer(&self, proof: &str, request: &str, body: &[u8]) -> bool {
         let expected = self.code_of(About::Answer { request }, body);
@@ -111,11 +112,11 @@ impl std::fmt::Debug for ClusterKey {
     }
 }
 
-/// The state that a server's directory has.
+/// The version of a server's directory.
 #[derive(Debug, Default)]
 pub(super) struct Version {
     text: String,
-    /// How many there were in this term.
+    /// The number of versions in this term.
     count: u64,
     confirmed: Option<Instant>,
 }
@@ -123,7 +124,7 @@ pub(super) struct Version {
 /// A directory with its secrets, for another server of the same cluster.
 #[derive(Serialize, Deserialize)]
 pub struct DirectoryCopy {
-    /// Which of the leader's directories it is.
+    /// The leader's version of the directory.
     pub version: String,
     /// Its entries.
     pub entries: Vec<Entry>,
@@ -139,8 +140,8 @@ impl std::fmt::Debug for DirectoryCopy {
 }
 
 impl Auth {
-    /// Takes the directory from where it is kept, and makes the secret of tokens if there is none
-    /// yet. From then on it can be changed here.
+    /// Takes the lead: loads the directory from its store, and creates the secret of tokens if
+    /// there is none yet. From then on this server can change the directory.
     ///
     /// # Errors
     /// When the store fails.
@@ -161,7 +162,7 @@ impl Auth {
         Ok(())
     }
 
-    /// Lets go of where the directory is kept: another server has it, or takes it.
+    /// Releases the directory's store: another server leads the directory, or is about to.
     pub fn follow(&self) {
         let _alone = self.changing.lock();
         if self.store.swap(None).is_some() {
@@ -169,7 +170,7 @@ impl Auth {
         }
     }
 
-    /// Whether the directory can be changed here.
+    /// Whether this server can change the directory.
     #[must_use]
     pub fn leads(&self) -> bool {
         self.store
@@ -178,14 +179,14 @@ impl Auth {
             .is_some_and(|store| store.is_led())
     }
 
-    /// Whether this server has where the directory is kept, though perhaps without its lease.
+    /// Whether this server has the directory's store, perhaps without its lease.
     #[must_use]
     pub fn has_store(&self) -> bool {
         self.store.load().is_some()
     }
 
-    /// Whether the directory of this server counts: it leads it, or has heard from the leader not
-    /// long ago.
+    /// Whether this server's directory is valid: it leads the directory, or the leader has
+    /// confirmed the copy within `AuthOptions::copy_seconds`.
     #[must_use]
     pub fn is_current(&self) -> bool {
         match &*self.store.load() {
@@ -198,7 +199,7 @@ impl Auth {
         }
     }
 
-    /// The version of the directory here.
+    /// The version of this server's directory.
     #[must_use]
     pub fn version(&self) -> String {
         self.version.lock().text.clone()
@@ -209,18 +210,18 @@ impl Auth {
     /// # Errors
     /// When another server leads the directory.
     pub fn copy(&self) -> Result<DirectoryCopy, AuthError> {
-        // One that could not renew its lease has perhaps been replaced.
+        // A server that could not renew its lease may have been replaced.
         if !self.leads() {
             return Err(elsewhere().into());
         }
-        // The version first: a copy with a later directory is asked for again.
+        // The version is read first: if the directory is newer, the copy is requested again.
         let version = self.version();
         let entries = self.directory().entries().collect();
         Ok(DirectoryCopy { version, entries })
     }
 
-    /// Takes what the leader has answered, asked at `asked`: its directory, or that it is the one
-    /// that is here.
+    /// Applies the leader's answer to a request that was sent at `asked`: its directory, or `None`
+    /// if the copy of this server is current.
     pub fn take_copy(&self, copy: Option<DirectoryCopy>, asked: Instant) {
         let _alone = self.changing.lock();
         if self.has_store() {
@@ -235,8 +236,8 @@ impl Auth {
         }
     }
 
-    /// When API tokens were used here, if that is later than the directory says, of at most
-    /// `most`: their ids, and milliseconds since 1970.
+    /// The uses of API tokens on this server that the directory does not have yet, at most `most`:
+    /// the tokens' ids, and milliseconds since 1970.
     #[must_use]
     pub fn uses(&self, most: usize) -> Vec<(String, i64)> {
         let directory = self.directory();
@@ -248,7 +249,7 @@ impl Auth {
         used.take(most).collect()
     }
 
-    /// Takes what another server says of the uses of API tokens.
+    /// Records uses of API tokens that another server reports.
     pub fn note_uses(&self, uses: &[(String, i64)]) {
         let state = self.state.load();
         for (id, used) in uses {
@@ -258,7 +259,7 @@ impl Auth {
         }
     }
 
-    /// Where the directory is kept.
+    /// The directory's store; an error if another server leads the directory.
     pub(super) fn led(&self) -> Result<Arc<Store>, AuthError> {
         Ok(self.store.load_full().ok_or_else(elsewhere)?)
     }

@@ -1,4 +1,4 @@
-//! A version of the directory, with what each request needs of it, derived once.
+//! A version of the directory, with the values that each request needs, derived once.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,11 +18,11 @@ pub(super) struct LiveDirectory {
     pub(super) signer: Signer,
     principals: HashMap<Id, OnceLock<Option<Arc<Principal>>>>,
     pub(super) api_tokens: HashMap<String, UsedToken>,
-    /// Where clients may come from; `None` = anywhere.
+    /// The networks from which clients may connect; `None` = all.
     pub(super) networks: Option<Vec<Network>>,
 }
 
-/// An API token while the server runs.
+/// The state of an API token while the server runs.
 #[derive(Default)]
 pub(super) struct UsedToken {
     principal: OnceLock<Option<Arc<Principal>>>,
@@ -31,7 +31,7 @@ pub(super) struct UsedToken {
 }
 
 impl LiveDirectory {
-    /// `before`: what is replaced by it.
+    /// `before`: the version that this one replaces.
     pub(super) fn of(directory: Directory, before: Option<&Self>) -> Self {
         let secret = directory.token_secret().map(|one| one.secret.as_str());
         let secret = STANDARD

@@ -1,4 +1,4 @@
-//! Tokens of logins and API tokens: made, checked and ended.
+//! Creates, checks and ends tokens of logins and API tokens.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,8 +10,8 @@ use crate::record::Id;
 use crate::token::Claims;
 
 impl Auth {
-    /// A token for who has come in, that counts for `seconds`, or as long as the options say if
-    /// that is less.
+    /// Issues a token to an authenticated client. It is valid for `seconds`, but never longer than
+    /// `AuthOptions::token_seconds`.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -34,7 +34,7 @@ impl Auth {
         token.ok_or(AuthError::Failed)
     }
 
-    /// Whose token of either kind this is, if it counts.
+    /// The user of a token of either kind, if the token is valid.
     #[must_use]
     pub fn check(&self, token: &str) -> Option<Arc<Principal>> {
         match token.starts_with(API_TOKEN_PREFIX) {
@@ -51,7 +51,7 @@ impl Auth {
         principal.map(Arc::clone)
     }
 
-    /// Whose token this is and what it says, if it counts.
+    /// The user and the claims of a login's token, if the token is valid.
     #[must_use]
     pub fn check_token(&self, token: &str) -> Option<(Arc<Principal>, Claims)> {
         let state = self.state.load();
@@ -64,7 +64,7 @@ impl Auth {
     /// Ends a token.
     ///
     /// # Errors
-    /// [`AuthError::Failed`] when it does not count; when the store fails.
+    /// [`AuthError::Failed`] when the token is not valid; when the store fails.
     pub fn logout(&self, token: &str) -> Result<(), AuthError> {
         let (principal, claims) = self.check_token(token).ok_or(AuthError::Failed)?;
         self.change(|directory| {

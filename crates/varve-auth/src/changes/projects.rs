@@ -6,11 +6,11 @@ use crate::record::{Access, Group, Id, Project, RecordKind, Target};
 use crate::resource::{Permission, Resource, ResourceType};
 
 impl Directory {
-    /// Makes a project with its two groups and its target: the one group may read and write the
+    /// Makes a project with its two groups and its target: one group may read and write the
     /// project, the other may read it.
     ///
     /// # Errors
-    /// When there is one of that name, or one of its groups or its target.
+    /// When the name of the project, of one of its groups or of its target is taken.
     pub fn add_project(&self, name: &str, description: Option<String>, author: Author<'_>) -> Made {
         let group = |prefix: &str| Group {
             name: format!("{prefix}_{name}"),
@@ -18,7 +18,7 @@ impl Directory {
         };
         let target = Target {
             name: format!("project_res_{name}"),
-            // The graph that the original keeps its users in.
+            // The graph in which HugeGraph stores its users.
             graph: "hugegraph".to_owned(),
             url: "localhost:8080".to_owned(),
             resources: Some(vec![Resource {
@@ -66,10 +66,10 @@ impl Directory {
         Ok((id, changes))
     }
 
-    /// Changes the description of a project, or adds graphs to it, or takes some away.
+    /// Changes the description or the graphs of a project.
     ///
     /// # Errors
-    /// When there is none with this id.
+    /// When the id is unknown.
     pub fn change_project(
         &self,
         id: &Id,
@@ -88,7 +88,7 @@ impl Directory {
     /// Removes a project with its groups and its target.
     ///
     /// # Errors
-    /// When there is none with this id, or it has graphs.
+    /// When the id is unknown, or the project has graphs.
     pub fn remove_project(&self, id: &Id) -> Made {
         let Some(project) = self.projects.get(id) else {
             return invalid(format!("Invalid project id: {id}"));

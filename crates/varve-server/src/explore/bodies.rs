@@ -1,4 +1,4 @@
-//! What requests of the explorer have in common: lists of ids, and numbers with a bound.
+//! Shared parts of the explorer's requests: lists of ids, and limits.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ pub(super) fn edge_ids(refs: &[String]) -> Result<Vec<EdgeId>, ApiError> {
     Ok(ids)
 }
 
-/// 400 if more is asked for than an option allows.
+/// 400 if `count` exceeds the option.
 pub(super) fn at_most(what: &str, count: usize, max: usize, option: &str) -> Result<(), ApiError> {
     match count <= max {
         true => Ok(()),

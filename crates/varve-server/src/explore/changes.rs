@@ -6,9 +6,9 @@
 //!  "valid_from":"…","valid_to":null,"element":{…},"before":{…}}
 //! {"caught_up_to":"459609792938234900"}
 //! ```
-//! A client that stores the cursor (`caught_up_to`, or the `version` of a commit that has come
-//! whole) in one transaction with the effect of the changes has each exactly once. A reader that
-//! waits counts as a follower, and holds neither a thread nor a snapshot.
+//! A client that stores the cursor (`caught_up_to`, or the `version` of a commit that has arrived
+//! whole) in one transaction with the effect of the changes applies each change exactly once. A
+//! reader that waits counts as a follower, and holds neither a thread nor a snapshot.
 
 mod ask;
 mod config;
@@ -41,7 +41,7 @@ pub(super) const CATEGORY: &str = "changes";
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// How long a reader may wait at most.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// The pause of a waiting reader after commits without a change that it asks for.
+/// The pause of a waiting reader after commits without a requested change.
 const EMPTY_PAUSE: Duration = Duration::from_millis(250);
 
 /// Whether a request is answered by a stream of events.
@@ -88,8 +88,8 @@ pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
 }
 
 /// Reads a page of changes on the pool, in its turn and well within the request's deadline. A
-/// follower has a place, so it waits for its turn until then; their number is bounded. Without a
-/// place a request waits as others do for admission.
+/// follower waits for its turn until the deadline, since the number of followers is limited. A
+/// request without a follower's slot waits at most `admission_wait_ms`.
 fn read(
     context: &RequestContext,
     graph: &Arc<Graph>,
@@ -135,12 +135,12 @@ fn wait(context: &RequestContext) -> Result<Duration, ApiError> {
             "The wait must be a time such as '30s' or '500ms', but got '{text}'"
         ))
     })?;
-    // The request's own time must not be over before.
+    // The wait must end before the request's deadline.
     let left = context.state().config().request_timeout() / 2;
     Ok(wait.min(WAIT_MAX).min(left))
 }
 
-/// A stream of events between two pieces.
+/// The state of a stream of events between two pieces.
 struct Following {
     reader: RequestContext,
     graph: Arc<Graph>,

@@ -1,4 +1,4 @@
-//! `…/explore/diff`: what two points of both times have in common, and what not.
+//! `…/explore/diff`: compares elements at two points of both times.
 
 use std::collections::HashSet;
 
@@ -57,7 +57,6 @@ struct Pair {
     after: Option<State>,
 }
 
-/// Answers with the differences.
 pub(super) fn diff(context: &RequestContext) -> HandlerResult {
     let body: Body = context.json_object()?;
     let a = ReadRequest::at(context, body.a.scope()?)?;
@@ -137,7 +136,7 @@ fn of_label(
     Ok((ids, truncated))
 }
 
-/// The first elements that a scan shows, and whether there are more.
+/// The first elements that a scan finds, and whether there are more.
 fn scanned(
     request: &ReadRequest<'_>,
     elements: Elements<'_>,

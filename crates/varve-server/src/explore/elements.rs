@@ -19,7 +19,7 @@ use crate::request::RequestContext;
 pub(super) struct Ids {
     pub(super) vertices: Vec<String>,
     pub(super) edges: Vec<String>,
-    /// Whether all edges among the vertices are meant too.
+    /// Whether all edges among the vertices are included, too.
     pub(super) between: bool,
 }
 
@@ -47,7 +47,7 @@ impl Ids {
     }
 }
 
-/// What these elements are at the time of `request`.
+/// The states of these elements at the times of `request`.
 pub(super) fn find(
     request: &ReadRequest<'_>,
     vertices: &[VertexId],
@@ -83,7 +83,7 @@ pub(super) fn find(
 }
 
 /// The edges among these vertices, up to `most`, and whether there may be more. Of a vertex with
-/// very many edges only the first ones are looked at: the others are found from their other ends.
+/// very many edges only the first ones are read: the others are found from their other ends.
 pub(super) fn edges_among(
     request: &ReadRequest<'_>,
     vertices: &[VertexId],
@@ -97,7 +97,7 @@ pub(super) fn edges_among(
     let (mut left, mut truncated) = (limits.between_rows_max, false);
     let mut dense: HashSet<&[u8]> = HashSet::new();
     for direction in [Direction::Out, Direction::In] {
-        // From the targets only what the sources have too many of is looked for.
+        // From the targets, only the edges that the dense sources left out are searched.
         if direction == Direction::In && dense.is_empty() {
             break;
         }
@@ -137,7 +137,7 @@ pub(super) fn edges_among(
     Ok((edges, truncated || left == 0))
 }
 
-/// Answers what elements are.
+/// Answers with the states of elements.
 pub(super) fn elements(context: &RequestContext) -> HandlerResult {
     let body: Ids = context.json_object()?;
     let request = ReadRequest::of(context)?;

@@ -1,4 +1,4 @@
-//! `…/explore/expand`: the edges of some vertices, chosen fairly, and how many there are.
+//! `…/explore/expand`: the edges of some vertices, taken from all groups in turn, and their counts.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -36,7 +36,7 @@ struct Body<'a> {
     counts: bool,
 }
 
-/// What is asked of the view.
+/// The parameters of an expansion.
 struct Ask {
     /// The vertex keys.
     keys: Vec<Vec<u8>>,
@@ -55,24 +55,23 @@ struct Ask {
 /// The edges of a vertex in one direction with one label.
 #[derive(Default)]
 struct Group {
-    /// How many there are, by the label of the other end.
+    /// The number of edges, by the label of the other end.
     by_other: BTreeMap<VertexLabelId, usize>,
-    /// How many there are, as far as they were counted.
+    /// The number of edges, as far as they were counted.
     seen: usize,
     /// Whether there may be more.
     more: bool,
-    /// The first ones, each with the vertex key of its other end.
+    /// The first edges, each with the vertex key of its other end.
     edges: Vec<(EdgeId, Vec<u8>)>,
 }
 
-/// By vertex, whether the edges come in, and label: OUT before IN.
+/// By vertex, whether the edges are incoming, and label: OUT before IN.
 type Groups = BTreeMap<(usize, bool, EdgeLabelId), Group>;
 
 const fn is_in(direction: Direction) -> bool {
     matches!(direction, Direction::In)
 }
 
-/// Answers an expansion.
 pub(super) fn expand(context: &RequestContext) -> HandlerResult {
     let body: Body<'_> = context.json()?;
     let request = ReadRequest::of(context)?;
@@ -120,8 +119,8 @@ pub(super) fn expand(context: &RequestContext) -> HandlerResult {
     answer(&request, &ids, &groups, (most, body.counts))
 }
 
-/// The edges of all vertices in groups. A vertex whose edges are more than can be counted at once
-/// is looked at label by label.
+/// The edges of all vertices in groups. A vertex with more edges than are counted at once is
+/// expanded label by label.
 fn groups(request: &ReadRequest<'_>, ask: &Ask) -> Result<Groups, ViewError> {
     let view = request.snapshot.view();
     let mut groups = Groups::new();
@@ -154,7 +153,7 @@ fn groups(request: &ReadRequest<'_>, ask: &Ask) -> Result<Groups, ViewError> {
     Ok(groups)
 }
 
-/// The labels that edges have: those asked for, sub labels in place of their parents.
+/// The requested edge labels, with sub labels in place of their parents.
 fn leaves(request: &ReadRequest<'_>, asked: &[EdgeLabelId]) -> Vec<EdgeLabelId> {
     let labels = request.schema().all_edge_labels();
     let labels = labels.filter(|label| label.label_type != EdgeLabelType::Parent);

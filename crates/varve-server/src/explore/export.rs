@@ -1,8 +1,8 @@
 //! `…/explore/export`: all elements of one state, or of a label, streamed.
 //!
-//! The answer is made in pieces while it is sent, each on the pool, all on one view. What goes
-//! wrong on the way cuts the connection, so that a part is not taken for the whole. So does a
-//! change of the client's rights after which it may read less than the view shows.
+//! The answer is made in pieces while it is sent, each on the pool, all on one view. A failure cuts
+//! the connection, so that the client does not take a part for the whole. So does a change of the
+//! client's rights after which it may read less than the view shows.
 
 mod format;
 
@@ -32,7 +32,7 @@ use crate::state::AppState;
 /// Elements of one piece.
 const PIECE: usize = 1_000;
 
-/// Places for exports.
+/// Slots for exports.
 #[derive(Debug)]
 pub(crate) struct Exports(Arc<Semaphore>);
 
@@ -59,17 +59,17 @@ enum Part {
     Edges(EdgeLabelId),
 }
 
-/// An export that goes on.
+/// An export in work.
 struct Export {
     state: Arc<AppState>,
     snapshot: Snapshot,
     writer: Writer,
-    /// What is still to come; the last one comes first.
+    /// The labels that are still to be exported, in reverse order.
     parts: Vec<Part>,
-    /// Where the part at hand goes on.
+    /// Where the current label continues.
     from: Option<ScanPosition>,
     deadline: Instant,
-    /// Who exports.
+    /// The client's identity.
     identity: Identity,
     _place: OwnedSemaphorePermit,
 }
@@ -135,7 +135,7 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
 /// An export between two pieces.
 type Waiting = Arc<Mutex<Option<Box<Export>>>>;
 
-/// Ends an export whose client takes nothing: its view and its place are not held any longer.
+/// Ends an export whose client reads no more, so that its view and its slot are released.
 async fn end_at(deadline: Instant, waiting: Weak<Mutex<Option<Box<Export>>>>) {
     tokio::time::sleep_until(deadline.into()).await;
     if let Some(waiting) = waiting.upgrade() {
@@ -175,7 +175,7 @@ fn parts(
     Ok(parts)
 }
 
-/// A piece, and the export that goes on after it, if it does.
+/// A piece, and the export if more pieces follow.
 type Made = (Bytes, Option<Box<Export>>);
 
 impl Export {
@@ -205,7 +205,7 @@ impl Export {
         query_memory::meter(client, limits, CancelToken::default())
     }
 
-    /// The next elements of a part, and where it goes on.
+    /// The next elements of a label, and the position at which it continues.
     fn ids(
         &self,
         part: Part,

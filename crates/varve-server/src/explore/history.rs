@@ -1,7 +1,7 @@
 //! `…/explore/history`: the versions of one element for a chart of both times.
 //!
-//! Painted oldest first, each version is a rectangle: its valid period across, from its recording
-//! up without end. Newer ones cover older ones.
+//! Painted oldest first, each version is a rectangle: across, its valid period; upwards, from its
+//! recording without end. Newer versions cover older ones.
 
 use varve_model::{Element, ElementId, Properties};
 use varve_view::PastVersion;
@@ -34,7 +34,7 @@ pub(super) fn history(context: &RequestContext) -> HandlerResult {
     let request = ReadRequest::of(context)?;
     let most = request.limits().versions_max;
     let limit = limit_of_query(&request, LIMIT, most, "versions_max")?;
-    // Older ones say what those that are shown have changed.
+    // Older versions are read as well, to find the changes of those that are shown.
     let every = request.snapshot.every();
     let versions = request.or_refuse(Versions::of(every, &id, most, &request.meter))?;
     if versions.all.is_empty() {
@@ -124,7 +124,7 @@ fn badges(versions: &Versions, at: usize, pieces: &[Piece]) -> Vec<&'static str>
     badges
 }
 
-/// The properties that a version sets to another value than was known of its start before.
+/// The properties that a version changes, compared with the state at its start as recorded before.
 fn changed_keys(versions: &Versions, at: usize) -> Vec<varve_model::PropertyKeyId> {
     let version = &versions.all[at];
     let covers = |older: &&PastVersion| older.period.covers(version.period.from);

@@ -1,7 +1,7 @@
 //! `…/explore/load_sample`: a small graph of people, cities and companies, and a tour through it.
 //!
 //! It is written as any client writes: elements with their valid times, then two corrections and a
-//! plan as later commits. So what was believed before the corrections can still be read.
+//! plan as later commits. So the state before the corrections can still be read.
 
 mod data;
 
@@ -19,15 +19,15 @@ use crate::hugegraph::{instant_text, store_batch};
 use crate::request::RequestContext;
 use crate::respond::Response;
 
-/// The variable that says that the sample is loaded, and when what was recorded.
+/// The variable that marks the sample as loaded. Its value is a [`Loaded`].
 const VARIABLE: &str = "~sample";
-/// Since when the vertices exist.
+/// The start of the vertices' valid period.
 const VERTICES_SINCE: &str = "2015-01-01";
 /// Days from the load to the planned move.
 const PLANNED_DAYS: i64 = 120;
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// What is kept of a load.
+/// The data that a load stores for the tour.
 struct Loaded {
     /// The last commit before the corrections.
     believed: CommitVersion,
@@ -58,7 +58,7 @@ impl Loaded {
     }
 }
 
-/// Says whether the sample is loaded, and its tour.
+/// Answers whether the sample is loaded, and its tour.
 pub(super) fn get(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     Ok(Response::ok(match Loaded::of(&graph)? {
@@ -67,7 +67,7 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
     }))
 }
 
-/// Loads the sample, once: 201, or 200 if it is there already.
+/// Loads the sample, once: 201, or 200 if it is loaded already.
 pub(super) fn load(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     if let Some(loaded) = Loaded::of(&graph)? {
@@ -182,7 +182,7 @@ impl Batches<'_> {
         self.edge("works_at", source, target, period, &json!({"role": role}))
     }
 
-    /// What was known first.
+    /// The elements before the corrections.
     fn all(&self) -> Result<Value, GraphError> {
         let vertex = |label: &str, properties: Value| json!({"label": label, "properties": properties, "valid_from": VERTICES_SINCE});
         let mut vertices = Vec::new();
@@ -222,7 +222,7 @@ impl Batches<'_> {
         Ok(json!({"vertices": [vertex]}))
     }
 
-    /// Two corrections and a plan: what is stored, and what ends.
+    /// Two corrections and a plan: the elements that each stores, and those that it ends.
     fn corrections(&self, planned: &str) -> Result<[(Value, Value); 3], GraphError> {
         // Ann moved three months before it was first recorded.
         let early = ("2022-02-01", "2022-05-01");
@@ -245,7 +245,7 @@ impl Batches<'_> {
     }
 }
 
-/// The tour: what to show at which times.
+/// The answer with the tour: the elements to show, and the times of the steps.
 fn answer(schema: &Schema, loaded: &Loaded) -> Result<Value, ApiError> {
     let people = Batches { schema };
     let vertex = |label: &str, name: &str| -> Result<String, ApiError> {

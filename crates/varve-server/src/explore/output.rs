@@ -13,7 +13,7 @@ use crate::errors::ApiError;
 use crate::hugegraph::output;
 use crate::respond::{Growing, Response};
 
-/// A vertex id as a path takes it.
+/// A vertex id in the form of paths.
 pub(super) fn vertex_ref(id: &VertexId) -> String {
     match id {
         VertexId::Number(number) => number.to_string(),
@@ -28,14 +28,14 @@ fn quoted(text: &str) -> String {
     String::from_utf8(json.finish()).unwrap_or_default()
 }
 
-/// An edge id as a path takes it.
+/// An edge id in the form of paths.
 pub(super) fn edge_ref(id: &EdgeId) -> String {
     let mut text = String::new();
     let _ = write!(text, "{id}");
     text
 }
 
-/// An element's id as a path takes it.
+/// An element's id in the form of paths.
 pub(super) fn element_ref(id: &ElementId) -> String {
     match id {
         ElementId::Vertex(id) => vertex_ref(id),
@@ -62,7 +62,7 @@ pub(super) fn state(json: &mut JsonWriter, schema: &Schema, state: &State) {
     json.end_object();
 }
 
-/// Writes what an element is, without its times, as members of the open object.
+/// Writes an element, without its times, as members of the open object.
 pub(super) fn element_members(json: &mut JsonWriter, schema: &Schema, element: &Element) {
     head(json, schema, element);
     if let Element::Edge(edge) = element {
@@ -77,7 +77,7 @@ pub(super) fn element_members(json: &mut JsonWriter, schema: &Schema, element: &
     output::properties(json, schema, element);
 }
 
-/// Writes which element it is, as members of the open object.
+/// Writes the id, type and label of an element, as members of the open object.
 pub(super) fn head(json: &mut JsonWriter, schema: &Schema, element: &Element) {
     json.key("ref").string(&element_ref(&element.id()));
     json.key("type").string(match element {
@@ -87,7 +87,7 @@ pub(super) fn head(json: &mut JsonWriter, schema: &Schema, element: &Element) {
     json.key("label").string(label_name(schema, element));
 }
 
-/// An answer that begins with the times it used.
+/// An answer that begins with the times of its view.
 pub(super) struct Answer<'g> {
     request: &'g ReadRequest<'g>,
     pub(super) growing: Growing<'g>,
@@ -131,7 +131,7 @@ impl<'g> Answer<'g> {
         json.end_array();
     }
 
-    /// The answer, which says whether it lacks something.
+    /// Ends the answer, with whether it is truncated.
     pub(super) fn finish(mut self, truncated: bool) -> Response {
         self.json().key("truncated").boolean(truncated).end_object();
         self.growing.finish()

@@ -1,4 +1,4 @@
-//! What a request of the explorer reads: a graph at one point of both times, within limits.
+//! Reads of the explorer: a graph at one point of both times, within limits.
 
 use varve_graph::read::View;
 use varve_graph::schema::Schema;
@@ -17,23 +17,23 @@ use crate::request::RequestContext;
 
 /// The graph at one point of both times.
 pub(super) struct Snapshot {
-    /// What was true then.
+    /// The client's view at that point.
     shown: View,
-    /// The same transaction time with every valid time, where `shown` has one of its own.
+    /// The view at the same transaction time with all valid times, if `shown` has one valid time.
     every: Option<View>,
     /// The instant of valid time.
     pub(super) valid: Instant,
-    /// The last commit that counts.
+    /// The last commit that the view includes.
     pub(super) version: CommitVersion,
-    /// Whether neither time was asked for.
+    /// Whether the request names neither time.
     is_now: bool,
-    /// Whether the client may not see everything.
+    /// Whether the client's policy may hide elements.
     is_guarded: bool,
 }
 
 impl Snapshot {
-    /// The request's graph at `scope`, as the client may see it. Both times are settled: the same
-    /// ones give the same answers later.
+    /// The client's view of the request's graph at `scope`. Both times become fixed: a later
+    /// request with the same times gets the same answer.
     pub(super) fn of(context: &RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
         let leased = context.served()?;
         let is_now = scope.is_now();
@@ -70,12 +70,12 @@ impl Snapshot {
         })
     }
 
-    /// What was true then.
+    /// The client's view at that point.
     pub(super) fn view(&self) -> &dyn GraphView {
         &self.shown
     }
 
-    /// What was recorded by then, of every valid time.
+    /// The view at the same transaction time with all valid times.
     pub(super) fn every(&self) -> &dyn GraphView {
         self.every.as_ref().unwrap_or(&self.shown)
     }
@@ -86,7 +86,7 @@ impl Snapshot {
 
     /// The state of an element; `None` if it does not exist.
     pub(super) fn state(&self, id: &ElementId, meter: &Meter) -> Result<Option<State>, ViewError> {
-        // Where the version that decides is hidden, an older one must not be taken for it.
+        // If the deciding version is hidden, an older one must not replace it.
         let here = TemporalScope::NOW;
         if self.is_guarded && self.shown.element_at(id, here, meter)?.is_none() {
             return Ok(None);
@@ -94,7 +94,7 @@ impl Snapshot {
         state::state(self.every(), id, self.valid, meter)
     }
 
-    /// The states of those of these vertices that exist, in order.
+    /// The states of the existing vertices among these, in order.
     pub(super) fn vertices(
         &self,
         ids: impl IntoIterator<Item = VertexId>,
@@ -105,7 +105,7 @@ impl Snapshot {
         states.collect()
     }
 
-    /// The states of those of these edges that exist, in order.
+    /// The states of the existing edges among these, in order.
     pub(super) fn edges(
         &self,
         ids: impl IntoIterator<Item = EdgeId>,
@@ -116,8 +116,8 @@ impl Snapshot {
         states.collect()
     }
 
-    /// Shows the edges that ever left a vertex: candidates, whose versions say what is known of
-    /// them.
+    /// Visits the edges that ever left a vertex. They are candidates: their versions decide when
+    /// each exists.
     pub(super) fn ever_edges_of(
         &self,
         source: &VertexId,
@@ -127,7 +127,7 @@ impl Snapshot {
         Ok(self.shown.ever_edges_of(source, looked, visit)?)
     }
 
-    /// Writes the times as an object: sent back, they give the same answer.
+    /// Writes both times as an object. A request with these times gets the same answer.
     pub(super) fn write(&self, json: &mut JsonWriter) {
         json.begin_object();
         write_instant(json, "as_of", self.valid);
@@ -147,7 +147,7 @@ pub(super) fn write_instant(json: &mut JsonWriter, name: &str, instant: Instant)
     };
 }
 
-/// The graph of a request at the point of both times that it asks for, and what it may cost.
+/// The graph of a request at its point of both times, and the meter of the read.
 pub(super) struct ReadRequest<'c> {
     pub(super) context: &'c RequestContext,
     pub(super) snapshot: Snapshot,
@@ -155,12 +155,12 @@ pub(super) struct ReadRequest<'c> {
 }
 
 impl<'c> ReadRequest<'c> {
-    /// At the times of the query parameters.
+    /// A read at the times of the query parameters.
     pub(super) fn of(context: &'c RequestContext) -> Result<Self, ApiError> {
         Self::at(context, graph_scope(context.query()?)?)
     }
 
-    /// At these times.
+    /// A read at these times.
     pub(super) fn at(context: &'c RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
         let snapshot = Snapshot::of(context, scope)?;
         let limits = query_memory::limits(context.state().config(), context.deadline());
@@ -180,7 +180,7 @@ impl<'c> ReadRequest<'c> {
         &self.context.state().config().explore
     }
 
-    /// What a read through the view came to, as the client sees it.
+    /// Converts the error of a read through the view into the client's.
     pub(super) fn or_refuse<T>(&self, read: Result<T, ViewError>) -> Result<T, ApiError> {
         read.map_err(|error| query_memory::ended(self.context, error))
     }

@@ -28,7 +28,6 @@ impl Draw {
     }
 }
 
-/// Answers with some vertices.
 pub(super) fn sample(context: &RequestContext) -> HandlerResult {
     let request = ReadRequest::of(context)?;
     let query = context.query()?;
@@ -43,7 +42,7 @@ pub(super) fn sample(context: &RequestContext) -> HandlerResult {
     let mut chosen = Vec::new();
     let mut truncated = false;
     for (at, label) in labels.iter().enumerate() {
-        // What one label does not take is left to the others.
+        // The share that one label does not use is left to the others.
         let share = (limit - chosen.len()).div_ceil(labels.len() - at);
         let (ids, more) = request.or_refuse(of_label(&request, *label, share, seed))?;
         truncated |= more;
@@ -66,8 +65,8 @@ pub(super) fn sample(context: &RequestContext) -> HandlerResult {
     Ok(answer.finish(truncated || between.1))
 }
 
-/// Some vertices of a label, and whether it has more: the first ones, or with a seed any of the
-/// first that are looked at.
+/// Some vertices of a label, and whether it has more: the first ones, or with a seed a random
+/// choice among the first that are read.
 fn of_label(
     request: &ReadRequest<'_>,
     label: VertexLabelId,

@@ -25,7 +25,7 @@ use crate::request::RequestContext;
 /// Elements shown unless another number is asked for.
 const LIMIT: usize = 50;
 
-/// What was searched, and by what means.
+/// A property, and the means by which it was searched.
 struct Searched {
     label: String,
     property: String,
@@ -200,7 +200,8 @@ impl Search<'_> {
             .collect()
     }
 
-    /// The vertices that an index on a property finds; `None` if there is none that can.
+    /// Adds the vertices that an index on a property finds. Returns the kind of the index; `None`
+    /// without a usable one.
     fn by_index(
         &mut self,
         label: &VertexLabel,

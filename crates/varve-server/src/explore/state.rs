@@ -3,18 +3,18 @@
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period};
 use varve_view::{Flow, GraphView, Meter, ViewError};
 
-/// A state, when it holds, and who said so.
+/// A state, the period in which it holds, and the commit that recorded it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub(super) element: Element,
-    /// The part of valid time around the instant asked for in which its version decides.
+    /// The part of valid time around the requested instant in which its version decides.
     pub(super) period: Period,
     /// The commit that recorded it.
     pub(super) version: CommitVersion,
 }
 
-/// The state of an element at `valid`, as a view knows it that shows every valid time; `None` if it
-/// does not exist then. Costs a row for each version that is newer than the one that decides.
+/// The state of an element at `valid`, read from a view of all valid times; `None` if it does not
+/// exist then. Reads a row for each version that is newer than the deciding one.
 pub(super) fn state(
     view: &dyn GraphView,
     id: &ElementId,

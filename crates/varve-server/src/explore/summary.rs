@@ -12,10 +12,10 @@ use crate::JsonWriter;
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
 
-/// Elements of a label whose properties and times are looked at.
+/// Elements of a label whose properties and times are sampled.
 const SAMPLED: usize = 1_000;
 
-/// What was seen of one label.
+/// The counts of one label.
 #[derive(Default)]
 struct Counted {
     count: usize,
@@ -32,7 +32,7 @@ struct Span {
     last: CommitVersion,
     earliest: Instant,
     latest: Instant,
-    /// Whether all elements were looked at.
+    /// Whether all elements were read.
     is_whole: bool,
 }
 
@@ -57,7 +57,6 @@ impl Span {
     }
 }
 
-/// Answers with the summary.
 pub(super) fn summary(context: &RequestContext) -> HandlerResult {
     let request = ReadRequest::of(context)?;
     let schema = request.schema();
@@ -101,7 +100,7 @@ pub(super) fn summary(context: &RequestContext) -> HandlerResult {
     Ok(answer.finish(!span.is_whole))
 }
 
-/// Counts what a scan shows, and looks at the first elements.
+/// Counts the elements of a scan, and samples the first ones.
 fn count(
     request: &ReadRequest<'_>,
     elements: Elements<'_>,
@@ -160,7 +159,7 @@ fn count(
     Ok(counted)
 }
 
-/// Writes what was counted as further members, and ends the object.
+/// Writes the counts as further members, and ends the object.
 fn write_counted(
     json: &mut JsonWriter,
     request: &ReadRequest<'_>,
@@ -196,7 +195,7 @@ fn write_span(json: &mut JsonWriter, span: &Span) {
         json.end_object();
     }
     json.end_object().key("valid").begin_object();
-    // Where nothing was seen both bounds are ends of time, which are null.
+    // Without elements both bounds are ends of time, which are rendered as null.
     write_instant(json, "earliest", span.earliest);
     write_instant(json, "latest", span.latest);
     json.end_object();

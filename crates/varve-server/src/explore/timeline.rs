@@ -34,7 +34,7 @@ struct Turn {
     changes: u64,
 }
 
-/// What a commit recorded.
+/// The numbers of changes that a commit recorded.
 #[derive(Debug, Default, Clone, Copy)]
 struct Recorded {
     puts: u64,
@@ -92,7 +92,7 @@ impl Seen {
     }
 }
 
-/// Answers with the instants at which something happens.
+/// Answers with the instants at which elements begin, end or change.
 pub(super) fn timeline(context: &RequestContext) -> HandlerResult {
     let body: Body = context.json_object()?;
     let request = ReadRequest::of(context)?;

@@ -1,4 +1,4 @@
-//! The versions of one element, and which of them decides where along valid time.
+//! The versions of one element, and the parts of valid time in which each decides.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use varve_view::{Flow, GraphView, Meter, PastVersion, ViewError};
 /// The versions of an element, newest first.
 pub(super) struct Versions {
     pub(super) all: Vec<PastVersion>,
-    /// Whether there are older ones that were not looked at.
+    /// Whether there are older versions that were not read.
     pub(super) truncated: bool,
 }
 
@@ -16,12 +16,12 @@ pub(super) struct Versions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) period: Period,
-    /// Its place among the versions.
+    /// Its index among the versions.
     pub(super) version: usize,
 }
 
 impl Versions {
-    /// The newest versions, up to `most`, as a view knows them that shows every valid time.
+    /// The newest versions, up to `most`, read from a view of all valid times.
     pub(super) fn of(
         view: &dyn GraphView,
         id: &ElementId,
@@ -42,7 +42,8 @@ impl Versions {
         Ok(Self { all, truncated })
     }
 
-    /// Which version decides where, ascending, without overlap. Where none does, nothing was said.
+    /// The parts of valid time in which each version decides, ascending, without overlap. No
+    /// version covers the gaps between them.
     pub(super) fn pieces(&self) -> Vec<Piece> {
         let periods = self.all.iter().enumerate();
         let mut bounds: Vec<(Instant, bool, usize)> = periods
@@ -53,7 +54,7 @@ impl Versions {
             .collect();
         bounds.sort_unstable();
         let mut pieces: Vec<Piece> = Vec::new();
-        // The newest of those that cover the place decides: it comes first.
+        // The newest version that covers an instant decides: it has the lowest index.
         let mut open: BTreeSet<usize> = BTreeSet::new();
         for (at, (instant, begins, version)) in bounds.iter().enumerate() {
             match begins {
@@ -78,7 +79,7 @@ impl Versions {
         pieces
     }
 
-    /// Whether a version overrules an older one in a time that had passed when it was recorded.
+    /// Whether a version overrides an older one in a period that had passed when it was recorded.
     pub(super) fn is_correction(&self, at: usize) -> bool {
         let own = &self.all[at];
         let passed = Period {
@@ -182,7 +183,7 @@ mod tests {
             version(20, 5, i64::MAX, true),
         ]);
         let corrections: Vec<bool> = (0..4).map(|at| versions.is_correction(at)).collect();
-        // A change from now on is none, nor a plan, nor what is said late for the first time.
+        // No corrections: a change from now on, a plan, and a late first record.
         assert_eq!(corrections, [false, true, false, false]);
     }
 }

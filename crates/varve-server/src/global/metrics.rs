@@ -1,4 +1,4 @@
-//! `/metrics` and what lies below it, in the JSON forms that HugeGraph's clients read.
+//! `/metrics` and the resources below it, in the JSON forms that HugeGraph's clients read.
 
 use std::sync::atomic::Ordering;
 
@@ -80,7 +80,7 @@ pub(super) fn system(context: &RequestContext) -> HandlerResult {
     section(context, |state, json| system::write(state.started(), json))
 }
 
-/// `/metrics/backend`: what the storage engine says of each graph.
+/// `/metrics/backend`: the storage engine's figures for each graph.
 pub(super) fn backend(context: &RequestContext) -> HandlerResult {
     section(context, |state, json| {
         json.begin_object();
@@ -144,7 +144,7 @@ pub(super) fn called(state: &AppState) -> impl Iterator<Item = (String, RouteTot
         })
 }
 
-/// All values as of now.
+/// All gauges with their current values.
 pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
     let mut list = Vec::with_capacity(32);
     let mut gauge = |name, help, value: usize| {
@@ -211,7 +211,7 @@ pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
     list
 }
 
-/// Name, help and value of everything that only grows.
+/// Name, help and value of each counter.
 pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str, u64)> {
     let metrics = state.metrics();
     let (reads, writes) = (state.admission().reads(), state.admission().writes());

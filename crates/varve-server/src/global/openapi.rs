@@ -1,5 +1,5 @@
-//! `/openapi.json`: the description that lies in the repository. Tests here compare it with the
-//! route table; those over HTTP hold each of their exchanges against its schemas.
+//! `/openapi.json`: the API's description from the repository. Tests here compare it with the route
+//! table; tests over HTTP check each of their exchanges against its schemas.
 
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
@@ -8,7 +8,6 @@ use crate::respond::{ContentType, Response};
 /// `docs/openapi.json`, built into the binary.
 const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
 
-/// Serves the document.
 pub(super) fn get(_: &RequestContext) -> HandlerResult {
     Ok(Response::ok(DOCUMENT).content_type(ContentType::JsonBare))
 }
@@ -23,8 +22,7 @@ mod tests {
     use crate::route::{Parameter, Route, Verb};
     use crate::router::Router;
 
-    /// Set to write what is missing into the file, in place of failing: texts that are there are
-    /// kept.
+    /// Set to write missing entries into the file, in place of failing. Existing texts stay.
     const UPDATE: &str = "VARVE_UPDATE_OPENAPI";
 
     fn schema_of(kind: &str) -> &'static str {

@@ -24,7 +24,7 @@ fn info(out: &mut String) {
     line!(out, "hugegraph_info{{version=\"{API_VERSION}\",}} 1.0");
 }
 
-/// Everything there is.
+/// All metrics as text.
 pub(super) fn text(state: &AppState) -> String {
     let mut out = String::with_capacity(16 * 1024);
     info(&mut out);
@@ -91,7 +91,7 @@ fn troubles(state: &AppState, out: &mut String) {
     }
 }
 
-/// What all programs tell of their process, under the names that all use.
+/// The metrics of the process, under Prometheus's common names.
 fn process(out: &mut String) {
     for figure in system::process() {
         let kind = kind_of(figure.name);
@@ -225,7 +225,7 @@ fn histogram(labels: &str, totals: &RouteTotals, out: &mut String) {
     line!(out, "varve_request_seconds_count{{{labels}}} {count}");
 }
 
-/// The statistics in the form of the original: one metric for each resource.
+/// The statistics in HugeGraph's form: one metric for each resource.
 pub(super) fn statistics(state: &AppState) -> String {
     let mut out = String::with_capacity(4 * 1024);
     info(&mut out);

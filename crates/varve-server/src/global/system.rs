@@ -1,4 +1,4 @@
-//! What the operating system says of this process and machine, from `/proc`.
+//! Figures of this process and machine, from `/proc`.
 
 use std::fs;
 use std::time::Instant;
@@ -25,8 +25,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// What the system says of this process, under the names that all programs use in Prometheus. Empty
-/// where there is no `/proc`.
+/// The figures of this process, under Prometheus's common names. Empty without `/proc`.
 pub(super) fn process() -> Vec<Gauge> {
     let stat = read("/proc/self/stat");
     // The name of the program, in brackets, may hold anything.
@@ -74,7 +73,7 @@ pub(super) fn process() -> Vec<Gauge> {
     ]
 }
 
-/// Processor time of this process: not of `/proc`, which counts hundredths of a second.
+/// Processor time of this process: not from `/proc`, which counts hundredths of a second.
 fn processor_seconds() -> f64 {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
@@ -88,8 +87,8 @@ fn booted() -> f64 {
         .unwrap_or(0.0)
 }
 
-/// Writes the object of `/metrics/system`. Memory is in MB, as `mem_unit` says. What only a Java
-/// process has is 0.
+/// Writes the object of `/metrics/system`. Memory is in MB, as `mem_unit` says. Figures that only a
+/// Java process has are 0.
 pub(super) fn write(started: Instant, json: &mut JsonWriter) {
     let (status, memory) = (read("/proc/self/status"), read("/proc/meminfo"));
     let megabytes = |text: &str, name: &str| (field(text, name) / 1024) as i64;

@@ -18,11 +18,11 @@ use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::Growing;
 
-/// Bytes of a first buffer.
+/// The first capacity of the buffer, in bytes.
 const FIRST_BYTES: usize = 1_024;
 /// A text of more bytes is charged before it is written.
 const LONG_TEXT_BYTES: usize = 16 * 1024;
-/// Results that are written between two looks at the clock.
+/// Results that are written between two checks of the deadline.
 const DEADLINE_EVERY: usize = 256;
 
 /// The answer with these results of a graph.
@@ -144,7 +144,7 @@ fn map(growing: &mut Growing<'_>, schema: &Schema, map: &ValueMap) -> Result<(),
     Ok(())
 }
 
-/// Writes a value that holds no others; nothing of one that does.
+/// Writes a value without members; writes nothing for other values.
 fn scalar(growing: &mut Growing<'_>, value: &Value) -> Result<(), ApiError> {
     let json = &mut growing.json;
     match value {
@@ -248,7 +248,7 @@ fn milliseconds(json: &mut JsonWriter, nanoseconds: u64) {
     let _ = output::value(json, &varve_model::Value::Double(milliseconds));
 }
 
-/// What steps did, as TinkerPop shows it: see [`super::wire::metrics`].
+/// The metrics of steps in TinkerPop's form: see [`super::wire::metrics`].
 fn steps(json: &mut JsonWriter, steps: &[StepMetrics], within: &str) {
     json.begin_array();
     for (at, step) in steps.iter().enumerate() {
@@ -323,7 +323,7 @@ fn vertex(json: &mut JsonWriter, schema: &Schema, vertex: &Arc<VertexHandle>) {
     output::vertex(json, schema, &whole);
 }
 
-/// Dates as the other answers have them; what has an offset or microseconds in ISO 8601.
+/// A date in the form of the other answers; with an offset or microseconds, in ISO 8601.
 fn instant_text(instant: DateTime) -> String {
     match instant.offset == 0 && instant.micros % 1_000 == 0 {
         true => date_text(instant.millis()),

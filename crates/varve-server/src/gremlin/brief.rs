@@ -1,9 +1,9 @@
-//! Short traversals, answered in place: to hand one over to the pool and back costs more than to
-//! read some ten vertices.
+//! Short traversals, answered in place: handing one to the pool and back costs more than reading
+//! some ten vertices.
 //!
-//! In place runs one traversal whose time follows the rows it reads, up to [`ROWS`] of them. All
-//! else, and what proves to be longer, begins anew on the pool: it has only read. So does what
-//! fails, so that a refusal is worded in one place.
+//! One traversal runs in place if its time follows the rows that it reads, up to [`ROWS`]. Other
+//! scripts, and traversals that exceed a limit, start again on the pool: they have only read. So do
+//! those that fail, so that errors are worded in one place.
 
 use std::time::{Duration, Instant};
 
@@ -21,12 +21,12 @@ use crate::route::Handler;
 
 /// Bytes of the longest text that is parsed in place.
 const TEXT_BYTES: usize = 1_024;
-/// Rows that a traversal may read in place, and results that it may give. Under a millisecond where
-/// every row is an element that is fetched.
+/// Rows that a traversal may read in place, and results that it may return. Takes less than a
+/// millisecond if every row is an element that is fetched.
 const ROWS: u64 = 256;
 /// Bytes that a traversal may hold in place.
 const BYTES: u64 = 1 << 20;
-/// How long a traversal may hold up a core, looked at after every 1,024 rows that it makes.
+/// How long a traversal may occupy a core, checked after every 1,024 rows that it makes.
 const TIME: Duration = Duration::from_millis(1);
 
 /// `GET /gremlin`.
@@ -45,8 +45,8 @@ pub(super) const POST: Handler = Handler::Brief {
     full: super::post,
 };
 
-/// Whether a text contains the start of a writing step's name. Parsing it here would be in vain
-/// then, and is a tenth of a small write; a text that only reads after all goes to the pool.
+/// Whether a text contains the start of a writing step's name. Parsing such a text here would be in
+/// vain, and is a tenth of a small write; a text that only reads after all goes to the pool.
 fn seems_to_write(script: &str) -> bool {
     [".add", ".merge", ".drop(", ".property("]
         .iter()
@@ -61,7 +61,7 @@ fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerRe
         return None;
     }
     let traversal = parse_traversal(&request.script).ok()?;
-    // A list of results is given one by one, as the results themselves are.
+    // A list of results is answered like the results themselves.
     if !matches!(traversal.terminal, None | Some(Terminal::ToList)) {
         return None;
     }

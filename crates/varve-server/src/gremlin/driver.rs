@@ -1,11 +1,12 @@
-//! What a driver reads, as far as its header `User-Agent` says.
+//! The abilities of a driver, from its header `User-Agent`.
 
 use http::{HeaderMap, header};
 
 /// The first version of TinkerPop whose drivers all read dates with an offset.
 const OFFSETS_SINCE: (u32, u32) = (3, 8);
 
-/// Whether the driver reads dates as milliseconds alone. One that says no version is a new one.
+/// Whether the driver can read dates only as milliseconds. A driver without a version counts as
+/// new.
 pub(super) fn reads_no_offsets(headers: &HeaderMap) -> bool {
     let agent = headers.get(header::USER_AGENT);
     let agent = agent.and_then(|agent| agent.to_str().ok());

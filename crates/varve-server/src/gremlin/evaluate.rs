@@ -1,4 +1,4 @@
-//! Runs what a client asks for, whichever way it came, and says why there are no results.
+//! Runs a client's script or bytecode, over HTTP or a WebSocket, and classifies failures.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,27 +19,26 @@ use crate::errors::ApiError;
 use crate::query_memory;
 use crate::request::RequestContext;
 
-/// What a client asks to run.
+/// The program that a client sends.
 #[derive(Debug)]
 pub(super) enum Program {
-    /// A text.
+    /// The text of a script.
     Script(String),
-    /// A traversal.
+    /// A traversal as bytecode.
     Bytecode(Bytecode),
 }
 
-/// What ran.
+/// The outcome of a program that ran.
 pub(super) struct Ran {
     /// The graph that was read, if one was.
     pub(super) graph: Option<Arc<ServedGraph>>,
-    /// The results.
     pub(super) results: Results,
-    /// What counts the bytes that the results hold. They are part of what all queries hold together
-    /// for as long as it lives.
+    /// Counts the bytes that the results hold. They are charged to the memory of all queries until
+    /// it is dropped.
     pub(super) meter: Meter,
-    /// What the traversals said of how they are to be run and answered.
+    /// The options of the traversals' sources.
     pub(super) options: Options,
-    /// Whether something was changed and is stored.
+    /// Whether a change is stored.
     pub(super) is_stored: bool,
 }
 
@@ -54,9 +53,9 @@ pub(super) enum Failure {
     Refused(ApiError),
 }
 
-/// Runs a program on the graphs that these aliases and the names of the server's graphs mean,
-/// within this time, if one is given, and that of the request. The variables are as the program
-/// leaves them afterwards. What it changes is committed, or kept in the session that it belongs to.
+/// Runs a program. Its graphs are named by the aliases, or by the names of the server's graphs. It
+/// must end within `limit`, if given, and within the request's time. Afterwards `environment` has
+/// the program's variables. Its changes are committed, or kept in `session` if it belongs to one.
 pub(super) fn evaluate(
     context: &RequestContext,
     program: Program,
@@ -84,7 +83,7 @@ pub(super) fn evaluate(
     };
     if let Some(kept) = session {
         let mut host = host()?;
-        // What one request of a session reads, the next may write: they are one transaction.
+        // The requests of a session are one transaction: one may read what the next writes.
         host.may_write = true;
         host.is_in_session = true;
         host.work = kept.take();
@@ -125,7 +124,7 @@ pub(super) fn evaluate(
     })
 }
 
-/// Why there is no answer although everything is done: it must not be done again.
+/// The error for a script that is done but not answered: it must not be sent again.
 pub(super) fn stored(error: ApiError) -> ApiError {
     ApiError::outcome_unknown_as(format!(
         "The script is done and what it changed is stored, but its results cannot be answered: {}",
@@ -151,7 +150,7 @@ fn run(
 }
 
 impl GraphHost<'_> {
-    /// Why a script ended: what the server refused, or what went wrong.
+    /// Why a script failed: the server's refusal, or the script's own error.
     fn failure(&mut self, error: QueryError) -> Failure {
         match self.refused.take() {
             Some(refused) => Failure::Refused(refused),
@@ -159,7 +158,7 @@ impl GraphHost<'_> {
         }
     }
 
-    /// Whether a part of what the script has changed is stored.
+    /// Whether a part of the script's changes is stored.
     fn has_committed(&self) -> bool {
         self.work.as_ref().is_some_and(|work| work.has_committed)
     }
@@ -204,7 +203,7 @@ impl Failure {
         }
     }
 
-    /// What the server, not the client, is to blame for.
+    /// The error, if the server caused it.
     pub(super) fn server_error(&self) -> Option<&ApiError> {
         match self {
             Self::Refused(error) => Some(error),
@@ -212,7 +211,7 @@ impl Failure {
         }
     }
 
-    /// As clients of HugeGraph see it.
+    /// The error in HugeGraph's form.
     pub(super) fn into_api(self, context: &RequestContext) -> ApiError {
         match self {
             Self::Unreadable(error) => unreadable(&error),
@@ -222,7 +221,7 @@ impl Failure {
     }
 }
 
-/// A text that is no Gremlin, with the exception that clients of HugeGraph know.
+/// The error for a text that is no Gremlin, with the exception that HugeGraph's clients know.
 fn unreadable(error: &ParseError) -> ApiError {
     let message = error.message.clone();
     match error.code {
@@ -231,7 +230,7 @@ fn unreadable(error: &ParseError) -> ApiError {
     }
 }
 
-/// Why a script gave no answer, as the client sees it.
+/// The error of a script that failed, in HugeGraph's form.
 fn refused(context: &RequestContext, error: QueryError) -> ApiError {
     match error {
         QueryError::View(error) => query_memory::ended(context, error),

@@ -25,18 +25,18 @@ use crate::rights;
 use crate::route::Action;
 use crate::state::AppState;
 
-/// What comes before the name of a graph in the name of its traversal source.
+/// The prefix of a graph's name in the name of its traversal source.
 pub(super) const SOURCE_PREFIX: &str = "__g_";
-/// The graph space of every graph, which clients of 1.7 put before its name.
+/// The graph space of every graph; clients of HugeGraph 1.7 put it before the graph's name.
 pub(super) const SPACE_PREFIX: &str = "DEFAULT-";
-/// The graph that `g` means where there are several and no alias says.
+/// The graph that `g` means if there are several graphs and no alias names one.
 const DEFAULT_GRAPH: &str = "hugegraph";
 
-/// What the source of a traversal says of how it is to be run and answered, as
-/// `g.with('batchSize', 10)` does.
+/// The options of a traversal's source for running and answering it, as in
+/// `g.with('batchSize', 10)`.
 #[derive(Debug, Default)]
 pub(super) struct Options {
-    /// Milliseconds that it may take.
+    /// The time limit, in milliseconds.
     pub(super) timeout_ms: Option<u64>,
     /// Results of one part of the answer.
     pub(super) batch: Option<u64>,
@@ -45,7 +45,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Takes an option that has one of these names.
+    /// Sets the option with this name; ignores other names.
     pub(super) fn take(&mut self, name: &str, value: &Value) {
         let number = || {
             value
@@ -53,7 +53,7 @@ impl Options {
                 .and_then(|number| u64::try_from(number).ok())
         };
         match name {
-            // 0 is no limit of its own.
+            // 0 sets no limit.
             "evaluationTimeout" | "scriptEvaluationTimeout" => {
                 self.timeout_ms = number().filter(|number| *number > 0);
             }
@@ -73,18 +73,18 @@ pub(super) struct GraphHost<'c> {
     aliases: HashMap<String, String>,
     pub(super) scope: TemporalScope,
     pub(super) meter: Meter,
-    /// What the traversals said of themselves.
+    /// The options of the traversals' sources.
     pub(super) options: Options,
     /// The graph of the last traversal.
     pub(super) graph: Option<Arc<ServedGraph>>,
-    /// What it reads and changes of it.
+    /// The script's work on that graph.
     pub(super) work: Option<Work>,
     /// Whether the script may change something.
     pub(super) may_write: bool,
     /// Whether the script is a request of a session: its changes belong to the session's
     /// transaction.
     pub(super) is_in_session: bool,
-    /// Why a traversal was refused, in the words of the server.
+    /// The server's error, if it refused a traversal.
     pub(super) refused: Option<ApiError>,
 }
 
@@ -146,7 +146,7 @@ impl<'c> GraphHost<'c> {
         if let Some(limit) = self.options.timeout_ms {
             self.meter.end_by(self.began + Duration::from_millis(limit));
         }
-        // Results are shown with the names of one schema.
+        // Results are rendered with the names of one schema.
         match &self.work {
             Some(work) if !Arc::ptr_eq(&work.graph, &served.graph) => {
                 return Err(ApiError::not_supported("A script works on one graph"));
@@ -179,7 +179,7 @@ impl<'c> GraphHost<'c> {
         Arc::new(move || still_allowed().map_err(denied))
     }
 
-    /// Whether the graph of the script is still there and may be changed.
+    /// Checks that the graph of the script still exists and may be changed.
     fn check_graph(&mut self) -> Result<(), ApiError> {
         let Some(work) = &mut self.work else {
             return Ok(());
@@ -196,7 +196,7 @@ impl<'c> GraphHost<'c> {
         )))
     }
 
-    /// Commits what the script has changed.
+    /// Commits the script's changes.
     ///
     /// # Errors
     /// As [`Work::commit`].
@@ -209,10 +209,10 @@ impl<'c> GraphHost<'c> {
             checked.map_err(|error| self.refuse(error))?;
         }
         if let Some(work) = &mut self.work {
-            // What is committed is the graph's from now on.
+            // The memory of committed changes belongs to the graph, not to the query.
             let committed = self.meter.apart(|| work.commit());
             committed.map_err(ViewError::from)?;
-            // Results are shown with the names that there are now.
+            // Results are rendered with the current names.
             let graph = Arc::clone(&work.graph);
             let schema = graph.schema();
             self.graph = Some(Arc::new(ServedGraph { graph, schema }));
@@ -222,14 +222,14 @@ impl<'c> GraphHost<'c> {
 }
 
 impl GraphHost<'_> {
-    /// Ends the script: no script catches what the server refuses.
+    /// Ends the script: no script can catch a refusal by the server.
     fn refuse(&mut self, error: ApiError) -> QueryError {
         let reported = ViewError::Store(error.message().to_owned().into());
         self.refused = Some(error);
         QueryError::View(reported)
     }
 
-    /// Does what a script asks of the schema.
+    /// Carries out a script's request on the schema.
     fn apply(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, ApiError> {
         let name = graph_named(self.context.state(), &self.aliases, graph)?;
         let action = match scripting::changes(request.action) {
@@ -255,7 +255,7 @@ impl GraphHost<'_> {
     }
 }
 
-/// An alias that stands for nothing: its name and what it should stand for.
+/// An alias that names no graph: the alias, and the name that it should stand for.
 pub(super) fn unknown_alias<'a>(
     state: &AppState,
     aliases: &'a HashMap<String, String>,
@@ -274,7 +274,7 @@ fn global(state: &AppState, name: &str) -> Option<String> {
     found.or_else(|| source(state, name)).map(str::to_owned)
 }
 
-/// The graph that the configuration gives a name, if the graph is there.
+/// The graph of a traversal source in the configuration, if the graph exists.
 fn source<'s>(state: &'s AppState, name: &str) -> Option<&'s str> {
     let mut sources = state.config().gremlin_sources();
     let (_, graph) = sources.find(|(source, _)| *source == name)?;
@@ -291,7 +291,8 @@ pub(super) fn graph_named(
     meant(state, wanted).ok_or_else(|| missing(wanted))
 }
 
-/// The graph of a global name; `g` and `graph` else mean the default graph, or the only one.
+/// The graph of a global name. If no graph has the name, `g` and `graph` mean the default graph, or
+/// the only one.
 fn meant(state: &AppState, name: &str) -> Option<String> {
     if let Some(graph) = global(state, name) {
         return Some(graph);

@@ -20,7 +20,7 @@ use crate::respond::{ContentType, Response};
 use crate::route::Verb;
 use crate::state::Door;
 
-/// How an answer is to be written.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wanted {
     format: Format,
@@ -41,8 +41,8 @@ const JSON: Wanted = Wanted {
     content_type: ContentType::JsonBare,
 };
 
-/// What a client wants in the place of HugeGraph's flat JSON: the first of TinkerPop's types that
-/// it accepts. At TinkerPop's own listener there is nothing else.
+/// The form that a client wants in place of HugeGraph's flat JSON: the first of TinkerPop's types
+/// that it accepts. The listener for TinkerPop's drivers has no other form.
 pub(super) fn wanted(context: &RequestContext) -> Option<Wanted> {
     let accepted = context.headers().get(header::ACCEPT);
     let accepted = accepted.and_then(|accepted| accepted.to_str().ok());
@@ -96,7 +96,7 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
     }
     let asked = asked(&job);
     let mut form = job.form;
-    // One message has it all, up to the size of an answer.
+    // One message has all results, up to the largest answer.
     form.is_whole = true;
     form.batch = usize::MAX;
     form.part_bytes = state.config().max_answer_bytes;
@@ -172,7 +172,7 @@ fn of_query(context: &RequestContext) -> Result<Request, Refusal> {
     let (mut arguments, mut bindings, mut aliases) = (Vec::new(), Vec::new(), Vec::new());
     for (name, value) in query.iter() {
         if let Some(name) = name.strip_prefix("bindings.") {
-            // What is no JSON is a text.
+            // A value that is no JSON is a text.
             let value = graphson::read(value.as_bytes()).unwrap_or_else(|_| text(value));
             bindings.push((text(name), value));
         } else if let Some(name) = name.strip_prefix("aliases.") {

@@ -1,5 +1,5 @@
-//! `…/jobs/gremlin`: scripts as tasks. The task has the script's first line as its name, and what
-//! the script comes to as its result, in JSON.
+//! `…/jobs/gremlin`: scripts as tasks. The task's name is the script's first line, and its result
+//! is the script's, in JSON.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,10 +34,10 @@ use crate::respond::{Growing, Response};
 
 /// Steps that the script of a job may take.
 const JOB_STEPS_MAX: u64 = 1_000_000_000;
-/// The language that clients mean where they name none.
+/// The language if a client names none.
 const LANGUAGE: &str = "gremlin-groovy";
 
-/// What a client sends.
+/// The body of a request.
 #[derive(Debug, Default, Deserialize)]
 struct Body {
     gremlin: Option<String>,
@@ -46,7 +46,7 @@ struct Body {
     aliases: Option<Map<String, Json>>,
 }
 
-/// What a task keeps, with the members of the original's.
+/// The input that a task stores, with HugeGraph's members.
 #[derive(Debug, Serialize, Deserialize)]
 struct Input {
     gremlin: String,
@@ -85,7 +85,7 @@ pub(super) fn submit(context: &RequestContext) -> HandlerResult {
     Ok(Response::created(json.finish()))
 }
 
-/// The first line of a script, as much of it as a name of a task has.
+/// The first line of a script, cut to the longest name of a task.
 fn first_line(script: &str) -> &str {
     let line = script.lines().next().unwrap_or_default();
     let mut end = line.len().min(TASK_NAME_BYTES_MAX);
@@ -98,7 +98,7 @@ fn first_line(script: &str) -> &str {
 /// Runs the scripts of all graphs' jobs.
 #[derive(Debug)]
 pub(crate) struct GremlinJobs {
-    /// Bytes that one may hold, and what all jobs hold.
+    /// The bytes that one job may hold, and the budget of all jobs.
     bytes_max: u64,
     memory: Arc<HeldBytes>,
     transactions: TransactionLimits,
@@ -114,7 +114,7 @@ impl GremlinJobs {
         }
     }
 
-    /// Runs the script of a task and gives its result as JSON. `check` refuses each commit and
+    /// Runs the script of a task and returns its result as JSON. `check` refuses each commit and
     /// change of the schema once the task's owner may not run it any more.
     pub(crate) fn run(
         &self,
@@ -153,8 +153,8 @@ impl GremlinJobs {
             let mut environment = Environment::from(bindings.clone());
             let outcome = execute_in(&script, &mut environment, &mut host);
             let outcome = outcome.map_err(|error| (error, host.work.has_committed))?;
-            // Before it is stored, since nothing may fail after that; one that was cancelled at its
-            // end changes nothing.
+            // Rendered before the commit, since nothing may fail after it. A script that was
+            // cancelled at its end changes nothing.
             let json = host.json(&outcome).map_err(|error| {
                 QueryError::View(ViewError::store(GraphError::invalid(
                     error.message().to_owned(),
@@ -178,10 +178,10 @@ impl GremlinJobs {
     }
 }
 
-/// What a script of a job works on: the one graph of its task.
+/// The host of a job's script, which works on the one graph of its task.
 struct JobHost<'j> {
     graph: &'j Arc<Graph>,
-    /// Who submitted the job.
+    /// The user that submitted the job.
     owner: Option<&'j str>,
     progress: &'j TaskProgress,
     meter: Meter,
@@ -189,7 +189,7 @@ struct JobHost<'j> {
 }
 
 impl JobHost<'_> {
-    /// The name of the graph that a name in the script means, without what clients put before it.
+    /// The name of the graph that a name in the script means, without the prefixes of clients.
     fn is_own<'n>(&self, name: &'n str) -> Option<&'n str> {
         let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
         let plain = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
@@ -197,7 +197,7 @@ impl JobHost<'_> {
         own.then_some(plain)
     }
 
-    /// Commits what the script has changed: it is the graph's from now on.
+    /// Commits the script's changes; their memory then belongs to the graph.
     fn commit(&mut self) -> Result<(), QueryError> {
         if self.work.is_changed() {
             self.check_owner()?;
@@ -212,7 +212,7 @@ impl JobHost<'_> {
         Ok(checked.map_err(ViewError::from)?)
     }
 
-    /// What the script came to, as JSON: a list of the results of a traversal, else the value.
+    /// The result of the script as JSON: a list of the results of a traversal, else the value.
     fn json(&self, outcome: &Outcome) -> Result<String, ApiError> {
         let schema = self.graph.schema();
         let mut growing = Growing::of_task(self.progress, TASK_RESULT_BYTES_MAX);
@@ -311,7 +311,7 @@ fn exception(class: &str, message: &str) -> GraphError {
     GraphError::invalid(format!("javax.script.ScriptException: {class}: {message}"))
 }
 
-/// Why a script gave no result, as its task says it.
+/// The error of a script, as its task reports it.
 fn failed(error: QueryError) -> GraphError {
     match error {
         QueryError::View(ViewError::Store(error)) => match error.downcast::<GraphError>() {

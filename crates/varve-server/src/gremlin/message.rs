@@ -1,4 +1,4 @@
-//! One message of a driver: what it asks for.
+//! Parses the messages of drivers.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,29 +17,28 @@ use super::parts::{BATCH, Form, PART_BYTES};
 use super::status::Refusal;
 use super::wire;
 
-/// What a message asks for.
+/// The request in a message.
 #[derive(Debug)]
 pub(super) enum Ask {
-    /// To run something.
+    /// Runs a program.
     Run(Box<Job>),
-    /// To end a session.
+    /// Ends a session.
     Close(CompactString),
-    /// To be known; an error says why nobody can be known by it.
+    /// Authenticates the client; an error if the message has no usable credentials.
     Authenticate(Result<Proof, Refusal>),
 }
 
-/// What a message asks to run, and how.
+/// A program to run, and its options.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) program: Program,
-    /// Whether it begins or ends a transaction: it has no results.
+    /// Whether it begins or ends a transaction, and so has no results.
     pub(super) is_command: bool,
-    /// The session that it runs in.
     pub(super) session: Option<CompactString>,
     pub(super) bindings: HashMap<CompactString, Value>,
     pub(super) aliases: HashMap<String, String>,
     pub(super) form: Form,
-    /// What it may take, where the client says so.
+    /// The client's time limit, if it sets one.
     pub(super) limit: Option<Duration>,
 }
 
@@ -52,7 +51,7 @@ enum Operation {
     Authenticate,
 }
 
-/// What a request asks for.
+/// Parses a request.
 pub(super) fn ask(mut request: Request, format: Format) -> Result<Ask, Refusal> {
     match operation(&request)? {
         Operation::Authenticate => Ok(Ask::Authenticate(proof(&mut request))),
@@ -182,7 +181,7 @@ fn missing(op: &str, argument: &str) -> Refusal {
     ))
 }
 
-/// Removes and gives an argument; null if it is absent.
+/// Removes and returns an argument; null if it is absent.
 fn take(request: &mut Request, name: &str) -> WireValue {
     let arguments = &mut request.arguments;
     let place = arguments.iter().position(|(key, _)| key == name);

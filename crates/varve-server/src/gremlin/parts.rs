@@ -1,5 +1,5 @@
-//! An answer in parts: as many results each as the client wants, written while the client takes
-//! them.
+//! An answer in parts: each has as many results as the client wants, and is rendered while the
+//! client takes the earlier ones.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::answers::{AnswerBudget, Share};
 use crate::errors::ApiError;
 use crate::state::AppState;
 
-/// Results of one part, if the client does not say.
+/// Results of one part, unless the client names a number.
 pub(super) const BATCH: usize = 64;
 /// A part ends once it has so many bytes, whatever its number of results: drivers refuse frames
 /// above some megabytes.
 pub(super) const PART_BYTES: usize = 1024 * 1024;
-/// Parts that are written at one time end with the one that reaches this many bytes.
+/// Parts that are rendered at one time end with the one that reaches this many bytes.
 const TURN_BYTES: usize = 1024 * 1024;
-/// What is written at one time up to this size is not counted, as over HTTP.
+/// Results that are rendered at one time are not counted up to this size, as over HTTP.
 const SMALL_ANSWER_BYTES: usize = 16 * 1024;
 /// Bytes of a part that are charged at once while it is written.
 const CHARGE_STEP: usize = 64 * 1024;
@@ -34,9 +34,7 @@ const CHARGE_STEP: usize = 64 * 1024;
 /// How results are rendered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
-    /// The request's id.
     pub(super) id: u128,
-    /// The format of the messages.
     pub(super) format: Format,
     /// Results of one part.
     pub(super) batch: usize,
@@ -44,11 +42,11 @@ pub(super) struct Form {
     pub(super) part_bytes: usize,
     /// Whether all results must be in one part.
     pub(super) is_whole: bool,
-    /// Whether each result goes with its bulk.
+    /// Whether each result is sent with its bulk.
     pub(super) traversers: bool,
     /// Whether elements come without properties.
     pub(super) references: bool,
-    /// Whether dates come as milliseconds alone.
+    /// Whether dates are sent only as milliseconds.
     pub(super) plain_dates: bool,
 }
 
@@ -57,7 +55,7 @@ pub(super) struct Answer {
     form: Form,
     graph: Option<Arc<ServedGraph>>,
     results: std::vec::IntoIter<(Value, u64)>,
-    /// The result at hand and how often it is still to be written.
+    /// The current result, and how often it is still to be written.
     current: Option<(Value, u64)>,
     began: bool,
     ended: bool,
@@ -66,7 +64,7 @@ pub(super) struct Answer {
     bytes_max: usize,
     held: Share,
     held_bytes: usize,
-    /// What the results have of the memory of all queries.
+    /// The share of the results in the memory of all queries.
     _memory: Meter,
 }
 
@@ -80,7 +78,7 @@ pub(super) enum Unwritten {
 }
 
 impl Unwritten {
-    /// As the server refuses it.
+    /// The server's error.
     pub(super) fn into_api(self, state: &AppState) -> ApiError {
         match self {
             Self::NoRoom => state.too_many_answers(),
@@ -89,7 +87,7 @@ impl Unwritten {
     }
 }
 
-/// An answer, or one of its results, has more bytes than one may have.
+/// The error for an answer or a result that is larger than the limit.
 pub(super) fn too_large(limit: usize) -> ApiError {
     ApiError::limit_exceeded(format!(
         "The answer is larger than the limit of {limit} bytes (server.max_answer_bytes): ask for \
@@ -105,7 +103,7 @@ pub(super) struct Part {
 }
 
 impl Answer {
-    /// The answer to what ran.
+    /// The answer to a program that ran.
     pub(super) fn new(ran: Ran, mut form: Form, state: &AppState) -> Self {
         let budget = state.answers();
         if let Some(batch) = ran.options.batch.filter(|_| !form.is_whole) {
@@ -132,7 +130,7 @@ impl Answer {
         self.ended
     }
 
-    /// The next parts: all that are left, or some [`TURN_BYTES`].
+    /// The next parts: all that are left, or about [`TURN_BYTES`].
     pub(super) fn write(&mut self) -> Result<Vec<Part>, Unwritten> {
         let none = wire::no_schema();
         let graph = self.graph.clone();
@@ -152,7 +150,7 @@ impl Answer {
         if bytes > SMALL_ANSWER_BYTES {
             self.charge(&mut parts)?;
         }
-        // What waits for its client is counted; what is written at once is gone at once.
+        // Results that wait for the client are counted; a complete answer is released at once.
         match self.ended || self.held.reach(self.held_bytes) {
             true => Ok(parts),
             false => Err(Unwritten::NoRoom),
@@ -201,7 +199,7 @@ impl Answer {
                 },
                 false => renderer.value(&value),
             });
-            // The message is put together of what is written: both are there then.
+            // The message is assembled from the rendered results: both are in memory then.
             if 2 * items.bytes() > charged {
                 charged = 2 * items.bytes() + CHARGE_STEP;
                 if !written.reach(charged) {
@@ -235,7 +233,7 @@ impl Answer {
         })
     }
 
-    /// The next result, with its bulk where results go with it, else once for each.
+    /// The next result: with its bulk if the form has bulks, else as often as the bulk says.
     fn next(&mut self) -> Option<(Value, u64)> {
         if !self.has_more() {
             return None;
@@ -250,7 +248,7 @@ impl Answer {
         Some((value, 1))
     }
 
-    /// Whether there is another result; makes it the one at hand.
+    /// Whether there is another result; makes it the current one.
     fn has_more(&mut self) -> bool {
         while self.current.is_none() {
             match self.results.next() {

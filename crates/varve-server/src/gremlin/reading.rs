@@ -39,7 +39,7 @@ pub(super) fn results(
     Ok(results)
 }
 
-/// Keeps the first `most` results, those that stand for several counted as many.
+/// Keeps the first `most` results; one with a bulk counts as many.
 fn cut(results: &mut Results, most: u64) {
     let mut left = most;
     results.retain_mut(|(_, bulk)| {

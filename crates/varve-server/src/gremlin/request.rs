@@ -1,4 +1,4 @@
-//! What a client sends to `/gremlin`: a script, values of its variables, names of its sources.
+//! The request of a client to `/gremlin`: a script, values of its variables, names of its sources.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::request::Query;
 pub(super) struct GremlinRequest {
     pub(super) script: String,
     pub(super) bindings: HashMap<CompactString, Value>,
-    /// What names of sources and graphs stand for.
+    /// The graphs for which the names of sources and graphs stand.
     pub(super) aliases: HashMap<String, String>,
 }
 
@@ -26,7 +26,7 @@ struct Body {
     bindings: Option<serde_json::Map<String, Json>>,
     #[serde(default)]
     aliases: Option<HashMap<String, String>>,
-    /// All are read alike.
+    /// Ignored: all languages are read alike.
     #[serde(default, rename = "language")]
     _language: Option<String>,
 }
@@ -57,7 +57,7 @@ impl GremlinRequest {
         let mut aliases = HashMap::new();
         for (name, value) in query.iter() {
             if let Some(name) = name.strip_prefix("bindings.") {
-                // What is no JSON is a text.
+                // A value that is no JSON is a text.
                 let value = serde_json::from_str(value)
                     .map_or_else(|_| Value::text(value), |value| value_of(&value));
                 bindings.insert(CompactString::new(name), value);

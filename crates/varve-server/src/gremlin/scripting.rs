@@ -1,4 +1,4 @@
-//! What scripts ask of a graph besides traversals: its schema.
+//! Requests of scripts on the schema of a graph.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use super::request::value_of;
 use crate::errors::ApiError;
 use crate::hugegraph::schema_of_scripts;
 
-/// How long a script that waits for an index does not look whether it may go on.
+/// How often a script that waits for an index checks whether it may go on.
 const WAIT_SLICE: Duration = Duration::from_millis(20);
 
-/// Whether this changes the schema.
+/// Whether the action changes the schema.
 pub(super) const fn changes(action: SchemaAction) -> bool {
     !matches!(action, SchemaAction::Get | SchemaAction::List)
 }
 
-/// Does what a script asks of the schema. A new index is waited for, as HugeGraph waits; `check`
-/// ends that. `owner`: whose the tasks are.
+/// Carries out a script's request on the schema. Waits for a new index, as HugeGraph does, until
+/// `check` fails. `owner`: the owner of the tasks.
 pub(super) fn apply(
     (graph, owner): (&Graph, Option<&str>),
     request: &SchemaRequest,

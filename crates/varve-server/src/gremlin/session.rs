@@ -1,4 +1,4 @@
-//! Sessions of a WebSocket: what lives on between its requests.
+//! Sessions of a WebSocket: the state that outlives their requests.
 //!
 //! A session belongs to one connection and ends with it. Its requests run one after the other, in
 //! the order in which they came.
@@ -25,25 +25,25 @@ use crate::state::AppState;
 /// Bytes that the variables of one session may hold, about.
 const VARIABLES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The sessions of a connection are looked through for old transactions so many times within the
-/// time that one may be open,
+/// How often the sessions of a connection are checked for old transactions within the time that a
+/// transaction may be open.
 const LOOKS: u32 = 10;
-/// and no more often than this.
+/// The shortest interval of these checks.
 const LOOK_MIN: Duration = Duration::from_millis(10);
 
-/// What a session keeps. The request in work has it alone.
+/// The state of a session. Only the request in work has access to it.
 #[derive(Default)]
 pub(super) struct Session {
     /// The variables that its scripts have set, and the bindings that they were sent.
     pub(super) environment: Environment,
-    /// What its requests have changed and not committed: they are one transaction.
+    /// The uncommitted changes of its requests, as one transaction.
     pub(super) work: Option<Work>,
-    /// What the variables take of what all sessions may hold.
+    /// The share of its variables in the memory of all sessions.
     share: Option<HeldShare>,
 }
 
 impl Session {
-    /// Whether the variables are within their limit. If not, they are as they were before.
+    /// Charges the variables to the budget. Restores `before` if they exceed a limit.
     pub(super) fn keep(&mut self, before: Environment) -> Result<(), QueryError> {
         let measured = weight::of_variables(&self.environment, VARIABLES_BYTES_MAX);
         let kept = match (measured, &mut self.share) {
@@ -68,7 +68,7 @@ impl Session {
 pub(super) struct Sessions {
     state: Arc<AppState>,
     open: RefCell<HashMap<CompactString, Open>>,
-    /// When old transactions are looked for next.
+    /// When old transactions are checked for next.
     next_look: Cell<Instant>,
 }
 
@@ -76,11 +76,11 @@ struct Open {
     session: Arc<Mutex<Session>>,
     /// When its last request ended.
     used: Cell<Instant>,
-    /// Its place among the sessions of the server.
+    /// Its slot among the sessions of the server.
     _place: SessionSlot,
 }
 
-/// One of the sessions that the server may have.
+/// A slot for a session of the server.
 struct SessionSlot(Arc<AppState>);
 
 impl SessionSlot {
@@ -100,7 +100,7 @@ impl Drop for SessionSlot {
 }
 
 impl Sessions {
-    /// None yet.
+    /// No sessions yet.
     pub(super) fn new(state: Arc<AppState>) -> Self {
         Self {
             state,
@@ -137,7 +137,7 @@ impl Sessions {
         Ok(session)
     }
 
-    /// A request of the session has ended.
+    /// Records that a request of the session has ended.
     pub(super) fn used(&self, name: &CompactString) {
         if let Some(open) = self.open.borrow().get(name) {
             open.used.set(Instant::now());
@@ -171,7 +171,7 @@ impl Sessions {
             let age_max = self.state.transactions.age_max;
             self.next_look.set(now + (age_max / LOOKS).max(LOOK_MIN));
             for open in self.open.borrow().values() {
-                // A request in work has its own time.
+                // A request in work has its own deadline.
                 if let Ok(mut session) = open.session.try_lock()
                     && let Some(work) = &mut session.work
                 {

@@ -1,8 +1,8 @@
 //! A WebSocket of a TinkerPop driver.
 //!
 //! One task reads messages and writes parts of answers. Each request in work is a task of its own,
-//! which gives its parts to a short channel: it writes the next ones when the client has taken
-//! these. When the connection ends, so do its requests.
+//! which sends the parts of its answer to a short channel: it renders the next parts once the
+//! client has taken these. When the connection ends, so do its requests.
 
 mod closing;
 mod entrance;
@@ -51,15 +51,15 @@ use crate::service::run_work;
 
 /// Requests of one connection in work at a time; further ones wait in the socket.
 const IN_WORK_MAX: usize = 64;
-/// A message is read within a budget of one value for so many bytes first,
+/// The first budget for reading a message allows one value for so many bytes of it.
 const BYTES_A_VALUE: usize = 128;
-/// and so many more.
+/// Values that the first budget allows in addition.
 const VALUES_AT_FIRST: usize = 256;
-/// How much larger the budget of the next try is.
+/// The factor between the budgets of two tries.
 const GROWTH: usize = 8;
-/// Parts of answers that wait until the one before is taken.
+/// Parts of answers that wait in the channel.
 const PARTS_WAITING: usize = 4;
-/// Bytes that are read at a time.
+/// The size of a read, in bytes.
 const READ_BYTES: usize = 8 * 1024;
 
 /// Serves a WebSocket to its end.
@@ -71,7 +71,7 @@ pub(super) fn serve(
     Box::pin(run(upgraded, context, connection))
 }
 
-/// What the requests of a connection share.
+/// The state that the requests of a connection share.
 struct Desk {
     /// The request that asked for the WebSocket.
     context: RequestContext,
@@ -79,21 +79,21 @@ struct Desk {
     connection: Arc<ConnectionState>,
     parts: mpsc::Sender<Outgoing>,
     sessions: Sessions,
-    /// Who has it reads a message. They are read in the order in which they came.
+    /// Held while a message is read, so that messages are read in the order of their arrival.
     reading: Mutex<()>,
-    /// Whether the driver reads dates as milliseconds alone.
+    /// Whether the driver can read dates only as milliseconds.
     plain_dates: bool,
-    /// Bytes of messages in work that have no share of the budget.
+    /// Bytes of messages in work that are not charged to the budget.
     uncharged: Cell<usize>,
 }
 
-/// A part on its way.
+/// A part that is to be sent.
 struct Outgoing {
     part: Part,
     is_text: bool,
 }
 
-/// A message as it came.
+/// A message as received.
 struct Incoming {
     bytes: Bytes,
     is_text: bool,
@@ -169,7 +169,7 @@ async fn stop(connection: &ConnectionState) {
     .await;
 }
 
-/// The next message. While there is no room for one, it watches whether the client is there.
+/// The next message. While none may be read, watches whether the client is still connected.
 async fn next_message(
     socket: &mut WebSocketStream<Metered>,
     desk: &Desk,
@@ -180,7 +180,7 @@ async fn next_message(
     }
     desk.connection.reads_no_more();
     std::future::poll_fn(|context| {
-        // The sweeper wakes the connection; a flush of what is sent shows how its client is.
+        // The sweeper wakes the connection; the flush then shows whether the client is gone.
         let flushed = Pin::new(socket.get_mut()).poll_flush(context);
         match matches!(flushed, Poll::Ready(Err(_))) || desk.connection.is_gone() {
             true => Poll::Ready(None),
@@ -190,7 +190,7 @@ async fn next_message(
     .await
 }
 
-/// A ping, a pong or a close has come. Its answer is taken by the client before more is read.
+/// Handles a ping, a pong or a close. The client must take the answer before more is read.
 async fn controlled(
     socket: &mut WebSocketStream<Metered>,
     desk: &Desk,
@@ -228,7 +228,7 @@ async fn send(
     sent
 }
 
-/// A request in work on its connection, for as long as it lives.
+/// Counts a request as in work on its connection until it is dropped.
 struct Counted<'d> {
     desk: &'d Desk,
     uncharged: usize,
@@ -236,7 +236,7 @@ struct Counted<'d> {
 
 impl<'d> Counted<'d> {
     fn new(desk: &'d Desk, incoming: &Incoming) -> Self {
-        // What waits for a login keeps its share meanwhile: it counts, charged or not.
+        // A message that waits for a login keeps its share, so it counts whether charged or not.
         let uncharged = match incoming.share.bytes() {
             0 => incoming.bytes.len(),
             _ if !desk.entrance.is_open() => incoming.bytes.len(),
@@ -259,7 +259,7 @@ impl Drop for Counted<'_> {
 /// Why a request has no further parts.
 enum Ended {
     Refused(Refusal),
-    /// Other requests are answered in its place.
+    /// A login that is not answered itself, because the held requests are.
     Silent,
     /// The connection is gone.
     Gone,
@@ -270,12 +270,12 @@ impl Desk {
     fn has_room(&self, in_work: usize) -> bool {
         match self.entrance.is_open() {
             true => in_work < IN_WORK_MAX && self.uncharged.get() < SMALL_BODY_BYTES,
-            // What is held back waits for a message that must be read.
+            // Held requests wait for the login, which is a further message.
             false => in_work < HELD_MAX && self.uncharged.get() < UNKNOWN_BYTES_MAX,
         }
     }
 
-    /// Bytes that a message may have.
+    /// The longest message, in bytes.
     fn message_bytes_max(&self) -> usize {
         match self.entrance.is_open() {
             true => usize::MAX,
@@ -330,7 +330,7 @@ impl Desk {
             order = self.reading.lock().await;
             read = self.read(format, message).await?;
         }
-        // What is read has a share of its own.
+        // The parsed message has a share of its own.
         drop(incoming);
         let (ask, work_share) = read;
         let mut job = match ask {
@@ -383,8 +383,8 @@ impl Desk {
         result
     }
 
-    /// Reads a message within the budget of what is parsed. Most have few values for their bytes;
-    /// what has more is read again, within a larger share.
+    /// Parses a message within the budget of parsed values. Most messages have few values for their
+    /// size; one with more is parsed again with a larger share.
     async fn read(
         &self,
         format: Format,
@@ -496,7 +496,7 @@ impl Desk {
         self.parts.send(outgoing).await.map_err(|_| Ended::Gone)
     }
 
-    /// What the server itself refuses.
+    /// The refusal of a request by the server itself.
     fn refused(&self, error: &ApiError) -> Ended {
         self.context.state().note_error(error, self.context.uri());
         let asked = Asked {
@@ -519,8 +519,8 @@ impl Desk {
     }
 }
 
-/// Waits for a session until the deadline. The next message is read once this request has its place
-/// among those that wait.
+/// Waits for a session until the deadline. Drops `order`, so that the next message is read, once
+/// this request is in the session's queue.
 async fn in_turn(
     session: Arc<Mutex<Session>>,
     order: MutexGuard<'_, ()>,
@@ -535,7 +535,8 @@ async fn in_turn(
     }
 }
 
-/// Runs a job with what its session keeps. `keeps`: what it changes is committed by a later one.
+/// Runs a job with the variables and the transaction of its session. `keeps`: a later job commits
+/// its changes.
 fn in_session(
     session: &mut Session,
     keeps: bool,
@@ -559,7 +560,7 @@ fn in_session(
     Ok((ran, job.form))
 }
 
-/// The next parts of an answer, and what is left of it.
+/// The next parts of an answer, and the rest of it.
 fn written(mut answer: Answer) -> Result<(Answer, Vec<Part>), Unwritten> {
     let parts = answer.write()?;
     Ok((answer, parts))

@@ -1,4 +1,4 @@
-//! Why a message is not answered with results, in the codes that TinkerPop's drivers know.
+//! Answers without results, with the codes that TinkerPop's drivers know.
 
 use compact_str::CompactString;
 use http::StatusCode;
@@ -42,7 +42,7 @@ pub(super) const fn nothing(id: Option<u128>) -> Response {
     }
 }
 
-/// The response to a request that waits until its client has said who it is.
+/// The response to a request that waits until its client is authenticated.
 pub(super) fn challenge(id: Option<u128>) -> Response {
     Response {
         code: AUTHENTICATE,
@@ -50,24 +50,23 @@ pub(super) fn challenge(id: Option<u128>) -> Response {
     }
 }
 
-/// What a client gets for a message that has no results.
+/// The answer to a message that failed.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) code: i32,
     pub(super) message: String,
-    /// The name of the exception that the reference has in its place.
+    /// The exception that TinkerPop's server reports in this case.
     pub(super) exception: CompactString,
     fail: bool,
 }
 
-/// What reports a failure.
+/// The request that failed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
-    /// Whether it was a text.
+    /// Whether it was a script.
     pub(super) is_script: bool,
-    /// The request's id.
     pub(super) id: u128,
-    /// Milliseconds that it might take.
+    /// Its time limit, in milliseconds.
     pub(super) limit_ms: u128,
 }
 
@@ -81,31 +80,31 @@ impl Refusal {
         }
     }
 
-    /// The message is none of the protocol.
+    /// The message does not follow the protocol.
     pub(super) fn malformed(message: impl Into<String>) -> Self {
         let exception = "org.apache.tinkerpop.gremlin.server.op.OpProcessorException";
         Self::new(MALFORMED, exception, message)
     }
 
-    /// An argument is missing or makes no sense.
+    /// An argument is missing or invalid.
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         let exception = "org.apache.tinkerpop.gremlin.server.op.OpProcessorException";
         Self::new(INVALID_ARGUMENTS, exception, message)
     }
 
-    /// Who the client is is not known.
+    /// The client is not authenticated.
     pub(super) fn unauthorized(message: impl Into<String>) -> Self {
         let exception = "javax.security.sasl.AuthenticationException";
         Self::new(UNAUTHORIZED, exception, message)
     }
 
-    /// It may be tried again.
+    /// The request may be tried again.
     pub(super) fn temporary(message: impl Into<String>) -> Self {
         let exception = "java.lang.IllegalStateException";
         Self::new(TEMPORARY, exception, message)
     }
 
-    /// An alias stands for nothing.
+    /// An alias names no graph.
     pub(super) fn unknown_alias(name: &str, wanted: &str) -> Self {
         Self::invalid(format!(
             "Could not alias [{name}] to [{wanted}] as [{wanted}] not in the Graph or \
@@ -122,7 +121,7 @@ impl Refusal {
                 exception,
                 format!("Failed to interpret Gremlin query: {error}"),
             ),
-            // The reference meets it while it reads the message.
+            // TinkerPop's server finds this error while it reads the message.
             false => Self::new(SERIALIZATION, exception, error.to_string()),
         }
     }
@@ -141,7 +140,7 @@ impl Refusal {
         )
     }
 
-    /// What ran and failed.
+    /// The failure of a request that ran.
     pub(super) fn of(failure: Failure, asked: Asked) -> Self {
         let general = match asked.is_script {
             true => EVALUATION,
@@ -178,7 +177,7 @@ impl Refusal {
         }
     }
 
-    /// What the server refused before it ran, or could not finish.
+    /// The failure of a request that the server refused, or could not finish.
     pub(super) fn of_server(error: &ApiError, asked: Asked, is_late: bool) -> Self {
         match is_late && error.status() == StatusCode::SERVICE_UNAVAILABLE {
             true if !error.is_outcome_unknown() => Self::timeout(asked),
@@ -191,13 +190,13 @@ impl Refusal {
             StatusCode::UNAUTHORIZED => UNAUTHORIZED,
             StatusCode::FORBIDDEN => FORBIDDEN,
             StatusCode::PAYLOAD_TOO_LARGE => INVALID_ARGUMENTS,
-            // Nobody knows whether it is stored: to try again might do it twice.
+            // The outcome is unknown: a second try might apply the change twice.
             StatusCode::SERVICE_UNAVAILABLE if error.is_outcome_unknown() => SERVER_ERROR,
             StatusCode::SERVICE_UNAVAILABLE => TEMPORARY,
             status if status.is_server_error() => SERVER_ERROR,
             _ => general,
         };
-        // Drivers have no place for a code of ours but the message.
+        // Drivers have no field for a code of Varve's own, so the message has it.
         let message = match error.code() {
             Some(own) => format!("{own}: {}", error.client_text()),
             None => error.client_text().into(),
@@ -205,7 +204,7 @@ impl Refusal {
         Self::new(code, error.exception(), message)
     }
 
-    /// The status that it has over HTTP at TinkerPop's server.
+    /// Its HTTP status at TinkerPop's server.
     pub(super) fn http_status(&self) -> StatusCode {
         match self.code {
             UNAUTHORIZED => StatusCode::UNAUTHORIZED,
@@ -216,7 +215,7 @@ impl Refusal {
         }
     }
 
-    /// What the counters count it as.
+    /// The status under which it is counted.
     pub(super) fn status(&self) -> StatusCode {
         match self.code {
             UNAUTHORIZED => StatusCode::UNAUTHORIZED,

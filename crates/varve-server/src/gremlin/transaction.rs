@@ -1,4 +1,5 @@
-//! What a script reads and changes: one state of one graph, and all its changes in one transaction.
+//! The reads and changes of a script: it reads one state of one graph, and all its changes are one
+//! transaction.
 //!
 //! The first traversal takes a view of the graph, and all that follow read the same one, so that
 //! what a script writes may depend on what it has read before. The first change begins a
@@ -27,27 +28,27 @@ use crate::config::GremlinConfig;
 use crate::errors::ApiError;
 use crate::hugegraph::{scope_instant, scope_version};
 
-/// How often a script runs at most whose commit others are in the way of.
+/// The most runs of a script whose commits conflict with others.
 const RUNS_MAX: u32 = 8;
-/// The longest wait before a script runs again; short ones come first.
+/// The longest wait before a script runs again; earlier waits are shorter.
 const WAIT_MAX: Duration = Duration::from_millis(64);
 
-/// Who shares the budget of what is not committed, for the error of who finds no room.
+/// Names the owners of the budget in the error about an exhausted budget.
 const WHOSE: &str = "All open transactions and sessions together (gremlin.held_bytes_max)";
 
-/// What transactions may change and hold.
+/// The limits of transactions.
 #[derive(Debug)]
 pub(crate) struct TransactionLimits {
-    /// What one transaction may change.
+    /// The limits of one transaction.
     one: OptimisticLimits,
-    /// What all of them and the variables of sessions hold.
+    /// The bytes that all transactions and the variables of sessions hold together.
     pub(crate) held: Arc<HeldBytes>,
     /// How long the transaction of a session may be open.
     pub(super) age_max: Duration,
 }
 
 impl TransactionLimits {
-    /// The limits that a server is configured with, with a budget of their own.
+    /// The limits of a server's configuration, with a budget of their own.
     pub(crate) fn new(config: &GremlinConfig) -> Self {
         let held = Arc::new(HeldBytes::new(config.held_bytes_max, WHOSE));
         Self {
@@ -62,27 +63,27 @@ impl TransactionLimits {
     }
 }
 
-/// What a script does with one graph.
+/// The work of a script on one graph.
 pub(super) struct Work {
     pub(super) graph: Arc<Graph>,
-    /// What the client may do with its elements.
+    /// The client's policy for the graph's elements.
     access: Option<Arc<AccessPolicy>>,
     /// Checks the client's rights before each commit in between.
     pub(super) check: Option<PartCheck>,
-    /// Whether it may change something: what it reads must not change under it then, also where
-    /// there are no snapshots.
+    /// Whether the script may change something. Then its view must not change, even on an engine
+    /// without snapshots.
     may_write: bool,
-    /// What traversals of the present read.
+    /// The view that traversals of the present read.
     view: Option<View>,
     changes: Option<OptimisticTransaction>,
-    /// When what is changed is valid.
+    /// The valid period of the changes.
     period: WritePeriod,
-    /// Whether a part of what the script has changed is stored.
+    /// Whether a part of the script's changes is stored.
     pub(super) has_committed: bool,
     /// When the view was taken.
     begun: Instant,
     limits: OptimisticLimits,
-    /// Whether changes were forgotten because the transaction was open for too long.
+    /// Whether changes were dropped because the transaction was open for too long.
     is_late: bool,
 }
 
@@ -107,12 +108,12 @@ impl Work {
         }
     }
 
-    /// Runs a traversal at a point of both times, unless its source names another one, and gives at
-    /// most `most` results.
+    /// Runs a traversal at a point of both times, unless its source names another one, and returns
+    /// at most `most` results.
     ///
     /// # Errors
-    /// Where it changes the past, or has another valid period than the changes before; as the
-    /// traversal says.
+    /// When it changes the past, has another valid period than earlier changes, or the traversal
+    /// fails.
     pub(super) fn run(
         &mut self,
         scope: TemporalScope,
@@ -126,7 +127,7 @@ impl Work {
         }
         let options = bound.options.clone();
         if !scope.is_now() {
-            // The past is as it was, whatever the script has changed.
+            // The script's changes do not affect the past.
             let view = self.view_at(scope)?;
             let query = Query::new(&bound.plan, &view, view.schema(), meter, options)?;
             return reading::results(query, meter, most);
@@ -142,10 +143,10 @@ impl Work {
         reading::results(query, meter, most)
     }
 
-    /// Goes on with what the client may do now: a session lives longer than a request.
+    /// Continues with the client's current rights: a session outlives a request.
     ///
     /// # Errors
-    /// Where that is something else than before, and changes are not committed.
+    /// When the rights have changed and there are uncommitted changes.
     pub(super) fn admit(&mut self, access: Option<Arc<AccessPolicy>>) -> Result<(), ApiError> {
         if self.access == access {
             return Ok(());
@@ -162,13 +163,13 @@ impl Work {
         ))
     }
 
-    /// What the client may see at a point of both times.
+    /// The client's view at a point of both times.
     fn view_at(&self, scope: TemporalScope) -> Result<View, ViewError> {
         let view = self.graph.view(scope)?;
         Ok(view.guarded_by(self.access.as_ref()))
     }
 
-    /// The state that the script reads.
+    /// The view that the script reads.
     fn view(&mut self) -> Result<View, QueryError> {
         if let Some(view) = &self.view {
             return Ok(view.clone());
@@ -220,14 +221,14 @@ impl Work {
         Ok(())
     }
 
-    /// Whether something was changed and is not committed.
+    /// Whether there are uncommitted changes.
     pub(super) fn is_changed(&self) -> bool {
         self.changes
             .as_ref()
             .is_some_and(OptimisticTransaction::is_changed)
     }
 
-    /// Commits what was changed; what follows reads the state after that.
+    /// Commits the changes; later traversals read the state after the commit.
     ///
     /// # Errors
     /// As [`OptimisticTransaction::commit`].
@@ -239,7 +240,7 @@ impl Work {
         Ok(())
     }
 
-    /// Ends a transaction that is open for too long: its view keeps the past in memory.
+    /// Ends a transaction that has been open for too long: its view keeps old versions in memory.
     pub(super) fn end_late(&mut self, age_max: Duration) {
         if self.view.is_some() && self.begun.elapsed() >= age_max {
             self.is_late |= self.is_changed();
@@ -250,7 +251,7 @@ impl Work {
     /// As [`Work::end_late`], before the next request.
     ///
     /// # Errors
-    /// Where something was changed and is forgotten.
+    /// When changes were dropped.
     pub(super) fn check_age(&mut self, age_max: Duration) -> Result<(), QueryError> {
         self.end_late(age_max);
         match std::mem::take(&mut self.is_late) {
@@ -266,13 +267,13 @@ impl Work {
         }
     }
 
-    /// Forgets what was changed.
+    /// Drops the changes.
     pub(super) fn roll_back(&mut self) {
         self.view = None;
         self.changes = None;
     }
 
-    /// The script has changed the schema.
+    /// Continues with the current schema, which the script has changed.
     ///
     /// # Errors
     /// As [`OptimisticTransaction::renew`].
@@ -285,7 +286,8 @@ impl Work {
     }
 }
 
-/// A point of both times, as the source of a traversal says.
+/// The point of both times at which a traversal reads: `scope`, unless its source names another
+/// one.
 fn scope_of(mut scope: TemporalScope, bound: &Bound) -> Result<TemporalScope, QueryError> {
     for (key, value) in &bound.with {
         let text = value.to_string();
@@ -298,7 +300,7 @@ fn scope_of(mut scope: TemporalScope, bound: &Bound) -> Result<TemporalScope, Qu
     Ok(scope)
 }
 
-/// When what a traversal changes is valid, as its source says.
+/// The valid period of a traversal's changes, as its source names it.
 fn period_of(bound: &Bound) -> Result<WritePeriod, QueryError> {
     let mut period = WritePeriod::default();
     for (key, value) in &bound.with {
@@ -344,8 +346,8 @@ pub(super) fn may_write(script: &str) -> bool {
     words.iter().any(|word| script.contains(word))
 }
 
-/// Runs a script until its commit succeeds, each time on a host of its own. `run` commits. What is
-/// stored already must not be done again: `may_run_again` says so.
+/// Runs a script until its commit succeeds, at most [`RUNS_MAX`] times. `run` uses a new host each
+/// time, and commits. `may_run_again` is false for a script of which a part is stored.
 ///
 /// # Errors
 /// As the last run.
@@ -371,7 +373,7 @@ pub(super) fn is_conflict(error: &QueryError) -> bool {
     kind_of(error) == Some(ErrorKind::Conflict)
 }
 
-/// Whether a script ended because its client may not do what it does.
+/// Whether a script ended because its client lacks a right.
 pub(super) fn is_denied(error: &QueryError) -> bool {
     kind_of(error) == Some(ErrorKind::Denied)
 }
@@ -383,7 +385,7 @@ fn kind_of(error: &QueryError) -> Option<ErrorKind> {
     error.downcast_ref::<GraphError>().map(|error| error.kind)
 }
 
-/// Whether an error says to the client that nothing was stored and the request may be repeated.
+/// Whether an error means that nothing was stored and the request may be repeated.
 pub(super) fn may_run_again(error: &QueryError) -> bool {
     let QueryError::View(error) = error else {
         return false;
@@ -397,7 +399,7 @@ pub(super) fn may_run_again(error: &QueryError) -> bool {
     }
 }
 
-/// A wait that differs from that of others, so that they do not meet again.
+/// A random wait, so that conflicting scripts do not collide again.
 #[allow(clippy::cast_precision_loss, reason = "small")]
 fn wait(runs: u32) -> Duration {
     let most = Duration::from_millis(1 << runs.min(16)).min(WAIT_MAX);

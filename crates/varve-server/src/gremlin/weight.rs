@@ -1,7 +1,7 @@
-//! What a value takes when it is written or kept: measured before it is copied, and no further than
-//! a limit.
+//! The size of a value when it is written or kept, measured before it is copied, and only up to a
+//! limit.
 //!
-//! What a value shares within itself counts each time it is met, as it does when it is written.
+//! A part that a value contains several times counts each time, as it does when it is written.
 
 use std::fmt::{self, Write};
 
@@ -16,20 +16,20 @@ const VALUE_BYTES: usize = 40;
 /// Bytes of an element or property beside its properties.
 const ELEMENT_BYTES: usize = 256;
 
-/// More than the limit.
+/// The size exceeds the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
 type Measured = Result<(), TooLarge>;
 
-/// The bytes of a value when it is written, unless there are more than so many.
+/// The bytes of a value when it is written; an error if they exceed `bytes_max`.
 pub(super) fn of(value: &Value, bytes_max: usize) -> Result<usize, TooLarge> {
     let mut scale = Scale { left: bytes_max };
     scale.value(value)?;
     Ok(bytes_max - scale.left)
 }
 
-/// The bytes that variables hold, unless there are more than so many.
+/// The bytes that variables hold; an error if they exceed `bytes_max`.
 pub(super) fn of_variables(environment: &Environment, bytes_max: usize) -> Result<usize, TooLarge> {
     let mut scale = Scale { left: bytes_max };
     environment.iter().try_for_each(|(name, item)| {
@@ -49,7 +49,7 @@ pub(super) fn of_text(text: &str) -> usize {
     VALUE_BYTES + text.len() + text.bytes().map(escape).sum::<usize>()
 }
 
-/// Counts down.
+/// Counts down the bytes that are left.
 struct Scale {
     left: usize,
 }
@@ -62,7 +62,7 @@ impl Scale {
 
     /// A text with what escapes add to it.
     fn text(&mut self, text: &str) -> Measured {
-        // A long one is not looked at in vain.
+        // A text that is too long is not scanned.
         match VALUE_BYTES + text.len() > self.left {
             true => Err(TooLarge),
             false => self.take(of_text(text)),
@@ -74,7 +74,7 @@ impl Scale {
         match item {
             Item::Value(value) | Item::Element(value) => self.value(value),
             Item::Results(values) => values.iter().try_for_each(|value| self.value(value)),
-            // Parts of programs: as long as they are written.
+            // Parts of programs: their length when printed.
             other => write!(self, "{other:?}").map_err(|_| TooLarge),
         }
     }

@@ -13,7 +13,8 @@ use varve_query::value::{
     DateTime, EdgeHandle, Path, StepMetrics, Subgraph, Token, Tree, VertexHandle,
 };
 
-/// What steps did, each with its place as its id. `total`: nanoseconds of all steps of the query.
+/// The metrics of steps; a step's id is its position. `total`: nanoseconds of all steps of the
+/// query.
 pub(super) fn metrics(steps: &[StepMetrics], total: u64, within: &str) -> Vec<wire::Metrics> {
     let each = steps.iter().enumerate().map(|(at, step)| {
         let id = match within {
@@ -48,12 +49,12 @@ pub(super) struct Renderer<'s> {
     pub(super) schema: &'s Schema,
     /// Whether elements come without their properties.
     pub(super) references: bool,
-    /// Whether dates are milliseconds alone.
+    /// Whether dates are sent only as milliseconds.
     pub(super) plain_dates: bool,
 }
 
 impl Renderer<'_> {
-    /// A value as it goes over the wire.
+    /// The value in its form on the wire.
     pub(super) fn value(self, value: &Value) -> wire::Value {
         use wire::Value as To;
         match value {
@@ -237,7 +238,7 @@ fn token(token: Token) -> wire::Value {
     }
 }
 
-/// A value that a client sends as one of queries; `Err` says why it is none.
+/// Converts a value that a client sends into one of queries; the error says why it cannot.
 pub(super) fn value_of(value: wire::Value) -> Result<Value, String> {
     let value = value.into_gremlin().map_err(|error| error.to_string())?;
     let argument = bytecode::argument(value).map_err(|error| error.to_string())?;
@@ -261,7 +262,7 @@ pub(super) fn bindings(
     .collect()
 }
 
-/// The schema of nothing: for results that are of no graph.
+/// An empty schema, for results without a graph.
 pub(super) fn no_schema() -> Arc<Schema> {
     Arc::new(Schema::default())
 }

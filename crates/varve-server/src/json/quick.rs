@@ -1,8 +1,8 @@
 //! A JSON reader for element bodies. It borrows texts without escapes and has no messages.
 //!
-//! What it reads, `serde_json` reads as the same value. Whatever is wrong it
-//! declines, and `serde_json` reads the body again by the same types, and says what is wrong and
-//! where.
+//! `serde_json` reads all that this reader accepts as the same value. On any error this reader
+//! declines; then `serde_json` reads the body again into the same types, and reports the error with
+//! its position.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde::forward_to_deserialize_any;
 use varve_json::plain_end;
 
-/// Digits of a whole number that surely fits 64 bits with a sign.
+/// The most digits with which a whole number always fits in 64 bits with a sign.
 const WHOLE_DIGITS_MAX: usize = 18;
-/// Digits of a number whose value as a `f64` is exact before the point is set.
+/// The most digits that, read as a whole number, are exact as an `f64`.
 const EXACT_DIGITS_MAX: usize = 15;
 /// Objects and lists nest as deep as `serde_json` lets them.
 const DEPTH_MAX: u8 = 127;
@@ -34,7 +34,7 @@ pub(crate) fn read<'a, S: DeserializeSeed<'a>>(document: &'a [u8], seed: S) -> O
     (quick.at == document.len()).then_some(value)
 }
 
-/// It is not JSON, or not what was expected.
+/// The document is not JSON, or not of the expected type.
 #[derive(Debug)]
 struct Declined;
 
@@ -52,7 +52,7 @@ impl de::Error for Declined {
     }
 }
 
-/// A place in a document.
+/// A position in a document.
 struct Quick<'de> {
     text: &'de str,
     at: usize,
@@ -74,7 +74,7 @@ impl<'de> Quick<'de> {
         self.text.as_bytes().get(self.at).copied().ok_or(Declined)
     }
 
-    /// Passes this sign, which must be next.
+    /// Consumes this character, which must be next.
     #[inline]
     fn sign(&mut self, sign: u8) -> Result<(), Declined> {
         let found = self.peek()? == sign;
@@ -164,8 +164,8 @@ impl<'de> Quick<'de> {
         Ok(value)
     }
 
-    /// Passes digits and appends them to those of `number`. Of too many the value is of no use,
-    /// their count is.
+    /// Consumes digits and appends them to those of `number`. If there are too many, only their
+    /// count is meaningful.
     #[inline]
     fn digits(&mut self, mut number: u64) -> u64 {
         for byte in &self.text.as_bytes()[self.at..] {
@@ -178,7 +178,7 @@ impl<'de> Quick<'de> {
         number
     }
 
-    /// Passes the bracket that opens an object or a list.
+    /// Consumes the bracket that opens an object or a list.
     #[inline]
     fn open<'q>(&'q mut self, opening: u8, closing: u8) -> Result<Inside<'q, 'de>, Declined> {
         self.sign(opening)?;
@@ -253,7 +253,7 @@ impl<'de> Deserializer<'de> for &mut Quick<'de> {
         self.list(visitor)
     }
 
-    // Of what is read this way, other forms are declined where `serde_json` takes them.
+    // For these types, some forms that `serde_json` accepts are declined.
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char string bytes byte_buf unit
         unit_struct newtype_struct tuple tuple_struct struct enum identifier ignored_any
@@ -288,7 +288,7 @@ struct Inside<'q, 'de> {
 }
 
 impl Inside<'_, '_> {
-    /// Whether there is another one; passes the comma before it, or the closing bracket.
+    /// Whether there is another one; consumes the comma before it, or the closing bracket.
     #[inline]
     fn another(&mut self) -> Result<bool, Declined> {
         if std::mem::take(&mut self.begins) {
@@ -311,7 +311,7 @@ impl Inside<'_, '_> {
         Ok(false)
     }
 
-    /// The value that was made of all, if it was made of all.
+    /// Returns the value if it was made of all members or elements; declines otherwise.
     #[inline]
     fn whole<T>(self, value: T) -> Result<T, Declined> {
         if self.ended { Ok(value) } else { Err(Declined) }

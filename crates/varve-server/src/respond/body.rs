@@ -1,5 +1,5 @@
-//! The body of an answer as it is sent: one piece, many one after another that nobody joins, or
-//! pieces that are made while it is sent.
+//! The body of an answer: one piece, several pieces that are never joined, or pieces that are made
+//! while the answer is sent.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -16,30 +16,29 @@ use crate::answers::Sending;
 use crate::runtime::ConnectionState;
 use crate::state::WorkerHandle;
 
-/// Why a body ends before its end: what should come next could not be had. The connection is cut,
-/// so that the client does not take the part for the whole.
+/// Why a body ends early: its next piece could not be made. The connection is cut, so that the
+/// client does not take the part for the whole.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer was cut: {0}")]
 pub struct Cut(pub String);
 
-/// Pieces that are made while the ones before are sent.
+/// Pieces that are made while earlier ones are sent.
 type Pieces = dyn Stream<Item = Result<Bytes, Cut>> + Send;
 
-/// The bytes of an answer. It is its own buffer while it is sent: what is sent is let go piece by
-/// piece.
+/// The bytes of an answer. While it is sent, each piece is released once it was sent.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
     /// Empty only when there is nothing more.
     first: Bytes,
     /// Most answers have one piece.
     rest: Option<Box<Rest>>,
-    /// What counts it while it is sent, if it is counted.
+    /// Counts the bytes that are sent, if the answer is counted.
     sending: Option<Arc<Sending>>,
-    /// What comes after the pieces that are there.
+    /// The pieces that are not made yet.
     more: Option<Arc<More>>,
 }
 
-/// The pieces of a body that are not there yet.
+/// The pieces of a body that are not made yet.
 struct More {
     pieces: Mutex<Pin<Box<Pieces>>>,
     /// The connection that sends them, which is not idle until the last one is sent.
@@ -103,7 +102,7 @@ impl Body {
         }
     }
 
-    /// Whether more pieces come than are there.
+    /// Whether pieces are still to be made.
     pub(crate) const fn is_streamed(&self) -> bool {
         self.more.is_some()
     }
@@ -116,12 +115,12 @@ impl Body {
         }
     }
 
-    /// Says of each byte that is sent that it was taken.
+    /// Sets the counter of the bytes that are sent.
     pub(crate) fn count_in(&mut self, sending: Arc<Sending>) {
         self.sending = Some(sending);
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.first.len() + self.rest.as_ref().map_or(0, |rest| rest.length)

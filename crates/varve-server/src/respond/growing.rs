@@ -12,11 +12,11 @@ use crate::request::RequestContext;
 /// Finished pieces have this size: the answer grows without copying.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// Who an answer is for.
+/// The owner of an answer: a request or a task.
 #[derive(Debug, Clone, Copy)]
 enum Owner<'c> {
     Request(&'c RequestContext),
-    /// A task keeps its result, of at most so many bytes.
+    /// A task, which keeps its result of at most this many bytes.
     Task(&'c TaskProgress, usize),
 }
 
@@ -51,7 +51,7 @@ impl<'c> Growing<'c> {
         }
     }
 
-    /// 503 once the request's time is over; the same of a cancelled task.
+    /// 503 once the request's time is over, or the task is cancelled.
     pub(crate) fn check_deadline(&self) -> Result<(), ApiError> {
         match self.owner {
             Owner::Request(context) => context.check_deadline(),
@@ -79,7 +79,7 @@ impl<'c> Growing<'c> {
         self.keep()
     }
 
-    /// Charges what is about to be written at once: a long text.
+    /// Charges a long text before it is written.
     pub(crate) fn expect(&mut self, bytes: usize) -> Result<(), ApiError> {
         if bytes < PIECE_BYTES {
             return Ok(());
@@ -122,7 +122,7 @@ impl<'c> Growing<'c> {
             return Ok(());
         }
         let mut piece = self.json.take_piece();
-        // It may have grown to twice of what it has, and is kept until the client has taken it.
+        // Its capacity may be twice its length, and it is kept until the client has taken it.
         piece.shrink_to_fit();
         self.pieces_bytes += piece.len();
         self.pieces.push(Bytes::from(piece));

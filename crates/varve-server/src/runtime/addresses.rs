@@ -1,4 +1,4 @@
-//! How many connections each address has open: one client must not take all that there are.
+//! Counts the open connections of each address, so that one client cannot take all.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The bits of an IPv6 address that one customer of a network cannot choose.
+/// The prefix of IPv6 addresses that count as one client, in bits: a client may choose the others.
 const IPV6_NETWORK_BITS: u32 = 64;
 
 /// The connections of each address that is not this machine's own.
@@ -18,14 +18,14 @@ pub(super) struct Addresses {
     max: usize,
 }
 
-/// A connection's place among those of its address, given back when it is dropped.
+/// A connection's slot among those of its address, returned when it is dropped.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     of: Arc<Addresses>,
     address: IpAddr,
 }
 
-/// The address has as many connections as it may.
+/// The address has the most connections that it may have.
 #[derive(Debug)]
 pub(super) struct TooMany;
 
@@ -37,7 +37,7 @@ impl Addresses {
         })
     }
 
-    /// A place for a connection from there; `None` where none is counted.
+    /// A slot for a connection from this address; `None` if the address is not counted.
     pub(super) fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Option<ConnectionSlot>, TooMany> {
         let address = counted_as(from);
         if self.max == 0 || address.is_loopback() {

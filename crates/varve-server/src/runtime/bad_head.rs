@@ -1,8 +1,7 @@
 //! The answer to a request whose head cannot be read.
 //!
-//! Such a request reaches no handler: hyper answers it by itself, with a status and no body. What
-//! it writes then is recognised here and replaced by an answer with the error object that clients
-//! expect.
+//! Such a request reaches no handler: hyper answers it by itself, with a status and no body. That
+//! answer is recognised here and replaced by one with the error object that clients expect.
 
 use http::StatusCode;
 
@@ -11,8 +10,8 @@ use crate::errors::ApiError;
 /// Longest answer without a body that hyper makes by itself.
 const LONGEST: usize = 256;
 
-/// The answer to send in the place of `written`, if that is hyper's own answer to a bad head. None
-/// of our answers with such a status is without a body.
+/// The answer to send in the place of `written`, if that is hyper's own answer to a bad head. The
+/// server's own answers with such a status always have a body.
 pub(super) fn instead_of(written: &[u8]) -> Option<Vec<u8>> {
     const START: &[u8] = b"HTTP/1.1 4";
     if !written.starts_with(START) || written.len() > LONGEST {

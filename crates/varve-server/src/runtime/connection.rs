@@ -1,4 +1,4 @@
-//! One connection: which HTTP it speaks, and the marks that the sweeper cuts slow ones by.
+//! One connection: its HTTP version, and the marks by which the sweeper cuts slow connections.
 
 mod socket;
 
@@ -24,29 +24,29 @@ use crate::state::WorkerHandle;
 use crate::tls::ClientCertificate;
 use crate::upgrade::Slot;
 
-/// Time for what is read and thrown away of a refused body.
+/// How long the rest of a refused body is read and discarded.
 const LINGER_MS: u64 = 2_000;
 
-/// How long a read goes on for a client that has closed its side of an HTTP/1 connection. It may
-/// have closed only its sending side, and still wait for the answer.
+/// How long a read goes on after its client has closed its side of an HTTP/1 connection. The client
+/// may have closed only its sending side, and still wait for the answer.
 const GONE_MS: u64 = 500;
 
-/// How long a WebSocket may stay open without a message. Pools of drivers keep theirs, and not all
-/// of them send pings.
+/// How long a WebSocket may stay open without a message. Pools of drivers keep connections open,
+/// and not all of them send pings.
 const SOCKET_IDLE_MS: u64 = 3_600_000;
 
-/// Headers that hyper takes when no number is set. It has room for them on the stack then,
-/// which it need not fill for each request.
+/// hyper's limit of headers when none is set. hyper then keeps headers in uninitialized space on
+/// the stack, which it need not fill for each request.
 const HYPER_HEADERS: usize = 100;
-/// Bytes of a request's head in HTTP/2, where one connection may have many.
+/// Bytes of a request's head in HTTP/2, where one connection may have many requests.
 const HTTP2_HEADER_BYTES: usize = 16 * 1024;
-/// What one stream, and one connection of HTTP/2, may send ahead of what is read of it.
+/// The flow-control windows of one stream and one connection of HTTP/2, in bytes.
 const HTTP2_STREAM_WINDOW: u32 = 64 * 1024;
 const HTTP2_CONNECTION_WINDOW: u32 = 256 * 1024;
 
-/// What the sweeper knows of a connection. Both live on the connection's thread, so plain loads and
-/// stores do; they are atomic only because hyper wants sockets that could be handed to another
-/// thread. Times are in the serving thread's coarse milliseconds; 0 means "not now".
+/// The state of a connection, for the sweeper. Both are on the connection's thread, so relaxed
+/// loads and stores suffice; the fields are atomic only because hyper requires sockets that are
+/// `Send`. Times are in the serving thread's coarse milliseconds; 0 means "not now".
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
     clock: Arc<AtomicU64>,
@@ -57,28 +57,27 @@ pub(crate) struct ConnectionState {
     idle_since: AtomicU64,
     linger: AtomicBool,
     linger_since: AtomicU64,
-    /// Since when a read is in work whose client may go away; HTTP/1 only.
+    /// When the read in work began; HTTP/1 only.
     read_since: AtomicU64,
-    /// Since when the client of that read has closed its side.
+    /// When the client of that read closed its side.
     gone_since: AtomicU64,
     /// Whether an answer was not taken in time.
     late: AtomicBool,
     stop: AtomicBool,
     cut: AtomicBool,
-    /// The peer's address.
     address: OnceLock<IpAddr>,
     /// The `Host` of its first request, if it may be this server ([`crate::origin::check`]).
     pub(crate) host: OnceLock<Box<[u8]>>,
     /// The client's certificate, where authentication is on.
     certificate: OnceLock<Arc<ClientCertificate>>,
-    /// Whether it has become a WebSocket; the marks of requests are those of its messages then.
+    /// Whether it has become a WebSocket; its messages then count as requests.
     is_socket: AtomicBool,
-    /// Since when a message has been arriving on it, and how many bytes of it have.
+    /// When the message that is arriving began, and its bytes so far.
     message_since: AtomicU64,
     message_bytes: AtomicUsize,
 }
 
-/// A connection as the sweeper and a stop reach it.
+/// A connection for the sweeper and for a stop.
 #[derive(Debug)]
 pub(super) struct Handle {
     pub(super) state: Arc<ConnectionState>,
@@ -105,7 +104,8 @@ impl Handle {
         if overdue {
             self.state.cut.store(true, Ordering::Relaxed);
         }
-        // A connection whose read has been in work for a while looks whether its client is there.
+        // A connection whose read has been in work for a while checks whether its client is still
+        // connected.
         if overdue || self.state.is_reading() {
             self.wake();
         }
@@ -125,7 +125,7 @@ impl Handle {
         .await
     }
 
-    /// Names whom to wake when the connection is to be cut or stopped.
+    /// Sets the waker for a cut or a stop.
     fn wake_with(&self, waker: &Waker) {
         let mut known = self.waker.borrow_mut();
         if !known.as_ref().is_some_and(|known| known.will_wake(waker)) {
@@ -193,24 +193,25 @@ impl ConnectionState {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// The client does not take an answer in time: the sweeper cuts the connection.
+    /// Marks the connection as late, because its client does not take an answer in time: the
+    /// sweeper cuts it.
     pub(crate) fn mark_late(&self) {
         self.late.store(true, Ordering::Relaxed);
     }
 
-    /// A request's head is complete.
+    /// Records that a request's head is complete.
     pub(crate) fn request_started(&self) {
         self.head_since.store(0, Ordering::Relaxed);
         let requests = self.requests.load(Ordering::Relaxed);
         self.requests.store(requests + 1, Ordering::Relaxed);
     }
 
-    /// A read has begun that may take long, over HTTP/1.
+    /// Records that a read has begun that may take long, over HTTP/1.
     pub(crate) fn read_began(&self) {
         self.read_since.store(self.now().max(1), Ordering::Relaxed);
     }
 
-    /// A WebSocket reads no more messages for now: its client is looked after.
+    /// Records that a WebSocket reads no more messages for now, so that its client is watched.
     pub(crate) fn reads_no_more(&self) {
         if self.read_since.load(Ordering::Relaxed) == 0 {
             self.read_began();
@@ -222,13 +223,13 @@ impl ConnectionState {
         self.gone_since.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether a read has been in work since before the clock moved on last.
+    /// Whether a read has been in work since before the clock last advanced.
     fn is_reading(&self) -> bool {
         let since = self.read_since.load(Ordering::Relaxed);
         since != 0 && since < self.now()
     }
 
-    /// A request's answer was handed over, or the request was given up.
+    /// Records that a request's answer was handed over, or the request was given up.
     pub(crate) fn request_ended(&self) {
         self.idle_since.store(self.now(), Ordering::Relaxed);
         self.read_since.store(0, Ordering::Relaxed);
@@ -237,23 +238,23 @@ impl ConnectionState {
         self.requests.store(requests - 1, Ordering::Relaxed);
     }
 
-    /// The rest of the request will not be read: throw it away for a while before closing.
+    /// Makes the connection discard the rest of the request for a while before it closes.
     pub(crate) fn linger(&self) {
         self.linger.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the server stops.
+    /// Whether the server is stopping.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The connection is a WebSocket from now on.
+    /// Records that the connection is a WebSocket from now on.
     pub(crate) fn became_socket(&self) {
         self.head_since.store(0, Ordering::Relaxed);
         self.is_socket.store(true, Ordering::Relaxed);
     }
 
-    /// Bytes of a message have arrived.
+    /// Counts received bytes of a message.
     pub(crate) fn message_arrived(&self, bytes: usize) {
         if self.message_since.load(Ordering::Relaxed) == 0 {
             self.message_since
@@ -263,14 +264,14 @@ impl ConnectionState {
         self.message_bytes.store(before + bytes, Ordering::Relaxed);
     }
 
-    /// So many of the bytes that have arrived are of no message.
+    /// Subtracts received bytes that belong to no message.
     pub(crate) fn message_lost(&self, bytes: usize) {
         let before = self.message_bytes.load(Ordering::Relaxed);
         self.message_bytes
             .store(before.saturating_sub(bytes), Ordering::Relaxed);
     }
 
-    /// The message is whole.
+    /// Records that the message is complete.
     pub(crate) fn message_ended(&self) {
         self.message_since.store(0, Ordering::Relaxed);
         self.message_bytes.store(0, Ordering::Relaxed);
@@ -333,7 +334,7 @@ where
     }
 }
 
-/// Serves a connection to its end. `handshakes`: those in work of each address.
+/// Serves a connection to its end. `handshakes`: TLS handshakes in work, by address.
 pub(super) async fn serve(
     stream: TcpStream,
     worker: Arc<WorkerHandle>,
@@ -393,7 +394,7 @@ pub(super) async fn serve(
                 upgrade.serve(Arc::clone(state)).await;
                 Ok(())
             };
-            // It sees a stop itself: each wakes it.
+            // The WebSocket checks for a stop itself, since a stop wakes its task.
             drive(served, handle, |_| {}).await;
         }
     }
@@ -435,7 +436,8 @@ where
         if state.cut.load(Ordering::Relaxed) {
             return Poll::Ready(());
         }
-        // Before it is notified of a stop: what was asked before that is answered.
+        // Polled before it is notified of a stop, so that requests that arrived earlier are
+        // answered.
         let mut polled = connection.as_mut().poll(context);
         if polled.is_pending() && !is_notified && state.is_stopping() {
             is_notified = true;

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpStream;
 
-/// Below this many descriptors the server says at start that many connections will not fit.
+/// With fewer descriptors the server warns at start that many connections will not fit.
 const COMFORTABLE_DESCRIPTORS: u64 = 12_000;
 
 /// The answer to a connection that is one too many.
@@ -15,7 +15,7 @@ const TOO_MANY_CONNECTIONS: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 122\r\n\r\n\
     {\"exception\":\"class jakarta.ws.rs.ServiceUnavailableException\",\"message\":\"Too many connections are open\",\"cause\":\"\"}      ";
 
-/// Raises the limit of open files to what the system allows, and says what it is.
+/// Raises the limit of open files to what the system allows, and logs it.
 pub(super) fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -83,7 +83,7 @@ pub(super) fn refuse(stream: &TcpStream) {
     let _ = stream.try_write(TOO_MANY_CONNECTIONS);
 }
 
-/// Checks an answer that is kept as a whole: its body is JSON, as long as its head says.
+/// Checks a constant answer: its body is JSON, as long as its head says.
 #[cfg(test)]
 pub(super) fn check_static_answer(answer: &[u8]) {
     let text = std::str::from_utf8(answer).expect("UTF-8");

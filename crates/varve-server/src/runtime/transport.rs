@@ -1,4 +1,4 @@
-//! What is below HTTP on a connection: TCP, or TLS on it.
+//! The transport below HTTP: TCP, or TLS over TCP.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -21,10 +21,10 @@ const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application
     {\"exception\":\"class jakarta.ws.rs.BadRequestException\",\"message\":\"This address speaks TLS: use \
     https or wss\",\"cause\":\"[]\"}";
 
-/// Bytes of such a client that are read, so that it sees the answer and not a reset.
+/// Bytes of that client that are read and discarded, so that it sees the answer and not a reset.
 const DISCARDED_BYTES: usize = 64 * 1024;
 
-/// A connection as bytes.
+/// The byte stream of a connection.
 pub(super) enum Transport {
     Plain(TcpStream),
     Secure(Box<TlsStream<TcpStream>>),
@@ -51,8 +51,8 @@ impl Transport {
     }
 }
 
-/// Does the handshake of a new connection. `None` if there is none within its time, or no room for
-/// one.
+/// Performs the TLS handshake of a new connection. `None` if it does not complete in time, or no
+/// slot is free.
 pub(super) async fn secure(
     stream: TcpStream,
     tls: &Tls,

@@ -36,11 +36,10 @@ use crate::user_limits::UserTurn;
 /// Answers up to this size are compressed in place; larger ones on the pool.
 pub(super) const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
 
-/// Answers up to this size are not counted, but for those of HTTP/2, of which one connection may
-/// have many.
+/// Answers up to this size are not counted, except on HTTP/2, where one connection may have many.
 const SMALL_ANSWER_BYTES: usize = 16 * 1024;
 
-/// The route that a request's head names, and how.
+/// The route of a request, with the parameters and the form of its path.
 pub(super) struct FoundRoute {
     pub(super) route: &'static Route,
     captures: Captures,
@@ -48,53 +47,51 @@ pub(super) struct FoundRoute {
 }
 
 impl FoundRoute {
-    /// The first parameter in the path, which is the graph's name where a route is about a graph.
+    /// The first parameter in the path: the graph's name, if the route's scope is a graph.
     pub(super) fn graph<'a>(&'a self, uri: &'a Uri) -> Option<&'a str> {
         let first = self.captures.first();
         first.map(|segment| segment.text(uri.path()))
     }
 }
 
-/// What a request's head leads to.
+/// The outcome of checking a request's head.
 pub(super) enum Lookup {
     Found(FoundRoute, Claimed),
     /// The answer is known without a handler.
     Decided(Box<HandlerResult>),
 }
 
-/// What is needed to end and count a request.
+/// The data needed to end and count a request.
 pub(super) struct Exchange {
     started: Instant,
     version: Version,
-    /// The client's address.
     address: IpAddr,
-    /// The client's certificate.
     certificate: Option<Arc<ClientCertificate>>,
     /// The route's index, or the number of routes while none is found.
     route: usize,
-    /// Whether a script of a page sent the request; looked at where authentication is on.
+    /// Whether a script of a page sent the request; checked only where authentication is on.
     is_script: bool,
     /// Whether the answer may be compressed.
     gzip: bool,
-    /// Why the request is not done, once its client is known.
+    /// Why the request will be refused once its client is known.
     pub(super) refused: Option<ApiError>,
-    /// What the audit trail logs, where there is one.
+    /// The audit trail's data about the request; `None` without an audit trail.
     who: Option<Box<Who>>,
     /// The client, where authentication is on.
     user: Option<Arc<Principal>>,
-    /// The user's place, where users have limits.
+    /// The user's slot, where users have limits.
     pub(super) turn: Option<UserTurn>,
 }
 
-/// Who sends a request, and about which graph.
+/// The client and the graph of a request, for the audit trail.
 #[derive(Default)]
 struct Who {
     user: Option<Arc<Principal>>,
     graph: Option<String>,
     request: Option<String>,
-    /// The name of a login.
+    /// The user name of a login.
     login: Arc<OnceLock<String>>,
-    /// What was refused in an answer with another status.
+    /// The status of an error that the answer reports with another status.
     refused: OnceLock<StatusCode>,
 }
 
@@ -196,7 +193,7 @@ impl Exchange {
             });
         match checked {
             Ok(()) => Lookup::Found(found, claimed),
-            // An unknown client learns no more than that.
+            // A client learns the reason only after its password has been checked.
             Err(error) if matches!(claimed, Claimed::Pending(_)) => {
                 self.refused = Some(error);
                 Lookup::Found(found, claimed)
@@ -205,7 +202,8 @@ impl Exchange {
         }
     }
 
-    /// Who the client says that it is; one that is known already may do what it asks for.
+    /// Finds the client's identity, and its rights if that needs no password check. 401 or 403 if
+    /// it is refused.
     fn claimed(
         &mut self,
         state: &AppState,
@@ -237,7 +235,7 @@ impl Exchange {
         Ok(claimed)
     }
 
-    /// Notes who the client is.
+    /// Records the client's identity.
     pub(super) fn note(&mut self, identity: &Identity) {
         self.user = identity.user().map(Arc::clone);
         if let Some(who) = &mut self.who {
@@ -245,7 +243,7 @@ impl Exchange {
         }
     }
 
-    /// Notes with which name a client tries to come in.
+    /// Records the user name of a login.
     pub(super) fn note_login(&self, name: &str) {
         if let Some(who) = &self.who {
             let _ = who.login.set(audit::login_name(name));
@@ -329,7 +327,7 @@ impl Exchange {
             state.note_error(&error, uri);
             let refusal = state.router().routes().get(self.route);
             match refusal.and_then(|route| route.refusal) {
-                // Who may not come in is refused by HTTP, whatever the contract of the resource.
+                // A 401 is always reported by HTTP, whatever the API of the resource.
                 Some(refusal) if error.status() != StatusCode::UNAUTHORIZED => {
                     if let Some(who) = &self.who {
                         let _ = who.refused.set(error.status());
@@ -342,7 +340,8 @@ impl Exchange {
         })
     }
 
-    /// A 401 for a script asks for a token: browsers show a window of their own for `Basic`.
+    /// For a 401 of a script, offers tokens: for `Basic`, browsers would show a window of their
+    /// own.
     fn challenged(&self, response: Response) -> Response {
         match self.is_script && response.status() == StatusCode::UNAUTHORIZED {
             true => response.header(header::WWW_AUTHENTICATE, session::CHALLENGE),
@@ -379,7 +378,7 @@ impl Exchange {
         response
     }
 
-    /// Ends a request that was waited for.
+    /// Ends a request that did not end in place.
     pub(super) async fn end_later(
         &self,
         worker: &Arc<WorkerHandle>,
@@ -399,8 +398,8 @@ impl Exchange {
         )
     }
 
-    /// Counts, logs what was slow, and hands the answer over to the connection; `headers` gives the
-    /// room for its headers.
+    /// Counts the request, logs it if it was slow, and passes the answer to the connection. The
+    /// answer's headers reuse the memory of `headers`.
     pub(super) fn end(
         &self,
         worker: &Arc<WorkerHandle>,
@@ -433,8 +432,7 @@ impl Exchange {
         if self.version == Version::HTTP_2 {
             response.headers_mut().remove(header::CONNECTION);
         } else if state.is_stopping() || state.is_waiting() {
-            // Whoever asks a server that waits comes again when another one may serve the same
-            // address.
+            // Clients of a waiting server reconnect: another server may serve the address by then.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }

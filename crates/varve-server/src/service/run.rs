@@ -26,7 +26,7 @@ const INLINE_BODY_BYTES: usize = 16 * 1024;
 /// How long after its deadline a write that has begun may still report its outcome.
 const OUTCOME_WAIT: Duration = Duration::from_millis(500);
 
-/// The message about a write that has begun and has not ended by then.
+/// The message about a write whose outcome is not known by then.
 const TIME_OVER: &str = "The request's time was over before it was known whether its write is stored. Read what it was \
                          to change before sending it again";
 
@@ -138,7 +138,7 @@ async fn begun(
     in_turn(state, route, (deadline, turn), running).await
 }
 
-/// The handler, to run on the pool.
+/// The future of the handler on the pool.
 fn pooled(
     route: &'static Route,
     context: Box<RequestContext>,

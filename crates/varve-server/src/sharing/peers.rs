@@ -1,9 +1,9 @@
-//! Connections to other servers: HTTP/1.1, over TLS where this server has it, kept for a while, one
-//! pool for each serving thread.
+//! Connections to other servers: HTTP/1.1, over TLS if this server uses it. Idle connections are
+//! kept for a while, in one pool for each serving thread.
 //!
-//! Request and answer are held as a whole, both bounded as they are on the server that carries them
-//! out: so a request can be sent once more when its leader is lost, and no client gets half an
-//! answer. All answers together have a limit of their own.
+//! Requests and answers are buffered whole, both within the limits of the server that carries them
+//! out. So a request can be sent again when its leader is lost, and no client gets half an answer.
+//! All answers together have a limit of their own.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -32,13 +32,13 @@ use crate::respond::{Body, Response};
 use crate::state::AppState;
 use crate::tls::Tls;
 
-/// How long another server may take to accept a connection. One that is cut off does not answer at
-/// all.
+/// How long another server may take to accept a connection. A server that is cut off does not
+/// answer at all.
 const CONNECT_WAIT: Duration = Duration::from_secs(2);
-/// How long a connection is kept without a request: less than the other side keeps it, which would
-/// close it under one.
+/// How long an idle connection is kept: less than on the other side, which could otherwise close it
+/// during a request.
 const IDLE_MAX: Duration = Duration::from_secs(5);
-/// Connections to one server that are kept, for each thread.
+/// Idle connections to one server that are kept, for each thread.
 const IDLE_COUNT_MAX: usize = 64;
 
 type Sender = SendRequest<Body>;
@@ -59,15 +59,15 @@ impl std::fmt::Debug for Peers {
 pub(super) struct Asked<'a> {
     /// Makes the request, once for each connection that is tried.
     pub(super) request: &'a dyn Fn() -> Request<Body>,
-    /// Set while that server may have seen it.
+    /// Set while that server may have seen the request.
     pub(super) sent: &'a AtomicBool,
-    /// What the answer takes of the budget.
+    /// The answer's share of the budget.
     pub(super) share: Share,
 }
 
 impl Peers {
-    /// Has the server at `address` answer a client's request. `sent` is set while that server may
-    /// have seen it; `share` is what the answer takes of the budget.
+    /// Forwards a client's request to the server at `address`. `sent` is set while that server may
+    /// have seen the request; `share` is the answer's share of the budget.
     pub(super) async fn forward(
         &self,
         address: &str,
@@ -83,14 +83,14 @@ impl Peers {
         let (parts, body, share) = self.ask(context.state(), address, asked).await?;
         let mut headers = forwarded_headers(&parts.headers);
         if context.method == Method::HEAD {
-            // It says how long the body would be that is not there.
+            // The length of the body that the answer to a HEAD leaves out.
             let length = parts.headers.get(header::CONTENT_LENGTH);
             headers.extend(length.map(|length| (header::CONTENT_LENGTH, length.clone())));
         }
         Ok(Response::verbatim(parts.status, headers, body).holding(share))
     }
 
-    /// Has the server at `address` answer a request.
+    /// Sends a request to the server at `address`, and receives its answer.
     pub(super) async fn ask(
         &self,
         state: &AppState,
@@ -102,7 +102,7 @@ impl Peers {
             sent,
             share,
         } = asked;
-        // A kept connection may have been closed by the other side; what could not be sent goes
+        // The other side may have closed an idle connection; a request that could not be sent goes
         // over a new one.
         while let Some(mut sender) = self.take(address) {
             match send(&mut sender, request(), sent).await {
@@ -163,7 +163,7 @@ async fn send(
     let answer = sender.send_request(request).await;
     answer.map_err(|error| match error.is_canceled() {
         true => {
-            // The connection was closed before anything of it was sent.
+            // The connection was closed before any of the request was sent.
             sent.store(false, Ordering::Relaxed);
             Failed::NotBegun
         }
@@ -171,7 +171,7 @@ async fn send(
     })
 }
 
-/// All of an answer's body.
+/// Receives the whole body of an answer.
 async fn collect(mut body: Incoming, mut share: Share) -> Result<(Body, Share), Failed> {
     let announced = body.size_hint().lower();
     let announced = usize::try_from(announced).unwrap_or(usize::MAX);
@@ -218,7 +218,7 @@ fn request(address: &str, context: &RequestContext) -> Request<Body> {
     request
 }
 
-/// A token for a client that is known by its certificate, which the other server does not see.
+/// A token for a client that authenticated by its certificate, which the other server does not see.
 fn proof_of_certificate(context: &RequestContext) -> Option<HeaderValue> {
     let Identity::Certified(principal, _) = context.identity() else {
         return None;
@@ -227,12 +227,12 @@ fn proof_of_certificate(context: &RequestContext) -> Option<HeaderValue> {
     state.shared_users.as_ref()?.token(state.auth()?, principal)
 }
 
-/// A new connection; `None` if the other server takes none, or is not who it says it is.
+/// Opens a connection; `None` if the other server accepts none, or has no valid certificate.
 async fn connect(state: &AppState, address: &str) -> Option<Sender> {
     let stream = async {
         let stream = TcpStream::connect(address).await.ok()?;
-        // Without it small requests wait for the other side's delayed acknowledgements. A failure
-        // only costs that.
+        // Without `TCP_NODELAY`, small requests wait for the other side's delayed acknowledgements.
+        // A failure costs only that.
         let _ = stream.set_nodelay(true);
         let Some(connector) = state.tls().and_then(Tls::connector) else {
             return begin(stream).await;

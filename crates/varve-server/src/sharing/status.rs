@@ -1,4 +1,4 @@
-//! `/cluster`: who leads which graph, and the users, as this server knows it.
+//! `/cluster`: the leaders of the graphs and of the users, as known to this server.
 
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 
@@ -14,7 +14,7 @@ pub(crate) static ROUTES: &[Route] = &[Route::get("cluster", Handler::Inline(clu
     .of("cluster", "ClusterAPI")
     .class(Class::Control)];
 
-/// From memory only, so that it answers whatever is away.
+/// Reads only memory, so that it answers even if the store or other servers are away.
 fn cluster(context: &RequestContext) -> HandlerResult {
     let graphs = context.state().graphs();
     let mut json = JsonWriter::with_capacity(256);
@@ -31,7 +31,7 @@ fn cluster(context: &RequestContext) -> HandlerResult {
             GraphLocation::There(leader) => ("follower", Some(leader.term)),
             GraphLocation::Nobody if graphs.why_unopened(&name).is_some() => ("failed", None),
             GraphLocation::Nobody => ("waiting", None),
-            // It went meanwhile.
+            // The graph was dropped meanwhile.
             GraphLocation::Unknown => continue,
         };
         json.begin_object();
@@ -43,7 +43,7 @@ fn cluster(context: &RequestContext) -> HandlerResult {
         if let GraphLocation::There(leader) = &place {
             json.key("leader").string(&leader.address);
         }
-        // That of an embedded engine names files.
+        // The reason of an embedded engine may name files.
         if let GraphLocation::Nobody = place
             && graphs.is_shared()
             && let Some(reason) = graphs.why_unopened(&name)

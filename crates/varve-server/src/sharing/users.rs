@@ -1,8 +1,8 @@
-//! The users of a cluster: one server leads them, as it would a graph, and the others have a copy.
+//! The users of a cluster: one server leads them, as it leads a graph, and the others have a copy.
 //!
-//! Requests about users go to the server that leads them. Every server checks identities itself,
-//! with its copy, and answers 503 when that is too old. `/cluster/users` gives the copy, with the
-//! hashes of passwords, to whoever has the cluster's key.
+//! Requests about users go to their leader. Every server checks identities itself, with its copy,
+//! and answers 503 when that is too old. `/cluster/users` gives the copy, with the hashes of
+//! passwords, to servers that have the cluster's key.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -29,18 +29,19 @@ use crate::rights::Needs;
 use crate::route::{Class, Handler, Route, Scope, Verb};
 use crate::state::{AppState, SetupError, WorkerHandle, check_owners};
 
-/// How often a server asks for the users of the one that leads them.
+/// The interval at which a server asks the leader for the users.
 const EVERY: Duration = Duration::from_millis(250);
 /// How long the answer may take.
 const ANSWER_WAIT: Duration = Duration::from_secs(5);
-/// How often it says when API tokens were used, and of how many.
+/// The interval at which a server reports uses of API tokens, and the most uses of one report.
 const USES_EVERY: Duration = Duration::from_secs(60);
 const USES_MAX: usize = 1_000;
-/// How long a token counts that is made for requests of a client with a certificate, in seconds:
-/// the clocks of servers may differ by some minutes. It is used for a part of that.
+/// How long a token is valid that is made for forwarded requests of a client with a certificate, in
+/// seconds: the clocks of servers may differ by some minutes. The token is used only for
+/// [`TOKEN_USED`].
 const TOKEN_SECONDS: i64 = 360;
 const TOKEN_USED: Duration = Duration::from_secs(30);
-/// Such tokens that are kept.
+/// The most of these tokens that are cached.
 const TOKENS_MAX: usize = 10_000;
 
 /// The header that proves that a request, or its answer, comes from a server of the cluster.
@@ -56,22 +57,22 @@ pub(crate) static ROUTES: &[Route] = &[Route::post(
 .of("cluster", "ClusterAPI")
 .class(Class::Control)];
 
-/// What a server needs to have the users that another one leads.
+/// The state with which a server copies the users from their leader.
 #[derive(Debug)]
 pub(crate) struct SharedUsers {
     key: ClusterKey,
-    /// Held by whoever asks, so that an older copy does not replace a newer one. When the last ask
-    /// began that was answered.
+    /// Held while the leader is asked, so that an older copy does not replace a newer one. The
+    /// value is when the last answered request began.
     asking: tokio::sync::Mutex<Option<Instant>>,
     uses_sent: Mutex<Instant>,
-    /// Lets jobs run, once the users are known.
+    /// Lets jobs run once the users are known.
     jobs: Once,
-    /// Tokens for clients that are known by their certificates, and when they were made.
+    /// Tokens for clients that authenticate by certificates, and when they were made.
     tokens: Mutex<HashMap<Account, (String, Instant)>>,
 }
 
 impl SharedUsers {
-    /// Where several servers have the same users. Reads the cluster's key.
+    /// Reads the cluster's key. `None` unless several servers have the same users.
     ///
     /// # Errors
     /// When `auth.cluster_key_file` is missing, cannot be read or has no key.
@@ -115,13 +116,13 @@ impl SharedUsers {
         }))
     }
 
-    /// A header that says who a client is that has shown its certificate.
+    /// A header with a token for a client that authenticated by its certificate.
     pub(super) fn token(&self, auth: &Auth, client: &Principal) -> Option<HeaderValue> {
         let mut tokens = self.tokens.lock();
         let account = client.account();
         let kept = tokens.get(&account);
         let kept = kept.filter(|(token, made)| {
-            // One of before the user's password was changed does not count.
+            // A token from before the last change of the user's password is invalid.
             made.elapsed() < TOKEN_USED && auth.check_token(token).is_some()
         });
         let token = match kept {
@@ -141,17 +142,17 @@ impl SharedUsers {
     }
 }
 
-/// What a server asks for.
+/// A server's request for the users.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ask {
-    /// The version of the users that it has.
+    /// The version of that server's users.
     known: String,
-    /// When API tokens were used there: their ids, and milliseconds since 1970.
+    /// The uses of API tokens on that server: their ids, and milliseconds since 1970.
     uses: Vec<(String, i64)>,
 }
 
-/// The users, for another server of the cluster; 204 if it has them.
+/// Answers another server of the cluster with the users; 204 if that server's are current.
 async fn copy(context: RequestContext) -> HandlerResult {
     let state = context.state();
     let proof = context.headers().get(PROOF);
@@ -185,7 +186,7 @@ async fn copy(context: RequestContext) -> HandlerResult {
     Ok(response.header(PROOF, answer))
 }
 
-/// Keeps the users of this server those of the cluster.
+/// Keeps the users of this server current.
 pub(crate) async fn keep_up_for_ever(worker: &WorkerHandle) {
     if worker.state.shared_users.is_none() {
         return;
@@ -202,8 +203,8 @@ pub(super) fn are_changed(route: &Route) -> bool {
     route.of_users && route.access.action.may_change() && route.verb != Verb::Get && !is_login
 }
 
-/// Brings the users of this server to those of the cluster, as they are at that time or later. What
-/// fails is tried again with the next round.
+/// Updates the users of this server to the cluster's, as of `since` or later. A failure is tried
+/// again in the next round.
 pub(super) async fn keep_up_since(worker: &WorkerHandle, since: Instant) {
     let state = &*worker.state;
     let (Some(auth), Some(shared)) = (state.auth(), &state.shared_users) else {
@@ -251,7 +252,7 @@ pub(super) async fn keep_up_since(worker: &WorkerHandle, since: Instant) {
     }
 }
 
-/// Lets go of users that this server has led.
+/// Gives up the users that this server has led.
 async fn let_go(state: &AppState, auth: &Arc<Auth>) {
     if auth.has_store() {
         let auth = Arc::clone(auth);
@@ -260,7 +261,7 @@ async fn let_go(state: &AppState, auth: &Arc<Auth>) {
     }
 }
 
-/// Asks the server that leads the users for them.
+/// Fetches the users from the server that leads them.
 async fn fetch(
     worker: &WorkerHandle,
     (auth, shared): (&Auth, &SharedUsers),
@@ -325,7 +326,7 @@ fn request(proof: &HeaderValue, body: Vec<u8>) -> Request<Body> {
     headers.insert(header::CONTENT_TYPE, json);
     headers.insert(PROOF, proof.clone());
     headers.insert(FORWARDED, HeaderValue::from_static("1"));
-    // A name that every server takes, whatever it is called.
+    // Every server accepts this host, whatever its name.
     headers.insert(header::HOST, HeaderValue::from_static("localhost"));
     request
 }

@@ -1,4 +1,4 @@
-//! The state as one serving thread holds it.
+//! One serving thread's handle of the state.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::answers::Underway;
 use crate::config::ServerConfig;
 use crate::sharing::Peers;
 
-/// Which listener a thread serves.
+/// The listener that a thread serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
-    /// That of everybody.
+    /// The main listener.
     Main,
-    /// That of `/admin` alone.
+    /// The listener for `/admin` alone.
     Admin,
-    /// That of TinkerPop's drivers alone.
+    /// The listener for TinkerPop's drivers alone.
     Gremlin,
 }
 
-/// Threads that serve the listener of `/admin`. They come after the others.
+/// Threads that serve the listener of `/admin`. Their indexes follow those of the main listener.
 pub(crate) const ADMIN_THREADS: usize = 1;
 
 /// Threads of all listeners.
@@ -33,7 +33,7 @@ pub(super) fn serving_threads(config: &ServerConfig) -> usize {
     config.thread_count() + ADMIN_THREADS + own
 }
 
-/// The state as one serving thread holds it. Requests count their references here, so that the
+/// One serving thread's handle of the state. Requests count their references here, so that the
 /// count's cache line stays with its core.
 #[derive(Debug)]
 pub(crate) struct WorkerHandle {
@@ -48,7 +48,7 @@ pub(crate) struct WorkerHandle {
 }
 
 impl WorkerHandle {
-    /// That of the thread with this number among those of its listener.
+    /// The handle of the thread with this number among the threads of its listener.
     pub(crate) fn new(state: Arc<AppState>, door: Door, number: usize) -> Self {
         let index = match door {
             Door::Main => number,

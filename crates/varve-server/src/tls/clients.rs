@@ -21,7 +21,7 @@ use super::{Serving, TlsConfig, TlsError};
 /// Interval after which the certificate of an open connection is verified again.
 const VERIFIED_FOR: Duration = Duration::from_secs(60);
 
-/// Where a client's certificate has the user's name.
+/// The part of a client's certificate that has the user's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientName {
@@ -30,9 +30,9 @@ pub enum ClientName {
     CommonName,
     /// The DNS name among the alternative names of its subject.
     Dns,
-    /// The mail address among them.
+    /// The mail address among the alternative names.
     Email,
-    /// The URI among them, such as a SPIFFE ID.
+    /// The URI among the alternative names, such as a SPIFFE ID.
     Uri,
 }
 
@@ -112,7 +112,7 @@ pub(super) struct ClientFiles {
 }
 
 impl ClientFiles {
-    /// Reads them, if the options name any.
+    /// Reads the files, if the options name any.
     pub(super) fn read(config: &TlsConfig) -> Result<Option<Self>, TlsError> {
         let read = |file: &Path| std::fs::read(file).map_err(|error| TlsError::new(file, error));
         if !config.asks_clients() {

@@ -9,8 +9,8 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::{TlsConfig, TlsError};
 
-/// What connections to other servers are made with: the authorities that sign their certificates,
-/// and the own certificate, where servers ask all clients for one.
+/// Builds the TLS configuration for connections to other servers: the authorities that sign their
+/// certificates, and this server's certificate, for servers that ask all clients for one.
 pub(super) fn client(
     config: &TlsConfig,
     authorities: &[u8],

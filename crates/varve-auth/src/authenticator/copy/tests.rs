@@ -1,4 +1,4 @@
-//! Copies of a directory, and how long they count.
+//! Copies of a directory, and how long they are valid.
 
 use varve_graph::registry::GraphLocation;
 use varve_graph::{GraphOptions, Registry, deadline};
@@ -61,7 +61,7 @@ fn a_copy_has_what_the_leader_has_and_cannot_be_changed() {
     assert!(follower.is_current());
     let ann = RecordKind::User.id_of("ann");
     assert!(follower.directory().user(&ann).is_some());
-    // A token of one counts at the other.
+    // A token of one server is valid on the other.
     let token = follower
         .token(&follower.user("ann").unwrap(), None)
         .unwrap();
@@ -212,7 +212,7 @@ fn a_change_of_unknown_outcome_shows_once_it_is_known() {
             description: None,
         };
         let change = || leader.change(|all| all.add_group(group, author));
-        // The time is over before the commit is stored, mostly.
+        // The deadline usually passes before the commit is stored.
         let ended = deadline::until(Instant::now(), change);
         matches!(ended, Err(AuthError::Graph(error)) if error.kind == ErrorKind::OutcomeUnknown)
     });

@@ -13,7 +13,7 @@ use crate::request::RequestContext;
 
 /// Changes of one answer by default.
 const LIMIT: i64 = 1_000;
-/// The most changes of one answer; a commit comes whole, whatever it has.
+/// The most changes of one answer; a commit is never split.
 const LIMIT_MAX: i64 = 100_000;
 /// The values of `types`.
 const TYPES: [&str; 3] = ["vertex", "edge", "schema"];
@@ -22,7 +22,6 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// The code of a cursor whose changes are no longer kept.
 const GONE: &str = "VRV-CHANGES-GONE";
 
-/// The parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
     /// Changes after this version.
@@ -32,11 +31,11 @@ pub(super) struct Ask {
     labels: Vec<String>,
     vertices: bool,
     edges: bool,
-    /// Whether changes of the schema come.
+    /// Whether changes of the schema are included.
     schema: bool,
-    /// Whether planned states come that begin or end.
+    /// Whether the begin and the end of planned states are included.
     effective: bool,
-    /// Whether the state before comes, too.
+    /// Whether the state before each change is included.
     pub(super) before: bool,
     /// Changes after which an answer ends.
     pub(super) limit: usize,
@@ -103,7 +102,7 @@ impl Ask {
         })
     }
 
-    /// Whether a reader asks for a change.
+    /// Whether the reader wants a change.
     pub(super) fn wants(&self, schema: &Schema, change: &CommitChange) -> bool {
         match change {
             CommitChange::Schema { .. } => self.schema,
@@ -125,7 +124,7 @@ impl Ask {
         let label = match (&change.id, element) {
             (ElementId::Edge(id), _) => Some(schema.edge_label_name(id.label)),
             (_, Some(Element::Vertex(vertex))) => Some(schema.vertex_label_name(vertex.label)),
-            // The label of a deleted vertex is not known: the change comes to all readers.
+            // The label of a deleted vertex is not known, so all readers get the change.
             _ => None,
         };
         of_type
@@ -160,16 +159,16 @@ pub(super) fn gone(oldest: CommitVersion, since: CommitVersion) -> ApiError {
     .with_cause(GONE)
 }
 
-/// Since when a graph keeps changes, and the version after which all are there; 400 where it keeps
-/// none.
+/// When a graph began to keep changes, and the version after which all changes are kept; 400 if it
+/// keeps none.
 pub(super) fn kept(graph: &Graph) -> Result<(CommitVersion, CommitVersion), ApiError> {
     graph.changes_kept().ok_or_else(|| {
         ApiError::illegal_argument("The graph keeps no changes: see the option graph.changes")
     })
 }
 
-/// The name of a graph's list of changes. A graph that was cleared or restored, or has kept no
-/// changes for a time, has another one.
+/// The id of a graph's list of changes. A graph that was cleared or restored, or has kept no
+/// changes for a time, gets another one.
 pub(super) fn graph_id(began: CommitVersion) -> String {
     format!("{:016x}", began.0)
 }

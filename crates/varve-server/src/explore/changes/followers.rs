@@ -1,5 +1,5 @@
-//! Followers: readers that wait for changes. How many there are, what wakes them, and how many read
-//! at once.
+//! Followers: readers that wait for changes. Limits their number and their concurrent reads, and
+//! wakes them.
 //!
 //! One task per followed graph polls its version for all its followers.
 
@@ -21,7 +21,7 @@ use crate::request::RequestContext;
 use crate::runtime::counted_as;
 use crate::state::AppState;
 
-/// Interval of that poll.
+/// Interval of the poll for new versions.
 const POLL_EVERY: Duration = Duration::from_millis(10);
 
 /// The client to which a follower is counted.
@@ -59,7 +59,7 @@ pub(crate) struct Followers {
     retry_after_seconds: u32,
     /// The versions of the followed graphs.
     watched: Arc<Mutex<Vec<Watched>>>,
-    /// Reads that may begin.
+    /// Slots for concurrent reads.
     reads: Arc<Semaphore>,
 }
 
@@ -70,7 +70,7 @@ struct Watched {
     version: watch::Receiver<CommitVersion>,
 }
 
-/// A follower's place, given back when it is dropped.
+/// A follower's slot, returned when it is dropped.
 #[derive(Debug)]
 pub(super) struct FollowerSlot {
     counts: Arc<Mutex<Counts>>,
@@ -96,9 +96,9 @@ impl Drop for FollowerSlot {
 /// Why a wait has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitEnd {
-    /// There is a newer version.
+    /// The graph has a newer version.
     Commit,
-    /// The time was over.
+    /// The time to wait is over.
     TimeOver,
     /// The server stops, or no longer serves the graph.
     Gone,
@@ -116,7 +116,7 @@ impl Followers {
         }
     }
 
-    /// How many follow now.
+    /// The number of followers.
     pub(crate) fn count(&self) -> usize {
         self.counts.lock().all
     }
@@ -156,7 +156,7 @@ impl Followers {
         })
     }
 
-    /// Waits for the turn to read, until `end`. 503 when it does not come.
+    /// Waits for a slot to read, until `end`. 503 if none becomes free.
     pub(super) async fn turn_to_read(
         &self,
         end: Instant,
@@ -174,7 +174,7 @@ impl Followers {
         }
     }
 
-    /// Waits until a graph has a version after `since`, or `end`.
+    /// Waits until a graph has a version after `since`, at most until `end`.
     pub(super) async fn wait(
         &self,
         state: &Arc<AppState>,
@@ -185,7 +185,8 @@ impl Followers {
         if state.is_stopping() || !is_served(state, graph) {
             return WaitEnd::Gone;
         }
-        // First, so that a wait ends under commits without a change that the reader asks for.
+        // Checked first, so that a wait ends although commits without a requested change keep
+        // coming.
         if Instant::now() >= end {
             return WaitEnd::TimeOver;
         }
@@ -245,7 +246,7 @@ async fn tell(
         }
         let now = graph.published();
         sender.send_if_modified(|version| std::mem::replace(version, now) != now);
-        // Under the lock no receiver is taken.
+        // No receiver is added while the lock is held.
         let mut watched = watched.lock();
         if sender.receiver_count() == 1 {
             watched.retain(|each| !std::ptr::eq(each.graph.as_ptr(), Arc::as_ptr(&graph)));

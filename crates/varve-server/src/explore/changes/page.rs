@@ -18,17 +18,17 @@ use crate::explore::output::{element_members, element_ref};
 use crate::explore::read_request::write_instant;
 use crate::json::JsonWriter;
 
-/// Bytes of lines after which an answer ends with the commit that it is in.
+/// Bytes of lines after which an answer ends, with the end of the current commit.
 const LINES_BYTES: usize = 4 * 1024 * 1024;
-/// The same of a piece of events: a stream has one at a time.
+/// The same for a piece of events: a stream has one at a time.
 const EVENTS_BYTES: usize = 256 * 1024;
 
 /// How changes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A line each.
+    /// One line for each change.
     Lines,
-    /// An event each. The last one of each commit has the commit's version as its id.
+    /// One event for each change. The last one of each commit has the commit's version as its id.
     Events,
 }
 
@@ -56,13 +56,13 @@ impl Form {
     }
 }
 
-/// Some changes as text.
+/// A page of changes as text.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) text: Vec<u8>,
-    /// How many.
+    /// The number of changes.
     pub(super) changes: usize,
-    /// The cursor after it.
+    /// The cursor after them.
     pub(super) next: CommitVersion,
 }
 
@@ -159,7 +159,7 @@ pub(super) fn read(
     })
 }
 
-/// Writes the changes of a commit that are wanted; `before` is the commit before it.
+/// Writes the requested changes of a commit; `before` is the commit before it.
 fn put_commit(
     text: &mut Vec<u8>,
     form: Form,
@@ -180,8 +180,8 @@ fn put_commit(
     Ok(())
 }
 
-/// A change as an object; `place`: the version of its commit, its number in it, and how many there
-/// are.
+/// A change as an object, with the version of its commit, its number in the commit, and the number
+/// of the commit's changes.
 fn line(
     schema: &Schema,
     view: Option<&View>,

@@ -39,7 +39,7 @@ impl Format {
         })
     }
 
-    /// What the parameter `elements` asks for. A table has rows of one kind.
+    /// The kinds that the parameter `elements` names. A table has rows of one kind.
     pub(super) fn kinds(self, asked: Option<&str>) -> Result<Kinds, ApiError> {
         match asked {
             Some("vertices") => Ok((true, false)),
@@ -52,7 +52,7 @@ impl Format {
         }
     }
 
-    /// What the name of a file ends with.
+    /// The end of the file's name.
     pub(super) const fn ending(self, (vertices, _): Kinds) -> &'static str {
         match self {
             Self::Csv if vertices => "-vertices.csv",
@@ -72,7 +72,7 @@ impl Format {
     }
 }
 
-/// The members of every element that a table has beside the properties.
+/// The columns of a table for every element, beside its properties.
 const COLUMNS: [&str; 6] = [
     "~id",
     "~label",
@@ -81,10 +81,10 @@ const COLUMNS: [&str; 6] = [
     "~version",
     "~recorded_at",
 ];
-/// Those of edges only.
+/// The columns for edges only.
 const EDGE_COLUMNS: [&str; 4] = ["~from", "~from_label", "~to", "~to_label"];
 
-/// A property that elements may have.
+/// The column of a property.
 struct Column {
     key: PropertyKeyId,
     name: String,
@@ -126,12 +126,12 @@ impl Writer {
         }
     }
 
-    /// What was written since the last call.
+    /// Takes the text written since the last call.
     pub(super) fn take(&mut self) -> Bytes {
         Bytes::from(std::mem::take(&mut self.text))
     }
 
-    /// Writes what comes before all elements, once.
+    /// Writes the head of the document, once.
     pub(super) fn begin(&mut self) {
         if std::mem::replace(&mut self.has_begun, true) {
             return;
@@ -147,7 +147,7 @@ impl Writer {
         }
     }
 
-    /// Writes what comes after all elements.
+    /// Writes the end of the document.
     pub(super) fn end(&mut self) {
         match self.format {
             Format::Csv | Format::JsonLines => {}
@@ -161,7 +161,6 @@ impl Writer {
         }
     }
 
-    /// Writes an element.
     pub(super) fn element(&mut self, schema: &Schema, state: &State) {
         match self.format {
             Format::Csv => self.row(schema, state),
@@ -399,7 +398,7 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// A text as XML takes it; characters that XML has none of become U+FFFD.
+/// Escapes a text for XML; characters that XML does not allow become U+FFFD.
 fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for each in text.chars() {

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::metered::Metered;
 
-/// How long the client may take to answer that the connection closes.
+/// How long the client may take to answer the close frame.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
 /// The close code and reason of an error.
@@ -32,7 +32,7 @@ pub(super) fn reason(error: &Error) -> (CloseCode, &'static str) {
     }
 }
 
-/// Says why the connection ends, and ends it.
+/// Sends the reason, and closes the connection.
 pub(super) async fn close(
     socket: &mut WebSocketStream<Metered>,
     (code, reason): (CloseCode, &'static str),

@@ -1,8 +1,8 @@
 //! Login on an open WebSocket: SASL PLAIN, as TinkerPop's drivers do.
 //!
-//! The first request of a client that is not known is held back and answered with the code 407. The
-//! client then sends its name and password, and what was held back is answered. Until then its
-//! messages are small.
+//! The first request of an unauthenticated client is held and answered with the code 407. The
+//! client then sends its name and password, and the held requests are answered. Until then its
+//! messages must be small.
 
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -22,26 +22,26 @@ use crate::identity::{self, Identity};
 use crate::request::RequestContext;
 use crate::state::AppState;
 
-/// Bytes that the messages of a client have together until it is known.
+/// Bytes that the messages of an unauthenticated client may have together.
 pub(super) const UNKNOWN_BYTES_MAX: usize = 64 * 1024;
-/// Requests that are held back at once.
+/// Requests that are held at once.
 pub(super) const HELD_MAX: usize = 1_024;
-/// How long a request is held back.
+/// How long a request is held.
 const LOGIN_WAIT: Duration = Duration::from_secs(30);
 
-/// Who the client of a connection is.
+/// The identity of a connection's client, and its login.
 pub(super) struct Entrance {
     identity: RefCell<Identity>,
-    /// The header that would have said so.
+    /// The header with the token that the client sent in a message.
     header: RefCell<Option<HeaderValue>>,
     attempt: RefCell<Option<Rc<Attempt>>>,
 }
 
-/// A challenge that the client has yet to answer.
+/// A challenge that the client has not answered yet.
 pub(super) struct Attempt {
-    /// Has no permits until it is decided. Who waits goes on in the order of its request.
+    /// Has no permits until the login is decided. Then the held requests continue in their order.
     decided: Semaphore,
-    /// Why the client is not let in.
+    /// Why the login failed.
     failure: RefCell<Option<String>>,
 }
 
@@ -54,12 +54,12 @@ impl Entrance {
         }
     }
 
-    /// Whether the client is known, or need not be.
+    /// Whether the client is authenticated, or need not be.
     pub(super) fn is_open(&self) -> bool {
         !matches!(*self.identity.borrow(), Identity::Unknown)
     }
 
-    /// Says in a request who its client is.
+    /// Sets the client's identity in a request.
     pub(super) fn name_in(&self, context: &mut RequestContext) {
         context.identity = self.identity.borrow().clone();
         if let Some(header) = &*self.header.borrow() {
@@ -67,7 +67,7 @@ impl Entrance {
         }
     }
 
-    /// The challenge that a request waits for, and whether it is to be sent.
+    /// The challenge that a request waits for, and whether it must be sent.
     pub(super) fn challenge(&self) -> (Rc<Attempt>, bool) {
         let mut attempt = self.attempt.borrow_mut();
         let is_new = attempt.is_none();
@@ -95,8 +95,8 @@ impl Entrance {
         }
     }
 
-    /// Lets the client in, if what it says of itself is right. True if requests were held back:
-    /// they are answered in place of this one.
+    /// Authenticates the client. Returns true if requests were held: they are answered in place of
+    /// this one.
     pub(super) async fn log_in(
         &self,
         state: &AppState,
@@ -127,7 +127,7 @@ impl Entrance {
 }
 
 impl Desk {
-    /// Holds a request back until its client has said who it is.
+    /// Holds a request until its client is authenticated.
     pub(super) async fn hold(
         &self,
         format: Format,
@@ -142,7 +142,7 @@ impl Desk {
         self.entrance.wait(&attempt).await.map_err(Ended::Refused)
     }
 
-    /// Lets the client in.
+    /// Authenticates the client.
     pub(super) async fn log_in(&self, proof: Result<Proof, Refusal>) -> Result<(), Ended> {
         if self.entrance.is_open() {
             return Ok(());

@@ -1,10 +1,10 @@
-//! Large frames of a client, handed on as fragments.
+//! Splits large frames of a client into fragments.
 //!
-//! The codec reserves the length that the head of a frame names before any of the frame has come: a
-//! client that sends ten bytes would make the server hold megabytes. So the codec sees a frame of
-//! more than [`PIECE_BYTES`] as several, as the client might have sent it (RFC 6455, 5.4), and a
-//! message takes memory as it arrives. A frame larger than a message may be is handed on as it
-//! came: the codec refuses it at its head.
+//! The codec reserves the length that the head of a frame names before the payload arrives: a
+//! client that sends ten bytes would make the server allocate megabytes. So the codec gets a frame
+//! of more than [`PIECE_BYTES`] as several fragments, as the client might have sent it (RFC 6455,
+//! 5.4), and a message takes memory only as it arrives. A frame longer than the longest message is
+//! passed on unchanged: the codec refuses it at its head.
 
 use std::io;
 use std::pin::Pin;
@@ -14,9 +14,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::admission::SMALL_BODY_BYTES;
 
-/// Payload of the frames that the codec sees, at most: what is not charged.
+/// The longest payload of a fragment, in bytes: this size is not charged.
 const PIECE_BYTES: usize = SMALL_BODY_BYTES;
-/// Bytes that are read at a time where a head is expected.
+/// The size of a read where a head is expected, in bytes.
 const READ_BYTES: usize = 4 * 1024;
 /// The longest head: two bytes, a length of eight, a mask.
 const HEAD_BYTES_MAX: usize = 14;
@@ -30,24 +30,24 @@ const LENGTH_OF_8: u8 = 127;
 
 /// The frames of one client.
 pub(super) struct Fragments {
-    /// The largest frame that is taken apart.
+    /// The longest frame that is split.
     frame_bytes_max: u64,
-    /// What has arrived and is not handed on: `input[begin..end]`.
+    /// Bytes that have arrived and are not passed on: `input[begin..end]`.
     input: Box<[u8; READ_BYTES]>,
     begin: usize,
     end: usize,
-    /// The head that is being handed on.
+    /// The head that is being passed on.
     head: Vec<u8>,
     head_begin: usize,
-    /// Bytes of payload that follow it.
+    /// Bytes of the fragment's payload that follow the head.
     piece: u64,
-    /// The frame that they are of, after them.
+    /// The rest of the frame, after this fragment.
     rest: Frame,
     /// Bytes that have arrived in all.
     pub(super) arrived: u64,
 }
 
-/// A frame, or what is left of one.
+/// A frame, or the rest of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Frame {
     /// The first byte of its head.
@@ -65,8 +65,8 @@ impl Frame {
         length: 0,
     };
 
-    /// The frame whose head these bytes begin with, and the bytes of the head; `None` if not all of
-    /// the head is there.
+    /// The frame whose head these bytes begin with, and the length of the head; `None` if the head
+    /// is incomplete.
     fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let [first, second, rest @ ..] = bytes else {
             return None;
@@ -97,7 +97,6 @@ impl Frame {
         Some((frame, bytes.len() - rest.len()))
     }
 
-    /// Appends the head of this frame.
     fn put_head(&self, out: &mut Vec<u8>) {
         let masked = self.mask.map_or(0, |_| MASKED);
         out.push(self.first);
@@ -115,8 +114,8 @@ impl Frame {
         out.extend_from_slice(self.mask.as_ref().map_or(&[], |mask| mask));
     }
 
-    /// The first piece, and what is left. The mask of the rest is the same: a piece is a multiple
-    /// of its length.
+    /// The first fragment, and the rest. The mask of the rest is the same, since the length of a
+    /// fragment is a multiple of the mask's.
     fn split(self) -> (Self, Self) {
         let piece = PIECE_BYTES as u64;
         if self.length <= piece {
@@ -138,7 +137,7 @@ impl Frame {
 }
 
 impl Fragments {
-    /// Of a client whose messages may have so many bytes.
+    /// The fragments of a client whose messages may have at most this many bytes.
     pub(super) fn new(message_bytes_max: usize) -> Self {
         Self {
             frame_bytes_max: message_bytes_max as u64,
@@ -153,7 +152,7 @@ impl Fragments {
         }
     }
 
-    /// Reads what the codec is to see.
+    /// Reads the fragments for the codec.
     pub(super) fn poll_read<R: AsyncRead + Unpin>(
         &mut self,
         io: &mut R,
@@ -175,7 +174,7 @@ impl Fragments {
         }
     }
 
-    /// Hands on heads and payload for as long as there are some and there is room.
+    /// Passes on heads and payload that have arrived, as far as `out` has space.
     fn hand_on(&mut self, out: &mut ReadBuf<'_>) {
         loop {
             let head = &self.head[self.head_begin..];
@@ -199,7 +198,7 @@ impl Fragments {
         }
     }
 
-    /// Makes the next head, if all of it is there.
+    /// Builds the next head, if all of it has arrived.
     fn next_head(&mut self) -> bool {
         let mut frame = self.rest;
         if frame == Frame::NONE {
@@ -219,7 +218,7 @@ impl Fragments {
         true
     }
 
-    /// Reads where a head is expected.
+    /// Reads into `input`, where a head is expected.
     fn poll_input<R: AsyncRead + Unpin>(
         &mut self,
         io: &mut R,
@@ -237,7 +236,7 @@ impl Fragments {
         Poll::Ready(Ok(bytes))
     }
 
-    /// Reads payload to where it goes.
+    /// Reads payload directly into `out`.
     fn poll_payload<R: AsyncRead + Unpin>(
         &mut self,
         io: &mut R,

@@ -1,4 +1,4 @@
-//! The bytes under a WebSocket: what arrives is charged before it is kept, what is taken is
+//! The bytes below a WebSocket: received bytes are charged before they are kept, and sent bytes are
 //! counted.
 
 use std::io;
@@ -62,15 +62,15 @@ impl Metered {
         }
     }
 
-    /// A message is whole: its share of the budget.
+    /// Ends a complete message, and returns its share of the budget.
     pub(super) fn take_share(&mut self) -> BodyShare {
         self.arrived = 0;
         self.connection.message_ended();
         std::mem::take(&mut self.share)
     }
 
-    /// A control frame with so many bytes of payload has come, between messages or within one. It
-    /// neither completes a message nor pays for its time.
+    /// Records a control frame with `payload` bytes, between messages or within one. It neither
+    /// completes a message nor extends its time.
     pub(super) fn control_arrived(&mut self, payload: usize) {
         let frame = CONTROL_HEAD_BYTES + payload;
         self.arrived = self.arrived.saturating_sub(frame);
@@ -80,7 +80,7 @@ impl Metered {
         }
     }
 
-    /// Waits until the budget has room for so many bytes of one message.
+    /// Waits until the budget has room for `bytes` bytes of one message.
     fn poll_room(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<io::Result<()>> {
         if bytes <= SMALL_BODY_BYTES || bytes <= self.share.bytes() {
             return Poll::Ready(Ok(()));
@@ -130,7 +130,7 @@ impl AsyncRead for Metered {
         let Self { io, fragments, .. } = &mut *self;
         let before = fragments.arrived;
         let read = fragments.poll_read(io, context, buffer);
-        // A part of a head has arrived too, though the codec sees nothing of it yet.
+        // Includes parts of heads, which the codec does not see yet.
         let bytes = (fragments.arrived - before) as usize;
         if bytes > 0 {
             self.arrived += bytes;

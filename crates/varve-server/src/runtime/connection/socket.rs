@@ -19,14 +19,14 @@ use crate::runtime::transport::Transport;
 /// The first bytes of an HTTP/2 connection that starts without negotiation.
 const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes of a refused body that are read and thrown away, so that the client sees the answer and
-/// not a reset.
+/// Bytes of a refused body that are read and discarded, so that the client sees the answer and not
+/// a reset.
 const LINGER_BYTES: usize = 256 * 1024 * 1024;
 
 /// Pieces of an answer that together are no longer than this are joined before they are written.
 const JOINED_BYTES: usize = 1024;
 
-/// The socket as hyper sees it: replays the bytes that were looked at, and keeps the marks.
+/// The socket as hyper sees it: replays the bytes that were sniffed, and sets the sweeper's marks.
 pub(super) struct Socket {
     stream: TokioIo<Transport>,
     state: Arc<ConnectionState>,
@@ -34,7 +34,8 @@ pub(super) struct Socket {
     replay_from: u8,
     replay_to: u8,
     discarded: usize,
-    /// What is sent in the place of hyper's answer to a bad head, and how much of it is.
+    /// The answer that is sent in place of hyper's to a bad head, and how many bytes of it are
+    /// sent.
     instead: Option<(Box<[u8]>, usize)>,
 }
 
@@ -51,7 +52,8 @@ impl Socket {
         }
     }
 
-    /// Reads until it is known whether the client speaks HTTP/2. `None` if it went away before.
+    /// Reads until it is known whether the client speaks HTTP/2. `None` if the client went away
+    /// before.
     pub(super) async fn sniff(&mut self, handle: &Handle) -> Option<bool> {
         poll_fn(|context| {
             handle.wake_with(context.waker());
@@ -69,7 +71,7 @@ impl Socket {
                 }
                 let mut buffer = ReadBuf::new(&mut self.replay[filled..]);
                 let read = Pin::new(self.stream.inner_mut()).poll_read(context, &mut buffer);
-                // What has come before the stop is still answered.
+                // Requests that arrived before the stop are still answered.
                 if read.is_pending() && self.state.is_stopping() {
                     return Poll::Ready(None);
                 }
@@ -101,8 +103,8 @@ impl Socket {
         Poll::Ready(())
     }
 
-    /// Sends an answer of ours for hyper's answer to a bad head; `None` if `bytes` are anything
-    /// else.
+    /// Sends the server's own answer in place of hyper's to a bad head; `None` if `bytes` are
+    /// anything else.
     fn poll_replace(
         &mut self,
         context: &mut Context<'_>,
@@ -110,7 +112,7 @@ impl Socket {
     ) -> Option<Poll<io::Result<usize>>> {
         if self.instead.is_none() {
             self.instead = Some((bad_head::instead_of(bytes)?.into(), 0));
-            // The client may be sending still; with what it sent left unread it would see a reset.
+            // The client may still be sending; if its bytes stayed unread, it would see a reset.
             self.state.linger();
         }
         let (answer, sent) = self.instead.as_mut()?;
@@ -148,7 +150,7 @@ impl Socket {
         self.mark_write(written.is_pending());
     }
 
-    /// Notes whether the client keeps a write waiting.
+    /// Records whether a write waits for the client.
     fn mark_write(&self, is_pending: bool) {
         let mark = if is_pending {
             self.state.now().max(1)
@@ -199,7 +201,7 @@ impl Write for Socket {
         self.look_for_client(context);
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if self.stream.inner().is_secure() {
-            // What TLS has taken waits there until the client takes it.
+            // TLS buffers the bytes until the client takes them.
             self.mark_write(flushed.is_pending());
         }
         flushed
