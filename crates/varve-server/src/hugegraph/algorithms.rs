@@ -126,8 +126,8 @@ impl Algorithms {
         let asked = scope_of(input.as_of.as_deref(), input.as_of_tx.as_deref());
         let asked = asked.map_err(refused)?;
         let view = graph.view(TemporalScope {
-            // An engine without snapshots shows one state to many reads only as of a transaction
-            // time.
+            // On an engine without snapshots, several reads see the same state only as of a
+            // transaction time.
             transaction: asked.transaction.or(Some(CommitVersion::MAX)),
             ..asked
         })?;

@@ -1,4 +1,4 @@
-//! `…/variables`: values that clients keep with a graph.
+//! `…/variables`: values that clients store with a graph.
 
 use serde::Deserialize;
 use varve_graph::ErrorKind;
@@ -35,8 +35,8 @@ pub(crate) static ROUTES: &[Route] = &[
         .of("variables", "VariablesAPI"),
 ];
 
-/// What the names of the explorer's kept views begin with. They may be many and long, so they are
-/// read one by one and not listed.
+/// The prefix of the variables in which the explorer saves views. There may be many large ones, so
+/// the list leaves them out.
 const KEPT_VIEWS: &str = "~view:";
 
 #[derive(Deserialize)]

@@ -60,7 +60,7 @@ fn tokens_in<'a>(headers: &'a HeaderMap, wanted: &'a str) -> impl Iterator<Item 
     pairs.filter_map(move |(name, value)| (name == wanted).then_some(value))
 }
 
-/// Whose session it is; null if there is none.
+/// Returns the name of the session's user; null if there is no session.
 pub(super) fn read(context: &RequestContext) -> HandlerResult {
     let principal = context
         .state()
@@ -99,7 +99,7 @@ pub(super) fn end(context: &RequestContext) -> HandlerResult {
     ))
 }
 
-/// The answer with the cookie set. Without an age it ends with the browser.
+/// Sets the cookie in an answer. Without an age the cookie ends with the browser.
 fn with_cookie(context: &RequestContext, response: Response, value: &str) -> Response {
     // The page says how it was loaded, also behind a proxy that ends TLS.
     let origin = context.headers().get(header::ORIGIN);
