@@ -31,7 +31,7 @@ const TEXT_SHORT_MAX: usize = (TEXT_LONG - TEXT) as usize - 1;
 
 /// Clustering key of a vertex's row, and first byte of its events' clustering keys.
 pub const VERTEX_CLUSTERING: &[u8] = &[0x00];
-/// At or before every clustering key of an edge and of its events, and behind those of the vertex.
+/// A lower bound of the clustering keys of all edges and their events, above those of the vertex.
 pub const EDGES_FROM: &[u8] = &[OUT];
 const OUT: u8 = 0x01;
 const IN: u8 = 0x02;
@@ -237,8 +237,8 @@ pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - other.len() + vertex_id_len(other)?)
 }
 
-/// The direction, label and other vertex (its id as bytes) of an edge's clustering key, or `None`
-/// if it is none. Copies nothing.
+/// The direction, label and other vertex (its id as bytes) of an edge's clustering key; `None` for
+/// any other key. Copies nothing.
 #[must_use]
 #[inline]
 pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> {
@@ -253,7 +253,7 @@ pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> 
     Some((direction, EdgeLabelId(label), skip_escaped(rest)?))
 }
 
-/// What follows bytes written by [`put_escaped`].
+/// Returns the bytes after those that [`put_escaped`] wrote.
 #[inline]
 fn skip_escaped(bytes: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
@@ -355,7 +355,7 @@ fn take_edge_body(body: &[u8]) -> Option<(EdgeLabelId, EdgeLabelId, CompactStrin
     Some((EdgeLabelId(parent), EdgeLabelId(label), sort_values, other))
 }
 
-/// Appends an element key, as index entries and pending boundaries end with one.
+/// Appends an element key, with which index entries and pending boundaries end.
 pub fn put_element(id: &ElementId, out: &mut Vec<u8>) {
     match id {
         ElementId::Vertex(id) => {
@@ -424,7 +424,7 @@ pub fn is_vertex_element(bytes: &[u8]) -> bool {
 
 const ORDERED_TEXT_VERTEX: u8 = 0x03;
 
-/// Appends an element key as the entries of derived indexes end with one: texts by their bytes,
+/// Appends an element key as entries of derived indexes end with it: text ids sort by their bytes,
 /// whatever their length, and edges by their sort values first.
 pub fn put_ordered_element(id: &ElementId, out: &mut Vec<u8>) {
     match id {
@@ -447,7 +447,8 @@ pub fn put_ordered_element(id: &ElementId, out: &mut Vec<u8>) {
     }
 }
 
-/// What the keys of [`put_ordered_element`] begin with of every edge with these sort values.
+/// Appends the common start of the keys of all edges with these sort values
+/// ([`put_ordered_element`]).
 pub fn put_ordered_edges(sort_values: &str, out: &mut Vec<u8>) {
     out.push(ELEMENT_EDGE);
     put_escaped(sort_values.as_bytes(), out);

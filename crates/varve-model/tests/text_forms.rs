@@ -8,7 +8,7 @@ use varve_model::sortable::{encode_number, join_key_values, key_part};
 use varve_model::value::{Uuid, date_text, parse_date};
 use varve_model::{EdgeId, EdgeLabelId, Value, VertexId};
 
-/// Texts full of what has a meaning in the joined forms.
+/// Texts full of characters that have a meaning in the joined forms.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![3 => "[a`~>!:\\-SLU0-9]{0,6}", 1 => ".{0,8}"]
 }
