@@ -68,7 +68,7 @@ pub fn split(clustering: &[u8]) -> Result<(CommitVersion, u16), DecodeError> {
     Ok((version, u16::from_be_bytes(*piece)))
 }
 
-/// The keys of an element's row; of an edge those at its source.
+/// The keys of an element's row; for an edge, those at its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Keys<'a> {
     /// The partition key.
@@ -217,7 +217,7 @@ mod tests {
         );
         assert_eq!(read, touched);
         for cut in 2..value.len() {
-            // A cut within an element is found; one between two is a shorter list.
+            // A cut within an entry is detected; a cut between two gives a shorter list.
             let mut count = 0;
             let whole = visit(&value[..cut], &mut |_| count += 1).is_ok();
             assert!(!whole || count < touched.len());

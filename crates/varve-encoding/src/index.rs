@@ -2,8 +2,8 @@
 //!
 //! **Ordered values**: a tag, then: booleans 1 byte; whole numbers and dates 8 bytes with the sign
 //! bit flipped; floating-point numbers 8 bytes in IEEE total order; UUIDs 16 bytes; texts and blobs
-//! escaped and ended by `00` (see [`crate::key`]). Of a text or blob over 64 bytes only the first
-//! 64 are kept, ended by `00 FE` and 16 bytes of hash (XXH3-128 of the whole): order between such
+//! escaped and ended by `00` (see [`crate::key`]). Of a text or blob over 64 bytes, an entry has
+//! the first 64, then `00 FE` and 16 bytes of hash (XXH3-128 of the whole). The order between such
 //! values is lost beyond the prefix, so readers check the element. A missing value has a tag of its
 //! own that sorts first.
 //!
@@ -75,8 +75,8 @@ pub fn put_partition(index: IndexId, bucket: u8, first: &[u8], out: &mut Vec<u8>
     out.extend_from_slice(first);
 }
 
-/// Partition key of the entries of an index without a first value, in its only bucket: what
-/// [`partition`] gives.
+/// Partition key of the entries of an index without a first value, in its only bucket; the same
+/// bytes as from [`partition`].
 #[must_use]
 pub fn plain_partition(index: IndexId) -> [u8; 7] {
     let [kind, a, b, c, d] = partition_prefix(index);

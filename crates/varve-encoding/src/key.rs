@@ -10,8 +10,8 @@
 //! vertex id. The byte after the end mark is a vertex id's first one and never `FF`, so the end is
 //! unambiguous and a text sorts before its extensions.
 //!
-//! **Label ids** take 1 byte below `F0`, else `F0` and 2 bytes, else `F1` and 4 bytes: order is
-//! kept.
+//! **Label ids** take 1 byte below `F0`, else `F0` and 2 bytes, else `F1` and 4 bytes; the bytes
+//! sort as the ids do.
 //!
 //! An **element key** is `01` and a vertex id, or `02`, the source's id and the edge's out
 //! clustering key without the direction.
@@ -90,7 +90,7 @@ pub fn vertex_id_len(bytes: &[u8]) -> Option<usize> {
 /// Reads the vertex id at the front of `bytes`; also returns what follows.
 ///
 /// # Errors
-/// When there is none.
+/// When `bytes` do not begin with one.
 pub fn take_vertex_id(bytes: &[u8]) -> Result<(VertexId, &[u8]), DecodeError> {
     let error = || DecodeError::new("a vertex id", bytes, 0);
     let length = vertex_id_len(bytes).ok_or_else(error)?;
@@ -117,7 +117,7 @@ pub fn take_vertex_id(bytes: &[u8]) -> Result<(VertexId, &[u8]), DecodeError> {
 /// Reads a vertex id that fills `bytes`.
 ///
 /// # Errors
-/// When they hold anything else.
+/// When `bytes` are not exactly one vertex id.
 pub fn decode_vertex_id(bytes: &[u8]) -> Result<VertexId, DecodeError> {
     match take_vertex_id(bytes)? {
         (id, []) => Ok(id),
@@ -224,8 +224,8 @@ pub fn put_edge_clustering(id: &EdgeId, direction: Direction, out: &mut Vec<u8>)
     put_edge_body(id, id.other(direction), out);
 }
 
-/// Length of the edge's clustering key at the front of `bytes`, or `None` if they hold no whole
-/// one. No such key is the start of another.
+/// Length of the edge's clustering key at the front of `bytes`; `None` if they have no whole one.
+/// No such key is a prefix of another.
 #[must_use]
 pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
     let (&(OUT | IN), body) = bytes.split_first()? else {
@@ -373,7 +373,7 @@ pub fn put_element(id: &ElementId, out: &mut Vec<u8>) {
 /// Reads an element key that fills `bytes`.
 ///
 /// # Errors
-/// When they hold anything else.
+/// When `bytes` are not exactly one element key.
 pub fn decode_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     let error = || DecodeError::new("an element key", bytes, 0);
     match bytes.split_first() {
@@ -463,7 +463,7 @@ pub fn is_ordered_edge(bytes: &[u8]) -> bool {
 /// Reads an element key of [`put_ordered_element`] that fills `bytes`.
 ///
 /// # Errors
-/// When they hold anything else.
+/// When `bytes` are not exactly one such key.
 pub fn decode_ordered_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     let error = || DecodeError::new("an ordered element key", bytes, 0);
     let text = |escaped: Cow<'_, [u8]>| CompactString::from_utf8(escaped).map_err(|_| error());
@@ -558,7 +558,7 @@ pub fn index_partition_len(bytes: &[u8]) -> Option<usize> {
     (bytes.len() >= length).then_some(length)
 }
 
-/// A signed number as 8 bytes that sort as it does.
+/// A signed number as 8 bytes that sort in the order of the numbers.
 pub(crate) fn flip(number: i64) -> [u8; 8] {
     (number ^ i64::MIN).to_be_bytes()
 }

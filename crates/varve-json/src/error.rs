@@ -1,4 +1,4 @@
-//! What was wrong with a document, and where.
+//! The error of a document: what is wrong, and where.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Reading JSON as a stream of calls: the caller says what it expects next.
+//! Reads JSON as a stream of calls, in which the caller names what it expects next.
 
 mod known;
 
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         Err(self.error(message))
     }
 
-    /// After a member: true at a comma, false at the closing bracket; both are passed.
+    /// Reads a comma or the closing bracket after a member; returns whether it was a comma.
     pub(crate) fn another(&mut self, closing: u8) -> Result<bool, JsonError> {
         match self.peek()? {
             b',' => {
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the object or list just opened ends at once; then its end is passed.
+    /// Whether the object or list just opened is empty; then reads its closing bracket.
     pub(crate) fn is_empty(&mut self, closing: u8) -> Result<bool, JsonError> {
         let is_empty = self.peek()? == closing;
         if is_empty {

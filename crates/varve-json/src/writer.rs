@@ -182,8 +182,8 @@ impl Writer {
         self.comma = false;
     }
 
-    /// Writes a property whose value is an object: `start` is its JSON up to the last member, which
-    /// `last` completes.
+    /// Writes a property whose value is an object. `start` is its JSON up to the value of the last
+    /// member, which `last` writes.
     pub fn known_start(&mut self, start: &str, last: impl FnOnce(&mut Self)) {
         self.separate();
         self.buffer.extend_from_slice(start.as_bytes());

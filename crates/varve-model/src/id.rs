@@ -296,9 +296,9 @@ fn write_end<W: Write>(id: &VertexId, escape: fn(&str, char, &mut W), out: &mut 
 }
 
 /// Appends a part that `separator` follows: escaped, and guarded so that a backquote at its end is
-/// not taken for the escape of that separator. HugeGraph has no such guard and mixes up ids of such
-/// parts; all other parts are written as it writes them. The guard: a part that ends in a backquote
-/// and any number of `~` gets one `~` more.
+/// not read as the escape of that separator. The guard: a part that ends in a backquote and any
+/// number of `~` gets one more `~`. HugeGraph has no guard and confuses ids with such parts; all
+/// other parts are written as in HugeGraph.
 pub fn escape_guarded_into<W: Write>(part: &str, separator: char, out: &mut W) {
     escape_into(part, separator, out);
     if needs_guard(part) {

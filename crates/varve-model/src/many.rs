@@ -1,7 +1,7 @@
 //! Several values under one property key of a vertex, each with a number and meta-properties.
 //!
-//! Only vertices of open graphs have them. One value with number 0 and without meta-properties is
-//! kept plain, as a [`Value`] of its own, so it costs what it does in any graph.
+//! Only vertices of open graphs have them. A single value with number 0 and without meta-properties
+//! is stored as a plain [`Value`], so it costs the same as in a declared graph.
 
 use crate::value::{Cardinality, Value};
 use crate::{Properties, PropertyKeyId};

@@ -139,7 +139,7 @@ pub struct VertexLabel {
     pub user_data: Datum,
 }
 
-/// Whether an edge label stands alone, groups others, or is one of a group.
+/// Whether an edge label is on its own, the parent of others, or one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum EdgeLabelType {
@@ -165,7 +165,7 @@ pub struct EdgeLabel {
     pub id: EdgeLabelId,
     /// Its name, unique among edge labels.
     pub name: String,
-    /// Its place in a hierarchy.
+    /// Whether it is a normal, a parent or a sub label.
     pub label_type: EdgeLabelType,
     /// The parent of a SUB label.
     pub parent: Option<EdgeLabelId>,
@@ -174,7 +174,7 @@ pub struct EdgeLabel {
     pub link: Option<(VertexLabelId, VertexLabelId)>,
     /// How many edges between two vertices.
     pub frequency: Frequency,
-    /// Properties that tell edges of frequency MULTIPLE apart, in order.
+    /// Properties that distinguish edges of frequency MULTIPLE, in order.
     pub sort_keys: Vec<PropertyKeyId>,
     /// Properties its edges may have, in declared order.
     pub properties: Vec<PropertyKeyId>,

@@ -61,7 +61,7 @@ impl Period {
         }
     }
 
-    /// Whether `instant` lies inside.
+    /// Whether the period contains `instant`.
     #[must_use]
     pub fn covers(self, instant: Instant) -> bool {
         self.from <= instant && instant < self.to
@@ -76,10 +76,10 @@ impl Period {
 
 /// Transaction time: a strictly growing number given to each commit.
 ///
-/// The upper 56 bits are microseconds since 1970 as the committing server's clock showed them
-/// (smoothed so that they never go back), the lower 8 bits tell commits of one microsecond apart
-/// and, in a cluster, hold the server's slot. An instant of transaction time therefore maps to a
-/// commit version without a look-up.
+/// The upper 56 bits are microseconds since 1970 by the committing server's clock, smoothed so that
+/// they never go back. The lower 8 bits distinguish commits of one microsecond and, in a cluster,
+/// contain the server's slot. An instant of transaction time therefore maps to a commit version
+/// without a look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CommitVersion(pub u64);
 

@@ -1,4 +1,4 @@
-//! Random property writes against a list of values that is kept naively.
+//! Random writes of properties, compared with a naive list of values.
 
 use proptest::prelude::*;
 use varve_model::{Cardinality, Properties, PropertyKeyId, Value};

@@ -1,4 +1,4 @@
-//! Text forms of ids, dates and key values: what is written is read back, different things have
+//! Text forms of ids, dates and key values: a written text reads back, different values have
 //! different texts, and no text makes a parser panic. `PROPTEST_CASES` sets the number of inputs.
 
 use compact_str::CompactString;

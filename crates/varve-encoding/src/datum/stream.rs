@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
     /// Reads the next piece.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no further piece.
     #[inline]
     pub fn token(&mut self) -> Result<Token<'a>, DecodeError> {
         Ok(match self.0.array::<1>()?[0] {
@@ -139,7 +139,7 @@ impl<'a> Cursor<'a> {
     /// Reads the name of a map's next member.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no name.
     #[inline]
     pub fn name(&mut self) -> Result<&'a str, DecodeError> {
         self.0.borrowed_text()
@@ -148,7 +148,7 @@ impl<'a> Cursor<'a> {
     /// Skips the next value.
     ///
     /// # Errors
-    /// When there is none, or it nests too deep.
+    /// When there is no value, or it nests too deep.
     pub fn skip(&mut self) -> Result<(), DecodeError> {
         self.skip_at(0)
     }

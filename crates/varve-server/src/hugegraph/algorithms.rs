@@ -1,8 +1,8 @@
 //! `…/jobs/algorithm/{name}`: graph algorithms as tasks, over `varve-traversal`.
 //!
-//! The request checks the parameters and submits a task; the task copies the graph as it is at one
-//! point of both times, and its result is a text that contains JSON, as HugeGraph's. Nothing is
-//! written to the graph unless `write_property` names a property.
+//! The request checks the parameters and submits a task. The task copies the graph at one point of
+//! both times. Its result is a text that contains JSON, as HugeGraph's. Nothing is written to the
+//! graph unless `write_property` names a property.
 
 mod answer;
 mod parameters;

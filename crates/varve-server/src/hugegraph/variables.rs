@@ -24,7 +24,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .reads(Scope::Graph)
         .needs(rights::READ_VARIABLES)
         .of("variables", "VariablesAPI"),
-    // Stored at once with a sync of its own, so not on the connection's core.
+    // A write has a sync of its own, so it does not run on the serving thread.
     Route::put("graphs/{graph}/variables/{key}", Handler::Pooled(put))
         .writes(Scope::Graph)
         .needs(rights::WRITE_VARIABLES)

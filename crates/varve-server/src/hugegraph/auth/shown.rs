@@ -123,7 +123,7 @@ pub(super) fn newer(directory: &Directory, (kind, id): (RecordKind, &Id), shown:
     Json::Object(shown)
 }
 
-/// The rights of a user, by graph and permission. `is_newer` asks for the form of HugeGraph 1.7.
+/// The rights of a user, by graph and permission. `is_newer` selects the form of HugeGraph 1.7.
 pub(super) fn roles(rights: &Rights, is_newer: bool) -> Json {
     let graphs = rights.by_graph();
     let each = graphs.into_iter().map(|(graph, permissions)| {

@@ -1,5 +1,5 @@
-//! API tokens: a user makes, lists and revokes its own. The administrator also lists and revokes
-//! those of others.
+//! API tokens: a user creates, lists and revokes its own. The administrator also lists and revokes
+//! the tokens of others.
 
 use http::StatusCode;
 use serde::Deserialize;

@@ -149,7 +149,7 @@ fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiErro
     changes_of(context, target, body, ends_checked)
 }
 
-/// The changes that a batch asks for.
+/// The changes of a batch.
 fn changes_of(
     context: &RequestContext,
     target: &Target,

@@ -38,7 +38,7 @@ type Row = (Vec<u8>, bool);
 
 const ROUNDS_DEFAULT: u64 = 20_000;
 
-/// What inputs are made from.
+/// The inputs that are mutated.
 const CORPUS: &[&str] = &[
     r#"{"label":"all","id":"a1","properties":{"name":"n","age":1,"date":"2020-01-02 03:04:05","weight":1.5,"hobby":["x","y","x"],"tags":["t","t"],"u":"835e1153-9281-4957-8691-cf79258e90ec","blob":"aGVsbG8=","flag":true,"b":5,"l":1234567890123,"f":1.5,"obj":{"a":[1,null,{"b":1.5}]}}}"#,
     r#"{"label":"person","type":"vertex","properties":{"name":"a:b>c!d`e","age":-2147483648}}"#,

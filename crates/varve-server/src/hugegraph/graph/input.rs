@@ -127,12 +127,12 @@ impl<'de: 'a, 'a> Visitor<'de> for Properties<'_, 'a> {
     }
 }
 
-/// An object whose members a builder takes one by one.
+/// An object that is read member by member.
 pub(super) trait Members<'de>: Default {
     /// The names of all members, for the error about an unknown one.
     const NAMES: &'static [&'static str];
 
-    /// Forgets what was read.
+    /// Clears the members.
     fn clear(&mut self) {
         *self = Self::default();
     }

@@ -358,7 +358,7 @@ mod tests {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            // One half has a usual magnitude, the other half is random bits.
+            // One half have a usual magnitude, the others are random bits.
             let number = if round % 2 == 0 {
                 (state >> 40) as f64 / f64::from(1 + round % 1000)
             } else {

@@ -1,4 +1,4 @@
-//! The `properties` parameter of queries: a JSON object of values and `P.…` predicates, made into
+//! The `properties` parameter of queries: a JSON object of values and `P.…` predicates, read as
 //! conditions.
 
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub(crate) fn conditions(
         .collect()
 }
 
-/// One condition: a value, or a text that holds a predicate.
+/// Reads one condition: a value, or a text that is a predicate.
 pub(crate) fn condition(
     schema: &Schema,
     name: &str,

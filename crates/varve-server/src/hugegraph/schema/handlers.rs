@@ -287,7 +287,7 @@ fn show_all<'a, T: Show + Seen + 'a>(
     json.end_array();
 }
 
-/// All elements of a kind, or those that `names` asks for, in its order.
+/// All elements of a kind, or those that `names` lists, in its order.
 fn list<T: Show + SchemaElement + Seen>(
     context: &RequestContext,
     key: &str,

@@ -155,7 +155,7 @@ pub(super) fn edge_labels(
         .collect()
 }
 
-/// Declares a step of a body, with members beside those of all steps.
+/// Declares a step of a body, with members in addition to those of all steps.
 macro_rules! step_body {
     ($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $member:ident: $kind:ty,)* }) => {
         $(#[$doc])*

@@ -94,7 +94,7 @@ pub(super) fn existing(
     }
 }
 
-/// A number greater than 0; `what` names it in the refusal.
+/// A number greater than 0; `what` names it in the error message.
 pub(super) fn positive(value: i64, what: &str) -> Result<u64, ApiError> {
     match u64::try_from(value) {
         Ok(value) if value > 0 => Ok(value),
@@ -104,7 +104,7 @@ pub(super) fn positive(value: i64, what: &str) -> Result<u64, ApiError> {
     }
 }
 
-/// A number greater than 0, or `None` for -1; `what` names it in the refusal.
+/// A number greater than 0, or `None` for -1; `what` names it in the error message.
 pub(super) fn bounded(value: i64, what: &str) -> Result<Option<u64>, ApiError> {
     match u64::try_from(value) {
         Ok(bound) if bound > 0 => Ok(Some(bound)),
