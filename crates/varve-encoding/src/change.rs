@@ -1,9 +1,9 @@
-//! Rows of the table `change`: which elements a commit wrote or purged, which have planned states
-//! that are due, and which elements of the schema it changed.
+//! Rows of the table `change`: the elements that a commit wrote or purged, those with a planned
+//! state that is due, and the schema elements that it changed.
 //!
 //! The partition is ten seconds of transaction time, the clustering key the commit's last version
-//! and the number of the piece. A value begins with how many versions the commit has (one byte,
-//! less one); entries follow, each with a byte for its kind.
+//! and the number of the piece. A value begins with the number of the commit's versions (one byte,
+//! less one). Entries follow, each with a byte for its kind.
 
 use varve_model::{CommitVersion, Instant};
 
@@ -16,7 +16,7 @@ const PARTITION_MICROS: i64 = 10_000_000;
 pub const PARTITION_BYTES: usize = 4;
 /// Bytes of the version in a clustering key.
 pub const VERSION_BYTES: usize = 8;
-/// Bytes of the number of a piece, behind the version.
+/// Bytes of the number of a piece, after the version.
 pub const PIECE_BYTES: usize = 2;
 
 const VERTEX: u8 = 1;
@@ -58,7 +58,7 @@ pub fn clustering(version: CommitVersion, piece: u16) -> [u8; VERSION_BYTES + PI
 /// The version and the piece of a clustering key.
 ///
 /// # Errors
-/// When it is none.
+/// When the bytes are too short.
 pub fn split(clustering: &[u8]) -> Result<(CommitVersion, u16), DecodeError> {
     let parts = clustering.split_first_chunk::<VERSION_BYTES>();
     let parts = parts.and_then(|(version, piece)| Some((version, piece.first_chunk()?)));
@@ -68,7 +68,7 @@ pub fn split(clustering: &[u8]) -> Result<(CommitVersion, u16), DecodeError> {
     Ok((version, u16::from_be_bytes(*piece)))
 }
 
-/// The keys of an element's row; of an edge those at its source.
+/// The keys of an element's row; for an edge, those at its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Keys<'a> {
     /// The partition key.
@@ -91,7 +91,7 @@ pub enum Touched<'a> {
 }
 
 impl Touched<'_> {
-    /// Appends it to a value.
+    /// Appends the entry to a value.
     pub fn put(&self, out: &mut Vec<u8>) {
         match self {
             Self::Element(keys) => keys.put(0, out),
@@ -163,7 +163,7 @@ impl<'a> Touched<'a> {
     }
 }
 
-/// Visits the entries of a value in order. Returns how many versions the commit has.
+/// Visits the entries of a value in order. Returns the number of the commit's versions.
 ///
 /// # Errors
 /// When the value is damaged.
@@ -217,7 +217,7 @@ mod tests {
         );
         assert_eq!(read, touched);
         for cut in 2..value.len() {
-            // A cut within an element is found; one between two is a shorter list.
+            // A cut within an entry is detected; a cut between two gives a shorter list.
             let mut count = 0;
             let whole = visit(&value[..cut], &mut |_| count += 1).is_ok();
             assert!(!whole || count < touched.len());

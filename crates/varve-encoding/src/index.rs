@@ -2,8 +2,8 @@
 //!
 //! **Ordered values**: a tag, then: booleans 1 byte; whole numbers and dates 8 bytes with the sign
 //! bit flipped; floating-point numbers 8 bytes in IEEE total order; UUIDs 16 bytes; texts and blobs
-//! escaped and ended by `00` (see [`crate::key`]). Of a text or blob over 64 bytes only the first
-//! 64 are kept, ended by `00 FE` and 16 bytes of hash (XXH3-128 of the whole): order between such
+//! escaped and ended by `00` (see [`crate::key`]). Of a text or blob over 64 bytes, an entry has
+//! the first 64, then `00 FE` and 16 bytes of hash (XXH3-128 of the whole). The order between such
 //! values is lost beyond the prefix, so readers check the element. A missing value has a tag of its
 //! own that sorts first.
 //!
@@ -21,10 +21,10 @@ const REAL: u8 = 0x18;
 const TEXT: u8 = 0x20;
 const UUID: u8 = 0x28;
 const BLOB: u8 = 0x30;
-/// Bytes of a text or blob that an index keeps.
+/// The most bytes of a text or blob that an index entry contains.
 pub const INDEXED_BYTES_MAX: usize = 64;
 
-/// Which index an entry belongs to.
+/// The index to which an entry belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IndexId {
     /// An index label of the schema.
@@ -33,8 +33,8 @@ pub enum IndexId {
     VertexLabel(VertexLabelId),
     /// The source vertices that have, or had, an edge of an edge label.
     EdgeLabel(EdgeLabelId),
-    /// An index whose entries are made by the program that opens the graph, under a number of its
-    /// own.
+    /// A derived index: the program that opens the graph computes its entries and chooses its
+    /// number.
     Derived(u32),
 }
 
@@ -75,8 +75,8 @@ pub fn put_partition(index: IndexId, bucket: u8, first: &[u8], out: &mut Vec<u8>
     out.extend_from_slice(first);
 }
 
-/// Partition key of the entries of an index without a first value, in its only bucket: what
-/// [`partition`] gives.
+/// Partition key of the entries of an index without a first value, in its only bucket; the same
+/// bytes as from [`partition`].
 #[must_use]
 pub fn plain_partition(index: IndexId) -> [u8; 7] {
     let [kind, a, b, c, d] = partition_prefix(index);
@@ -110,7 +110,7 @@ pub fn put_ordered(value: Option<&Value>, out: &mut Vec<u8>) {
                 out.push(WHOLE);
                 out.extend_from_slice(&flip(whole));
             }
-            // What only open graphs store has no index.
+            // Values that only open graphs store are not indexed.
             None => out.push(MISSING),
         },
     }
@@ -153,8 +153,8 @@ pub fn put_ordered_real(number: f64, out: &mut Vec<u8>) {
     put_real(number, out);
 }
 
-/// Appends what the ordered bytes of all texts begin with that begin with `prefix`: of a long one,
-/// with its first [`INDEXED_BYTES_MAX`] bytes.
+/// Appends the common start of the ordered bytes of all texts that begin with `prefix`, or with its
+/// first [`INDEXED_BYTES_MAX`] bytes if it is longer.
 pub fn put_text_prefix(prefix: &str, out: &mut Vec<u8>) {
     let bytes = prefix.as_bytes();
     out.push(TEXT);
@@ -188,15 +188,15 @@ pub fn unique_tuple(values: &[&Value]) -> Vec<u8> {
     out
 }
 
-/// The start that an index keeps of a text or blob that is too long for it, if such a one begins
-/// `bytes`: those with the same start stand in no order.
+/// If `bytes` begin with the ordered bytes of a text or blob that an index truncates, returns the
+/// part before `00 FE` and the hash. Values that share this part are not in order.
 #[must_use]
 pub fn known_start(bytes: &[u8]) -> Option<&[u8]> {
     let (TEXT | BLOB) = *bytes.first()? else {
         return None;
     };
     let length = ordered_len(bytes)?;
-    // What ends it is the only `00 FE` in it: other zeros are escaped or the end.
+    // Before the hash, `00 FE` occurs only as the mark: other zeros are escaped, or end the value.
     let start = length.checked_sub(18).filter(|start| *start > 0)?;
     let mut at = 1;
     while at < start {

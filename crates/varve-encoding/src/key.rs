@@ -10,8 +10,8 @@
 //! vertex id. The byte after the end mark is a vertex id's first one and never `FF`, so the end is
 //! unambiguous and a text sorts before its extensions.
 //!
-//! **Label ids** take 1 byte below `F0`, else `F0` and 2 bytes, else `F1` and 4 bytes: order is
-//! kept.
+//! **Label ids** take 1 byte below `F0`, else `F0` and 2 bytes, else `F1` and 4 bytes; the bytes
+//! sort as the ids do.
 //!
 //! An **element key** is `01` and a vertex id, or `02`, the source's id and the edge's out
 //! clustering key without the direction.
@@ -31,7 +31,7 @@ const TEXT_SHORT_MAX: usize = (TEXT_LONG - TEXT) as usize - 1;
 
 /// Clustering key of a vertex's row, and first byte of its events' clustering keys.
 pub const VERTEX_CLUSTERING: &[u8] = &[0x00];
-/// At or before every clustering key of an edge and of its events, and behind those of the vertex.
+/// A lower bound of the clustering keys of all edges and their events, above those of the vertex.
 pub const EDGES_FROM: &[u8] = &[OUT];
 const OUT: u8 = 0x01;
 const IN: u8 = 0x02;
@@ -90,7 +90,7 @@ pub fn vertex_id_len(bytes: &[u8]) -> Option<usize> {
 /// Reads the vertex id at the front of `bytes`; also returns what follows.
 ///
 /// # Errors
-/// When there is none.
+/// When `bytes` do not begin with one.
 pub fn take_vertex_id(bytes: &[u8]) -> Result<(VertexId, &[u8]), DecodeError> {
     let error = || DecodeError::new("a vertex id", bytes, 0);
     let length = vertex_id_len(bytes).ok_or_else(error)?;
@@ -117,7 +117,7 @@ pub fn take_vertex_id(bytes: &[u8]) -> Result<(VertexId, &[u8]), DecodeError> {
 /// Reads a vertex id that fills `bytes`.
 ///
 /// # Errors
-/// When they hold anything else.
+/// When `bytes` are not exactly one vertex id.
 pub fn decode_vertex_id(bytes: &[u8]) -> Result<VertexId, DecodeError> {
     match take_vertex_id(bytes)? {
         (id, []) => Ok(id),
@@ -224,8 +224,8 @@ pub fn put_edge_clustering(id: &EdgeId, direction: Direction, out: &mut Vec<u8>)
     put_edge_body(id, id.other(direction), out);
 }
 
-/// Length of the edge's clustering key at the front of `bytes`, or `None` if they hold no whole
-/// one. No such key is the start of another.
+/// Length of the edge's clustering key at the front of `bytes`; `None` if they have no whole one.
+/// No such key is a prefix of another.
 #[must_use]
 pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
     let (&(OUT | IN), body) = bytes.split_first()? else {
@@ -237,8 +237,8 @@ pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - other.len() + vertex_id_len(other)?)
 }
 
-/// The direction, label and other vertex (its id as bytes) of an edge's clustering key, or `None`
-/// if it is none. Copies nothing.
+/// The direction, label and other vertex (its id as bytes) of an edge's clustering key; `None` for
+/// any other key. Copies nothing.
 #[must_use]
 #[inline]
 pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> {
@@ -253,7 +253,7 @@ pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> 
     Some((direction, EdgeLabelId(label), skip_escaped(rest)?))
 }
 
-/// What follows bytes written by [`put_escaped`].
+/// Returns the bytes after those that [`put_escaped`] wrote.
 #[inline]
 fn skip_escaped(bytes: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
@@ -355,7 +355,7 @@ fn take_edge_body(body: &[u8]) -> Option<(EdgeLabelId, EdgeLabelId, CompactStrin
     Some((EdgeLabelId(parent), EdgeLabelId(label), sort_values, other))
 }
 
-/// Appends an element key, as index entries and pending boundaries end with one.
+/// Appends an element key, with which index entries and pending boundaries end.
 pub fn put_element(id: &ElementId, out: &mut Vec<u8>) {
     match id {
         ElementId::Vertex(id) => {
@@ -373,7 +373,7 @@ pub fn put_element(id: &ElementId, out: &mut Vec<u8>) {
 /// Reads an element key that fills `bytes`.
 ///
 /// # Errors
-/// When they hold anything else.
+/// When `bytes` are not exactly one element key.
 pub fn decode_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     let error = || DecodeError::new("an element key", bytes, 0);
     match bytes.split_first() {
@@ -424,7 +424,7 @@ pub fn is_vertex_element(bytes: &[u8]) -> bool {
 
 const ORDERED_TEXT_VERTEX: u8 = 0x03;
 
-/// Appends an element key as the entries of derived indexes end with one: texts by their bytes,
+/// Appends an element key as entries of derived indexes end with it: text ids sort by their bytes,
 /// whatever their length, and edges by their sort values first.
 pub fn put_ordered_element(id: &ElementId, out: &mut Vec<u8>) {
     match id {
@@ -447,7 +447,8 @@ pub fn put_ordered_element(id: &ElementId, out: &mut Vec<u8>) {
     }
 }
 
-/// What the keys of [`put_ordered_element`] begin with of every edge with these sort values.
+/// Appends the common start of the keys of all edges with these sort values
+/// ([`put_ordered_element`]).
 pub fn put_ordered_edges(sort_values: &str, out: &mut Vec<u8>) {
     out.push(ELEMENT_EDGE);
     put_escaped(sort_values.as_bytes(), out);
@@ -462,7 +463,7 @@ pub fn is_ordered_edge(bytes: &[u8]) -> bool {
 /// Reads an element key of [`put_ordered_element`] that fills `bytes`.
 ///
 /// # Errors
-/// When they hold anything else.
+/// When `bytes` are not exactly one such key.
 pub fn decode_ordered_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     let error = || DecodeError::new("an ordered element key", bytes, 0);
     let text = |escaped: Cow<'_, [u8]>| CompactString::from_utf8(escaped).map_err(|_| error());
@@ -557,7 +558,7 @@ pub fn index_partition_len(bytes: &[u8]) -> Option<usize> {
     (bytes.len() >= length).then_some(length)
 }
 
-/// A signed number as 8 bytes that sort as it does.
+/// A signed number as 8 bytes that sort in the order of the numbers.
 pub(crate) fn flip(number: i64) -> [u8; 8] {
     (number ^ i64::MIN).to_be_bytes()
 }

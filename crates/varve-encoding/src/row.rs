@@ -61,9 +61,9 @@ pub struct Header {
     pub from: Option<Instant>,
     /// End of the valid period; [`Instant::FOREVER`] when it has none.
     pub to: Instant,
-    /// From this instant on the row does not decide now any more; at most `to`.
+    /// The instant from which on the row does not decide now any more; at most `to`.
     pub until: Instant,
-    /// A newer event of this element lies in the event table (retroactive or future-dated).
+    /// Whether the event table has a newer event of this element (retroactive or future-dated).
     pub overlaid: bool,
 }
 
@@ -172,8 +172,8 @@ impl Header {
     }
 }
 
-/// Whether a current row decides now at any time, without looking at the clock: the usual case,
-/// read from one byte.
+/// Whether a current row decides now at any time. This is the usual case; it is read from one byte,
+/// without the clock.
 #[must_use]
 #[inline]
 pub fn decides_always(row: &[u8]) -> bool {
@@ -300,7 +300,7 @@ impl<'a> PropertyReader<'a> {
         Some(Self { left, rest })
     }
 
-    /// How many properties are still to be read.
+    /// The number of properties still to be read.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.left as usize
@@ -312,7 +312,7 @@ impl<'a> PropertyReader<'a> {
         self.left == 0
     }
 
-    /// The next property's key and value bytes' view, `None` at the end.
+    /// Reads the key and the value of the next property; `None` at the end.
     ///
     /// # Errors
     /// When the bytes are no property.
@@ -321,7 +321,8 @@ impl<'a> PropertyReader<'a> {
         self.next_by(take_value_ref)
     }
 
-    /// The next property, without looking into an OBJECT ([`take_value_ref_shallow`]).
+    /// Reads the next property without checking the content of an OBJECT
+    /// ([`take_value_ref_shallow`]).
     ///
     /// # Errors
     /// As [`PropertyReader::next_property`].
@@ -330,8 +331,8 @@ impl<'a> PropertyReader<'a> {
         self.next_by(take_value_ref_shallow)
     }
 
-    /// The bytes of the value of a property ([`take_value`]), if it is among those that are left.
-    /// The values before it are not looked at.
+    /// Returns the encoded value of a property ([`take_value`]), if it is among those still to be
+    /// read. Skips the values before it.
     ///
     /// # Errors
     /// When the bytes are no properties.
@@ -382,7 +383,7 @@ fn take_properties(bytes: &[u8]) -> Option<Properties> {
     rest.is_empty().then(|| properties.into_iter().collect())
 }
 
-/// Reads only the label ids of an edge's parent and self from its clustering key: for filters on
+/// Reads only the label ids from an edge's clustering key, its parent's and its own, for filters on
 /// scans.
 #[must_use]
 pub fn edge_labels_of_clustering(clustering: &[u8]) -> Option<(EdgeLabelId, EdgeLabelId)> {

@@ -19,15 +19,15 @@ use varve_kv::{TableId, TableSpec};
 
 use crate::key;
 
-/// Vertices as they are now.
+/// Current rows of vertices.
 pub const VERTEX: TableId = TableId(0);
-/// Edges as they are now, from both ends.
+/// Current rows of edges, at both ends.
 pub const EDGE: TableId = TableId(1);
-/// Index entries of what is now, or will be.
+/// Index entries of the present and the future.
 pub const INDEX: TableId = TableId(2);
 /// Events that do not decide now.
 pub const EVENT: TableId = TableId(3);
-/// Index entries of what was.
+/// Index entries of the past.
 pub const EVENT_INDEX: TableId = TableId(4);
 /// Instants at which a period begins or ends.
 pub const PENDING: TableId = TableId(5);
@@ -39,7 +39,7 @@ pub const SCHEMA: TableId = TableId(7);
 pub const META: TableId = TableId(8);
 /// Counters.
 pub const COUNTER: TableId = TableId(9);
-/// What each commit touched.
+/// The elements that each commit touched.
 pub const CHANGE: TableId = TableId(10);
 
 const fn spec(
@@ -79,29 +79,30 @@ pub static TABLES: &[TableSpec] = &[
     spec("change", four_bytes, false, None, true),
 ];
 
-/// What of a clustering key says which thing a row belongs to.
+/// A function that returns the part of a clustering key by which rows are kept together; `None` for
+/// a row that stays with the vertex.
 pub type Together = fn(&[u8]) -> Option<&[u8]>;
 
-/// What [`Together`] says of all clustering keys that start with some bytes; `None` if these do not
-/// tell.
+/// A function that returns the result of [`Together`] for all clustering keys with this prefix;
+/// `None` if the prefix does not determine it.
 pub type OfPrefix = fn(&[u8]) -> Option<Option<&[u8]>>;
 
 /// A table whose partitions may be very large.
 #[derive(Debug, Clone, Copy)]
 pub struct Large {
-    /// Its name.
+    /// The table's name.
     pub table: &'static str,
-    /// What belongs together.
+    /// The part of a clustering key by which its rows are kept together.
     pub together: Together,
-    /// The same of many rows: where all rows of a scan belong together, only their place has to be
-    /// read.
+    /// The same for all rows of a scan: if they are kept together, only one part of the partition
+    /// is read.
     pub of_prefix: OfPrefix,
 }
 
-/// The tables whose partitions may be very large. An engine may keep such a partition in parts if
-/// rows of one thing stay together, also those of several tables with the same partition key: an
-/// edge's row and its events, an entry now and as it was. Rows that belong to nothing of the kind
-/// stay with the vertex.
+/// The tables whose partitions may be very large. An engine may split such a partition into parts.
+/// Rows for which [`Together`] returns the same bytes must stay in one part, also across tables
+/// with the same partition key: the row of an edge and its events, the present and the past index
+/// entry of an element. Other rows stay with the vertex.
 pub static LARGE: &[Large] = &[
     large("edge", whole, edge_of_prefix),
     large("index", whole, unknown),
@@ -121,7 +122,8 @@ fn whole(clustering: &[u8]) -> Option<&[u8]> {
     Some(clustering)
 }
 
-/// The clustering key of the row that an edge's event was.
+/// The clustering key of an edge's current row, from that of an event; `None` for events of the
+/// vertex.
 fn current_of_event(clustering: &[u8]) -> Option<&[u8]> {
     let of_edge = !clustering.starts_with(key::VERTEX_CLUSTERING);
     let current = clustering.len().checked_sub(key::EVENT_SUFFIX)?;
@@ -137,8 +139,7 @@ fn edge_of_prefix(prefix: &[u8]) -> Option<Option<&[u8]>> {
     Some(Some(&prefix[..length]))
 }
 
-/// The clustering key of the row that all events were whose keys start with `prefix`; those of the
-/// vertex are no edge's.
+/// The result of `current_of_event` for all events whose keys start with `prefix`.
 fn edge_of_events(prefix: &[u8]) -> Option<Option<&[u8]>> {
     match prefix.starts_with(key::VERTEX_CLUSTERING) {
         true => Some(None),
@@ -160,7 +161,8 @@ mod tests {
 
     use super::*;
 
-    /// Readers rest on it: what moves from one table to the other must do so at once.
+    /// Readers rely on this: a row that moves from one of these tables to the other must move
+    /// atomically.
     #[test]
     fn an_edge_stays_with_its_events_and_a_vertex_with_its_own() {
         let together = |table: TableId, clustering: &[u8]| {
@@ -180,7 +182,7 @@ mod tests {
         assert!(LARGE.iter().all(known));
     }
 
-    /// What a prefix says is what its keys say, and it says it as soon as it has the whole edge.
+    /// A prefix has the same result as its keys, as soon as it contains the whole key of the edge.
     #[test]
     fn a_prefix_tells_what_all_its_keys_belong_to() {
         let edges: [&[u8]; 4] = [

@@ -139,7 +139,7 @@ pub(crate) fn scalar() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Values that only open graphs store, but for those that hold others.
+/// Values that only open graphs store, except those that contain other values.
 fn open_scalar() -> impl Strategy<Value = Value> {
     let bytes = || prop::collection::vec(any::<u8>(), 0..40);
     let big = move || bytes().prop_map(|bytes| BigInt::from_signed_bytes_be(&bytes));

@@ -10,7 +10,8 @@ use varve_model::Value;
 
 use crate::datum;
 
-/// How deep lists, sets and maps may nest: one in a row is one level.
+/// The most levels of nested lists, sets and maps; one that is itself a property's value has one
+/// level.
 pub const DEPTH_MAX: u8 = 64;
 
 const FALSE: u8 = 1;
@@ -50,11 +51,12 @@ pub enum ValueRef<'a> {
     Date(i64),
     /// UUID
     Uuid(u128),
-    /// OBJECT, LIST, SET and what only open graphs store: the encoded value, for [`take_value`].
+    /// OBJECT, LIST, SET and values that only open graphs store: the encoded value, for
+    /// [`take_value`].
     Nested(&'a [u8]),
 }
 
-/// How wide a whole number was written.
+/// The width of the type of a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// BYTE
@@ -191,8 +193,8 @@ fn owned(value: ValueRef<'_>) -> Option<Value> {
     })
 }
 
-/// As [`take_value_ref`], but without looking into an OBJECT: for who reads what is nested there
-/// piece by piece anyway, and so comes upon what is wrong with it.
+/// Like [`take_value_ref`], but does not check the content of an OBJECT: for readers that decode
+/// the nested value piece by piece, and so detect damage themselves.
 #[must_use]
 pub fn take_value_ref_shallow(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
     let (tag, rest) = bytes.split_first()?;
@@ -203,13 +205,13 @@ pub fn take_value_ref_shallow(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
     Some((ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after))
 }
 
-/// Whether a value is several of one property ([`Value::Many`]).
+/// Whether an encoded value is a [`Value::Many`]: several values of one property.
 #[must_use]
 pub fn is_many(bytes: &[u8]) -> bool {
     bytes.first() == Some(&open::MANY)
 }
 
-/// What follows a value, which is not looked at further than needed for that.
+/// Returns the bytes after a value. Checks the value only as far as this requires.
 #[must_use]
 #[inline]
 pub fn after_value(bytes: &[u8]) -> Option<&[u8]> {

@@ -1,4 +1,4 @@
-//! `docs/storage-format.md` says what the code does: tables, tags and examples.
+//! `docs/storage-format.md` agrees with the code: tables, tags and examples.
 
 #![expect(
     clippy::too_many_lines,

@@ -1,8 +1,8 @@
 //! Seeded fuzzing of every decoder: arbitrary bytes, and own bytes with a few changes. No decoder
 //! panics, and what a key decodes to encodes back to the same bytes.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
-//! it fails.
+//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed. A failure prints the
+//! seed and the round.
 
 use bigdecimal::BigDecimal;
 use compact_str::CompactString;
@@ -32,7 +32,7 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// A byte; those that mean something in a layout come up often.
+    /// A byte; those with a meaning in a layout are frequent.
     fn byte(&mut self) -> u8 {
         const TELLING: [u8; 16] = [
             0x00, 0x01, 0x02, 0x04, 0x0D, 0x10, 0x20, 0x30, 0x7F, 0x80, 0x81, 0xE0, 0xF0, 0xF1,

@@ -10,7 +10,7 @@ pub trait Decode: Sized {
     /// Reads the value that begins here.
     ///
     /// # Errors
-    /// When what stands here is not such a value.
+    /// When the next value is not such a value.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError>;
 }
 
@@ -20,7 +20,7 @@ pub trait Encode {
     fn encode(&self, writer: &mut Writer);
 }
 
-/// A value that can be a property of an object: it knows whether it is left out.
+/// A value that can be a property of an object, and may be left out.
 pub trait Field: Sized {
     /// Whether the property is left out when the object is written.
     fn is_absent(&self) -> bool;
@@ -28,7 +28,7 @@ pub trait Field: Sized {
     /// Reads the property's value.
     ///
     /// # Errors
-    /// When what stands here is not such a value.
+    /// When the next value is not such a value.
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError>;
 
     /// Writes the property's value.
@@ -173,7 +173,7 @@ impl<T: Decode + Encode> Field for Option<T> {
     }
 }
 
-/// How many elements of a list are written before the length of the rest is guessed.
+/// The number of elements after which the length of the rest of a list is estimated.
 const SAMPLE: usize = 16;
 
 /// An empty list is written as a missing one.
@@ -196,7 +196,8 @@ impl<T: Decode + Encode> Field for Vec<T> {
             let begin = writer.len();
             for (at, element) in self.iter().enumerate() {
                 if at == SAMPLE {
-                    // As long as those before, so that the buffer does not grow step by step.
+                    // As long as those before, on average, so that the buffer does not grow step by
+                    // step.
                     let rest = (writer.len() - begin) / SAMPLE * (self.len() - SAMPLE);
                     writer.expect(rest);
                 }

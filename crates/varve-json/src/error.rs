@@ -1,4 +1,4 @@
-//! What was wrong with a document, and where.
+//! The error of a document: what is wrong, and where.
 
 use std::fmt::Write as _;
 
@@ -18,13 +18,13 @@ pub struct JsonError {
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It is not JSON, or not the value that was expected.
+    /// The document is not JSON, or not the expected value.
     Malformed,
     /// The document, or a string in it, is too long.
     TooLong,
-    /// It is nested too deep.
+    /// The document is nested too deep.
     TooDeep,
-    /// It has too many values.
+    /// The document has too many values.
     TooMany,
 }
 
@@ -62,7 +62,7 @@ impl JsonError {
         self.fault
     }
 
-    /// The same error, seen from the object that has it in its property `key`.
+    /// Puts the property `key` of an object before the path of the error.
     #[must_use]
     pub fn in_key(mut self, key: &str) -> Self {
         self.steps
@@ -70,14 +70,14 @@ impl JsonError {
         self
     }
 
-    /// The same error, seen from the list that has it at `index`.
+    /// Puts the element `index` of a list before the path of the error.
     #[must_use]
     pub fn in_index(mut self, index: usize) -> Self {
         self.steps.push(Step::Index(index));
         self
     }
 
-    /// What is wrong, without the place.
+    /// The message, without path and offset.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

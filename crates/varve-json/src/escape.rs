@@ -2,12 +2,12 @@
 
 use crate::plain_end;
 
-/// The inside of a string: what is written is escaped as needed. Never fails.
+/// A writer of the inside of a string, which escapes as needed and never fails.
 #[derive(Debug)]
 pub struct Escaping<'a>(&'a mut Vec<u8>);
 
 impl<'a> Escaping<'a> {
-    /// The inside of a string at the end of `out`; the caller writes the quotes.
+    /// A writer that appends to `out`; the caller writes the quotes.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Self(out)
     }
@@ -21,7 +21,8 @@ impl std::fmt::Write for Escaping<'_> {
     }
 }
 
-/// What a byte of a string becomes: 0 as it is, `u` a `\u00XX`, else a backslash and that letter.
+/// The escape of each byte of a string: 0 for none, `u` for `\u00XX`, else the letter after the
+/// backslash.
 const ESCAPES: [u8; 256] = escape_table();
 
 const fn escape_table() -> [u8; 256] {
@@ -47,8 +48,8 @@ pub const fn must_escape(byte: u8) -> bool {
     ESCAPES[byte as usize] != 0
 }
 
-/// Whether one of eight bytes must be escaped. May be wrong the other way for what follows such a
-/// byte, which does not matter.
+/// Whether one of eight bytes must be escaped. The bits of bytes after such a byte may be wrong,
+/// which does not change the result.
 const fn any_must_escape(eight: u64) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
@@ -70,7 +71,7 @@ fn is_plain(bytes: &[u8]) -> bool {
         return false;
     }
     match bytes.last_chunk::<8>() {
-        // Looks at some bytes twice rather than at each of the rest.
+        // Tests some bytes twice instead of the rest one by one.
         Some(last) => rest.is_empty() || !any_must_escape(u64::from_ne_bytes(*last)),
         None => !rest.iter().any(|byte| must_escape(*byte)),
     }
@@ -123,7 +124,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// As JSON has it, byte by byte.
+    /// The expected JSON, made character by character.
     fn plainly(text: &str) -> String {
         let mut out = String::from("\"");
         for character in text.chars() {

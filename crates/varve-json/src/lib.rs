@@ -5,8 +5,8 @@
 //! serde would buffer each such object, level by level, to find it; here the property is looked up
 //! ahead. Objects inherit properties, which serde flattens through the same buffers. Numbers of any
 //! size keep their digits without a feature of `serde_json` that would change every other crate.
-//! Depth, size and number of values are bounded ([`Limits`]). And an error names the path of what
-//! is wrong ([`JsonError`]).
+//! Depth, size and number of values are bounded ([`Limits`]). And an error names the path to the
+//! faulty value ([`JsonError`]).
 //!
 //! Two rules hold for typed values: `null` means the same as a missing property, and unknown
 //! properties are skipped.

@@ -1,9 +1,9 @@
-//! JSON in pieces that stand one after the other, so that what is long and stands in many places is
-//! held once.
+//! JSON text as a sequence of pieces, so that a long value that occurs in many documents is in
+//! memory once.
 
 use bytes::Bytes;
 
-/// Pieces of UTF-8 text that are one text together. Who copies it copies no text.
+/// A UTF-8 text in pieces. A clone shares their bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pieces {
     pieces: Vec<Bytes>,
@@ -26,24 +26,24 @@ impl Pieces {
         }
     }
 
-    /// How many bytes they have together.
+    /// The length of the text in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// One after the other.
+    /// The pieces in order.
     pub fn iter(&self) -> impl Iterator<Item = &Bytes> {
         self.pieces.iter()
     }
 
-    /// Whether the text is this one.
+    /// Whether the text equals this one.
     #[must_use]
     pub fn is(&self, text: &[u8]) -> bool {
         match &self.pieces[..] {
@@ -52,7 +52,7 @@ impl Pieces {
         }
     }
 
-    /// The text as one.
+    /// The text in one buffer.
     #[must_use]
     pub fn joined(&self) -> Vec<u8> {
         let mut joined = Vec::with_capacity(self.length);

@@ -1,8 +1,8 @@
-//! JSON that is kept as it came.
+//! JSON that is stored unchanged.
 
 use crate::{Decode, Encode, JsonError, Reader, Writer};
 
-/// One JSON value that is handed on without being understood, such as a value of
+/// One JSON value that is passed on without being interpreted, such as a value of
 /// `mappingProperties`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawJson(Box<str>);

@@ -1,4 +1,4 @@
-//! Reading JSON as a stream of calls: the caller says what it expects next.
+//! Reads JSON as a stream of calls, in which the caller names what it expects next.
 
 mod known;
 
@@ -9,22 +9,22 @@ use std::borrow::Cow;
 use crate::scan::{self, Bounds};
 use crate::{Fault, JsonError};
 
-/// What a document may have at most.
+/// The limits of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Length of the document in bytes.
     pub bytes: usize,
-    /// How deep objects and lists may nest.
+    /// The most levels of nested objects and lists.
     pub depth: usize,
-    /// How many values, of every kind and at every depth, it may hold.
+    /// The most values, of every kind and at every depth.
     pub values: usize,
     /// Length of one string in bytes, as written (with its escapes).
     pub string_bytes: usize,
 }
 
 impl Limits {
-    /// What requests are read with, unless configured otherwise: 16 MiB, 128 levels, a million
-    /// values, strings of 4 MiB.
+    /// The limits of requests, unless configured otherwise: 16 MiB, 128 levels, a million values,
+    /// strings of 4 MiB.
     pub const DEFAULT: Self = Self {
         bytes: 16 << 20,
         depth: 128,
@@ -32,8 +32,8 @@ impl Limits {
         string_bytes: 4 << 20,
     };
 
-    /// What is read with that a store keeps: whatever once was taken, with other limits perhaps.
-    /// The depth, which bounds the stack, is the greatest that a server can be configured to take.
+    /// The limits of stored documents, which were accepted once, perhaps under other limits. The
+    /// depth, which bounds the stack, is the greatest that a server can be configured to accept.
     pub const KEPT: Self = Self {
         bytes: usize::MAX,
         depth: 1024,
@@ -48,18 +48,18 @@ impl Default for Limits {
     }
 }
 
-/// How many times its own length a document may make the reader look ahead for `class` properties
-/// that do not come first. Writers put them first, which costs nothing; without a bound, nested
-/// objects that put them last would cost the square of the document's depth.
+/// The most bytes that the reader looks ahead for `class` properties that are not first, as a
+/// multiple of the document's length. Writers put them first, which costs nothing; without a bound,
+/// nested objects that put them last would cost the square of the document's depth.
 const LOOK_AHEAD_FACTOR: usize = 8;
 
-/// A place in a document, and what is left of its limits.
+/// A position in a document, and the rest of its limits.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    /// The deepest that it was, since somebody last asked.
+    /// The greatest depth since [`Reader::remembered`] reset it.
     deepest: usize,
     values_left: usize,
     look_ahead_left: usize,
@@ -67,7 +67,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The start of a document.
+    /// A reader at the start of a document.
     ///
     /// # Errors
     /// When it is longer than `limits` allow, or not UTF-8.
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// An error at this place.
+    /// An error at this position.
     #[must_use]
     pub fn error(&self, message: impl Into<String>) -> JsonError {
         JsonError::new(self.at, message)
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         Err(self.error(message))
     }
 
-    /// After a member: true at a comma, false at the closing bracket; both are passed.
+    /// Reads a comma or the closing bracket after a member; returns whether it was a comma.
     pub(crate) fn another(&mut self, closing: u8) -> Result<bool, JsonError> {
         match self.peek()? {
             b',' => {
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the object or list just opened ends at once; then its end is passed.
+    /// Whether the object or list just opened is empty; then reads its closing bracket.
     pub(crate) fn is_empty(&mut self, closing: u8) -> Result<bool, JsonError> {
         let is_empty = self.peek()? == closing;
         if is_empty {
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         Ok(is_empty)
     }
 
-    /// The name of a member and the colon behind it.
+    /// Reads the name of a member and the colon after it.
     pub(crate) fn name(&mut self) -> Result<Cow<'a, str>, JsonError> {
         self.expect_kind(b'"', "a property name")?;
         let name = self.string_here()?;
@@ -244,8 +244,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The value of the property `class` of the object that begins here, without reading the
-    /// object.
+    /// Looks ahead for the value of the property `class` of the object that begins here, without
+    /// reading the object.
     ///
     /// # Errors
     /// When there is no object here, it is malformed, or the document puts `class` so late so often
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// Passes `null` when it stands here.
+    /// Skips a `null`; returns whether there was one.
     ///
     /// # Errors
     /// When the document ends here.
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
     /// Reads `true` or `false`.
     ///
     /// # Errors
-    /// When neither stands here.
+    /// When the next value is neither.
     pub fn boolean(&mut self) -> Result<bool, JsonError> {
         let first = self.peek()?;
         self.count()?;
@@ -369,7 +369,7 @@ impl<'a> Reader<'a> {
         Err(self.error(message).of(Fault::TooLong))
     }
 
-    /// A string that begins here and has escapes, or that cannot be read.
+    /// Reads a string that has escapes, or finds what is wrong with it.
     fn escaped_string(&mut self, start: usize) -> Result<String, JsonError> {
         let mut text = String::new();
         loop {
@@ -492,7 +492,7 @@ impl<'a> Reader<'a> {
             .map_err(|_| self.error("a whole number of at most 64 bits was expected"))
     }
 
-    /// Passes the next value, whatever it is.
+    /// Skips the next value, whatever it is.
     ///
     /// # Errors
     /// When it is malformed or over the limits.
@@ -511,7 +511,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Passes a value by reading it, which finds out what is wrong with it and where.
+    /// Skips a value by reading it, which finds the error and its path.
     fn skip_one_by_one(&mut self) -> Result<(), JsonError> {
         match self.peek()? {
             b'{' => self.object(|reader, _| reader.skip_one_by_one()),
@@ -526,7 +526,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes the next value and gives its text.
+    /// Skips the next value and returns its text.
     ///
     /// # Errors
     /// When it is malformed or over the limits.

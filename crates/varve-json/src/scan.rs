@@ -1,31 +1,32 @@
-//! Passing over JSON without reading it: eight bytes of a string at a time, and whole values in one
-//! loop that builds nothing.
+//! Skips JSON without reading it: strings eight bytes at a time, and whole values in one loop that
+//! builds nothing.
 
-/// What a value that is passed over may have at most.
+/// The limits of a value that is skipped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// How deep objects and lists may nest within it, its own level included.
+    /// The most levels of objects and lists, its own included.
     pub(crate) depth: usize,
-    /// How many values it may hold, itself included.
+    /// The most values, itself included.
     pub(crate) values: usize,
     /// Length of one string or number in bytes, as written.
     pub(crate) text_bytes: usize,
 }
 
-/// A value that was passed over.
+/// A value that was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Passed {
-    /// Where it ends.
+    /// The offset of its end.
     pub(crate) end: usize,
-    /// How many values it holds, itself included.
+    /// The number of its values, itself included.
     pub(crate) values: usize,
-    /// How many levels it has, its own included; 0 where it is no object and no list.
+    /// The number of its levels, its own included; 0 for a value that is neither object nor list.
     pub(crate) levels: usize,
 }
 
-/// Levels that are distinguished here. Who allows more passes over deeper values level by level.
+/// The most levels that `value` can track. Callers that allow more skip deeper values level by
+/// level.
 const LEVELS: usize = 128;
-/// A byte of a word that stands for one in each of its bytes.
+/// The byte 1 in each byte of a word: a factor that repeats a byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of each byte.
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -41,7 +42,7 @@ const fn ends_of_plain(word: u64) -> u64 {
     (is_quote | is_backslash | is_control) & HIGH
 }
 
-/// The first byte from `at` on that is a quote, a backslash or a control character.
+/// The offset of the first quote, backslash or control character from `at` on.
 #[inline]
 #[must_use]
 pub fn plain_end(text: &[u8], mut at: usize) -> Option<usize> {
@@ -57,7 +58,7 @@ pub fn plain_end(text: &[u8], mut at: usize) -> Option<usize> {
     Some(at + rest)
 }
 
-/// The first byte from `at` on that is no white space.
+/// The offset of the first byte from `at` on that is not white space.
 #[inline]
 pub(crate) fn after_space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -66,7 +67,7 @@ pub(crate) fn after_space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The number that the four hexadecimal digits at `at` stand for.
+/// The number that the four hexadecimal digits at `at` denote.
 pub(crate) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
     let digits = text.get(at..at.checked_add(4)?)?;
     digits.iter().try_fold(0, |unit, digit| {
@@ -74,8 +75,8 @@ pub(crate) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
     })
 }
 
-/// The end of the value that begins at `at` or after white space there. `None` when it is malformed
-/// or over a bound, or nests deeper than is distinguished here.
+/// The end of the value that begins at `at` or after white space there. `None` if it is malformed,
+/// over a bound, or has more than `LEVELS` levels.
 pub(crate) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed> {
     let (mut values, mut depth, mut levels) = (0, 0, 0);
     // A bit for each open level, the innermost lowest: whether it is an object.
@@ -135,7 +136,7 @@ pub(crate) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed
     }
 }
 
-/// The end of the string whose opening quote stands at `at`.
+/// The end of the string whose opening quote is at `at`.
 #[inline]
 fn string(text: &[u8], at: usize, bounds: Bounds) -> Option<usize> {
     let start = at + 1;
@@ -160,7 +161,7 @@ fn key(text: &[u8], at: usize, bounds: Bounds) -> Option<usize> {
     (*text.get(at)? == b':').then_some(at + 1)
 }
 
-/// The end of the escape whose backslash stands before `at`.
+/// The end of the escape whose backslash is before `at`.
 fn escape(text: &[u8], at: usize) -> Option<usize> {
     match *text.get(at)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 1),
@@ -230,7 +231,7 @@ mod tests {
             for before in 0..9 {
                 for end in [b'"', b'\\', 0, 0x1F] {
                     let mut text = vec![b'x'; before];
-                    // Characters whose bytes are near those that end a run, and such as are not
+                    // Characters whose bytes are near those that end a run, and some that are not
                     // ASCII.
                     let plain = "!#[] \u{7f}é\u{10ffff}".bytes().cycle();
                     text.extend(plain.take(length));

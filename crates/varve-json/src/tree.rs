@@ -33,7 +33,7 @@ impl<'t> Json<'t> {
         Ok(value)
     }
 
-    /// Removes and gives the member with this name.
+    /// Removes and returns the first member with this name.
     pub fn take(members: &mut Vec<(Cow<'t, str>, Self)>, name: &str) -> Option<Self> {
         let at = members.iter().position(|(key, _)| key == name)?;
         Some(members.remove(at).1)

@@ -1,30 +1,29 @@
-//! Writing JSON into a byte buffer, and beside it: what is long and written already is not copied
-//! into it.
+//! Writes JSON into a byte buffer. Long JSON that exists already is shared instead of copied.
 
 use bytes::Bytes;
 
 use crate::{Pieces, write_string};
 
-/// The most bytes that room is made for at once, if there are not as many already.
+/// The most bytes that are reserved at once, unless the buffer has more already.
 const EXPECTED_BYTES_MAX: usize = 1 << 20;
-/// From so many bytes on, what is written already is handed over instead of copied: a piece of its
-/// own costs about as much as copying so many bytes, until it is sent.
+/// From this length in bytes on, existing JSON is shared instead of copied. A piece of its own
+/// costs about as much, until it is sent, as copying this many bytes.
 const HANDED_OVER_MIN: usize = 1024;
 
 /// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right
 /// (checked in debug builds).
 #[derive(Debug)]
 pub struct Writer {
-    /// All that was copied.
+    /// The JSON that was written or copied.
     buffer: Vec<u8>,
-    /// What was handed over, each with its place in the buffer.
+    /// The shared pieces, each with its position in the buffer.
     handed_over: Vec<(usize, Bytes)>,
-    /// How many bytes that is.
+    /// The length of the shared pieces in bytes.
     handed_over_bytes: usize,
     /// Whether a comma is due before the next key or value.
     comma: bool,
     depth: usize,
-    /// The most bytes that it takes.
+    /// The most bytes that the writer accepts.
     most: usize,
     is_over: bool,
 }
@@ -42,7 +41,7 @@ impl Writer {
         Self::default()
     }
 
-    /// An empty buffer with room for so many bytes.
+    /// An empty buffer with a capacity of `bytes`.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         Self {
@@ -51,8 +50,8 @@ impl Writer {
         }
     }
 
-    /// An empty buffer for at most so many bytes. What comes once there are more is left out, but
-    /// for what is left of one object or list.
+    /// An empty buffer for at most `most` bytes. Once there are more, further objects, lists and
+    /// ready-made JSON are left out.
     #[must_use]
     pub fn within(most: usize) -> Self {
         Self {
@@ -76,7 +75,7 @@ impl Writer {
         self.finish_in_pieces().joined()
     }
 
-    /// The finished bytes; what was handed over is in them as it came.
+    /// The finished JSON, in which shared pieces stay shared.
     #[must_use]
     pub fn finish_in_pieces(self) -> Pieces {
         debug_assert_eq!(self.depth, 0, "every object and list is closed");
@@ -92,21 +91,21 @@ impl Writer {
         pieces
     }
 
-    /// The same, without room for more.
+    /// [`Writer::finish_in_pieces`] without spare capacity.
     #[must_use]
     pub fn finish_to_keep(mut self) -> Pieces {
         self.buffer.shrink_to_fit();
         self.finish_in_pieces()
     }
 
-    /// Whether there were more bytes than it takes, so that those which it has are not all.
+    /// Whether more bytes were written than the writer accepts, so that its JSON is incomplete.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over || self.len() > self.most
     }
 
-    /// What `write` writes, by itself. None when it is more than there is room for, which makes
-    /// this one be over too.
+    /// Returns what `write` writes, as a separate text. `None` if it does not fit into this writer,
+    /// which then is over, too.
     pub fn apart(&mut self, write: impl FnOnce(&mut Self)) -> Option<Pieces> {
         let mut apart = Self::within(self.most.saturating_sub(self.len()));
         write(&mut apart);
@@ -117,13 +116,13 @@ impl Writer {
         Some(apart.finish_in_pieces())
     }
 
-    /// How many bytes there are.
+    /// The number of bytes written.
     pub(crate) fn len(&self) -> usize {
         self.buffer.len() + self.handed_over_bytes
     }
 
-    /// Makes room for so many bytes that are about to come, as is guessed: not for more than is
-    /// bearable if they do not.
+    /// Reserves space for `bytes` that are expected to follow. The reservation is bounded, since
+    /// they may not follow.
     pub(crate) fn expect(&mut self, bytes: usize) {
         let room = self.most.saturating_sub(self.len());
         let bearable = EXPECTED_BYTES_MAX.max(self.buffer.len());
@@ -137,12 +136,12 @@ impl Writer {
         self.comma = true;
     }
 
-    /// An object, whose properties `members` writes.
+    /// Writes an object, whose properties `members` writes.
     pub fn object(&mut self, members: impl FnOnce(&mut Self)) {
         self.nest(b'{', b'}', members);
     }
 
-    /// A list, whose elements `elements` writes.
+    /// Writes a list, whose elements `elements` writes.
     pub fn list(&mut self, elements: impl FnOnce(&mut Self)) {
         self.nest(b'[', b']', elements);
     }
@@ -162,29 +161,29 @@ impl Writer {
         self.comma = true;
     }
 
-    /// The property `class`, which comes first in every polymorphic object.
+    /// Writes the property `class`, which is the first of every polymorphic object.
     pub fn class(&mut self, class: &str) {
         self.known_key("\"class\":");
         self.string(class);
     }
 
-    /// The name of a property; its value must follow.
+    /// Writes the name of a property; its value must follow.
     pub fn key(&mut self, key: &str) {
         self.string(key);
         self.buffer.push(b':');
         self.comma = false;
     }
 
-    /// The name of a property in quotes and with the colon behind, which needs no escapes; its
-    /// value must follow.
+    /// Writes the name of a property, given in quotes and with the colon; it must need no escapes.
+    /// Its value must follow.
     pub fn known_key(&mut self, key: &'static str) {
         self.separate();
         self.buffer.extend_from_slice(key.as_bytes());
         self.comma = false;
     }
 
-    /// A property whose value is an object of which the JSON is known but for what stands last in
-    /// it, which `last` writes.
+    /// Writes a property whose value is an object. `start` is its JSON up to the value of the last
+    /// member, which `last` writes.
     pub fn known_start(&mut self, start: &str, last: impl FnOnce(&mut Self)) {
         self.separate();
         self.buffer.extend_from_slice(start.as_bytes());
@@ -194,13 +193,13 @@ impl Writer {
         self.comma = true;
     }
 
-    /// A string, escaped as needed.
+    /// Writes a string, escaped as needed.
     pub fn string(&mut self, text: &str) {
         self.separate();
         write_string(text, &mut self.buffer);
     }
 
-    /// A whole number.
+    /// Writes a whole number.
     pub fn integer(&mut self, value: i64) {
         self.separate();
         let mut digits = itoa::Buffer::new();
@@ -208,15 +207,15 @@ impl Writer {
             .extend_from_slice(digits.format(value).as_bytes());
     }
 
-    /// `true` or `false`.
+    /// Writes `true` or `false`.
     pub fn boolean(&mut self, value: bool) {
         self.raw(if value { "true" } else { "false" });
     }
 
-    /// A value that is JSON already.
+    /// Writes a value that is JSON already.
     pub fn raw(&mut self, json: &str) {
         self.separate();
-        // A copy of what is long is not begun when it does not fit.
+        // Text that does not fit is not copied.
         if json.len() > self.most.saturating_sub(self.len()) {
             self.is_over = true;
             return;
@@ -224,8 +223,8 @@ impl Writer {
         self.buffer.extend_from_slice(json.as_bytes());
     }
 
-    /// A value, or members of an object, that is JSON already, and which several documents may
-    /// hold.
+    /// Writes a value, or members of an object, that are JSON already and that several documents
+    /// may share.
     pub fn pieces(&mut self, json: &Pieces) {
         self.separate();
         if json.len() > self.most.saturating_sub(self.len()) {
@@ -297,7 +296,7 @@ mod tests {
             assert_eq!(pieces.joined(), copied);
             let is_apart = long.len() >= HANDED_OVER_MIN;
             assert_eq!(pieces.iter().count(), if is_apart { 7 } else { 1 });
-            // Within a document whose pieces are known in turn.
+            // The pieces of one document as a value of another.
             let mut outer = Writer::new();
             outer.list(|writer| writer.pieces(&pieces));
             assert_eq!(outer.finish(), [b"[", &*copied, b"]"].concat());

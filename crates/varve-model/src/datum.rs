@@ -30,8 +30,8 @@ impl Datum {
         }
     }
 
-    /// Sets the member `name` of a map, keeping its place when it is there already; other kinds
-    /// stay unchanged.
+    /// Sets the member `name` of a map. An existing member keeps its position. Other kinds stay
+    /// unchanged.
     pub fn set(&mut self, name: &str, value: Datum) {
         if let Self::Map(members) = self {
             match members.iter_mut().find(|(key, _)| key == name) {

@@ -43,7 +43,7 @@ impl Properties {
         self.len() == other.len() && self.iter().zip(other.iter()).all(same)
     }
 
-    /// All pairs, ascending by key id, given away.
+    /// Consumes the properties and returns all pairs, ascending by key id.
     pub fn into_pairs(self) -> impl Iterator<Item = (PropertyKeyId, Value)> {
         self.0.into_iter()
     }
@@ -53,13 +53,13 @@ impl Properties {
         self.0.iter().map(|(id, value)| (*id, value))
     }
 
-    /// How many there are.
+    /// The number of properties.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no properties.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -87,8 +87,8 @@ pub struct Vertex {
     pub properties: Properties,
 }
 
-/// An edge. Its label is part of its id; the labels of its ends are kept with it, so that it can be
-/// shown without reading the vertices.
+/// An edge. Its label is part of its id. It has the labels of its ends, so that it can be rendered
+/// without reading the vertices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
     /// Its id.

@@ -30,19 +30,19 @@ macro_rules! schema_id {
     };
 }
 schema_id! {
-    /// Id of a property key: counted from 1 within a graph, never given again.
+    /// Id of a property key: counted from 1 within a graph, never reused.
     PropertyKeyId
 }
 schema_id! {
-    /// Id of a vertex label: counted from 1 within a graph, never given again.
+    /// Id of a vertex label: counted from 1 within a graph, never reused.
     VertexLabelId
 }
 schema_id! {
-    /// Id of an edge label: counted from 1 within a graph, never given again.
+    /// Id of an edge label: counted from 1 within a graph, never reused.
     EdgeLabelId
 }
 schema_id! {
-    /// Id of an index label: counted from 1 within a graph, never given again.
+    /// Id of an index label: counted from 1 within a graph, never reused.
     IndexLabelId
 }
 
@@ -67,9 +67,8 @@ impl VertexId {
 
     /// Reads the form used in URLs: JSON string, bare whole number, or `U"<uuid>"`.
     ///
-    /// `None` when it is none of them or longer than [`VERTEX_ID_BYTES_MAX`]; the JSON string's
-    /// escapes are the caller's matter (`text` holds them resolved when it is quoted), so this
-    /// takes only strings without a backslash; see `varve-server` for the full form.
+    /// `None` if it is none of them, or longer than [`VERTEX_ID_BYTES_MAX`]. Escapes in a JSON
+    /// string are not resolved; `varve-server` reads the full form.
     #[must_use]
     pub fn parse_url(text: &str) -> Option<Self> {
         if let Some(quoted) = text
@@ -85,7 +84,7 @@ impl VertexId {
         text.parse::<i64>().ok().map(Self::Number)
     }
 
-    /// Bytes of the text form, which [`VERTEX_ID_BYTES_MAX`] bounds.
+    /// Bytes of the text form, for a number an upper bound; [`VERTEX_ID_BYTES_MAX`] limits them.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
         match self {
@@ -152,7 +151,7 @@ impl Direction {
     }
 }
 
-/// Id of an edge: what makes it one edge and no other.
+/// Id of an edge: the parts that identify it.
 ///
 /// For a NORMAL edge label, `parent` and `label` are the same; for a SUB label, `parent` is its
 /// parent's id.
@@ -273,7 +272,7 @@ fn parse_end(part: &str) -> Option<VertexId> {
     }
 }
 
-/// Most graphs have fewer than ten labels, and formatting takes its time.
+/// Writes a label id. A single digit, the usual case, needs no formatting.
 fn write_label_id<W: Write>(id: EdgeLabelId, out: &mut W) {
     let _ = match char::from_digit(id.0, 10) {
         Some(digit) => out.write_char(digit),
@@ -297,9 +296,9 @@ fn write_end<W: Write>(id: &VertexId, escape: fn(&str, char, &mut W), out: &mut 
 }
 
 /// Appends a part that `separator` follows: escaped, and guarded so that a backquote at its end is
-/// not taken for the escape of that separator. HugeGraph has no such guard and mixes up ids of such
-/// parts; all other parts are written as it writes them. The guard: a part that ends in a backquote
-/// and any number of `~` gets one `~` more.
+/// not read as the escape of that separator. The guard: a part that ends in a backquote and any
+/// number of `~` gets one more `~`. HugeGraph has no guard and confuses ids with such parts; all
+/// other parts are written as in HugeGraph.
 pub fn escape_guarded_into<W: Write>(part: &str, separator: char, out: &mut W) {
     escape_into(part, separator, out);
     if needs_guard(part) {

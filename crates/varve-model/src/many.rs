@@ -1,7 +1,7 @@
 //! Several values under one property key of a vertex, each with a number and meta-properties.
 //!
-//! Only vertices of open graphs have them. One value with number 0 and without meta-properties is
-//! kept plain, as a [`Value`] of its own, so it costs what it does in any graph.
+//! Only vertices of open graphs have them. A single value with number 0 and without meta-properties
+//! is stored as a plain [`Value`], so it costs the same as in a declared graph.
 
 use crate::value::{Cardinality, Value};
 use crate::{Properties, PropertyKeyId};
@@ -9,7 +9,7 @@ use crate::{Properties, PropertyKeyId};
 /// One of several values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numbered {
-    /// What distinguishes it from the others of its key for as long as it is there.
+    /// The number that identifies the value among those of its key, as long as it exists.
     pub number: u32,
     /// The value; never [`Value::Many`].
     pub value: Value,
@@ -62,8 +62,8 @@ impl Properties {
 
     /// Writes one value of `key` with these meta-properties, and returns its number.
     ///
-    /// SINGLE replaces all values of the key. LIST adds one after them. SET does so unless the key
-    /// has an equal value, of the same type: that one stays and takes on the meta-properties.
+    /// SINGLE replaces all values of the key. LIST adds one after them. SET does the same, unless
+    /// the key has an identical value: that one stays and gets the meta-properties.
     pub fn write(
         &mut self,
         key: PropertyKeyId,
@@ -101,7 +101,7 @@ impl Properties {
         number
     }
 
-    /// Removes the value of `key` that has this number; whether there was one.
+    /// Removes the value of `key` with this number; returns whether it existed.
     pub fn remove_value(&mut self, key: PropertyKeyId, number: u32) -> bool {
         let mut values = self.take_values(key);
         let before = values.len();
@@ -111,8 +111,8 @@ impl Properties {
         removed
     }
 
-    /// Sets a meta-property of the value of `key` that has this number, or removes it (`None`);
-    /// whether there is such a value.
+    /// Sets a meta-property of the value of `key` with this number, or removes it (`None`); returns
+    /// whether the value exists.
     pub fn write_meta(
         &mut self,
         key: PropertyKeyId,
@@ -145,7 +145,8 @@ impl Properties {
         }
     }
 
-    /// Puts the values of a key; a lone one with number 0 and without meta-properties plain.
+    /// Stores the values of a key; a single one with number 0 and without meta-properties as a
+    /// plain value.
     fn put_values(&mut self, key: PropertyKeyId, mut values: Vec<Numbered>) {
         match values.as_slice() {
             [] => {}
@@ -158,7 +159,8 @@ impl Properties {
     }
 }
 
-/// The values that a stored value stands for.
+/// The values in a stored value: those of a [`Value::Many`], else the value itself; none for
+/// `None`.
 pub fn values_of(stored: Option<&Value>) -> impl Iterator<Item = OneValue<'_>> {
     let (plain, many) = match stored {
         Some(Value::Many(many)) => (None, many.values()),

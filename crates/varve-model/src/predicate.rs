@@ -36,9 +36,9 @@ pub enum Predicate {
 /// A predicate on one property.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    /// Which property.
+    /// The property.
     pub key: PropertyKeyId,
-    /// What must hold.
+    /// The predicate that its value must satisfy.
     pub predicate: Predicate,
 }
 
@@ -53,7 +53,7 @@ impl Predicate {
         };
         use Ordering::{Equal, Greater, Less};
         if let Value::Many(many) = value {
-            // A vertex has what any of its values has.
+            // Of several values, one that satisfies the predicate is enough.
             let mut values = many.values().iter();
             return values.any(|it| self.holds(&it.value, contains_words));
         }

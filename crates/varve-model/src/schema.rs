@@ -57,7 +57,8 @@ pub enum SchemaStatus {
     Undeleted,
     /// Unusable.
     Invalid,
-    /// Removed. Kept so that history can still be read by name; shown to nobody.
+    /// Removed. Its record stays, so that history can still be read by name; it is not shown to
+    /// clients.
     Removed,
 }
 
@@ -73,7 +74,7 @@ pub enum Retention {
     None,
 }
 
-/// Where ids of a vertex label come from.
+/// The source of a vertex label's ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IdStrategy {
     /// The server gives a 64-bit number.
@@ -116,7 +117,7 @@ pub struct VertexLabel {
     pub id: VertexLabelId,
     /// Its name, unique among vertex labels.
     pub name: String,
-    /// Where ids come from.
+    /// The source of its ids.
     pub id_strategy: IdStrategy,
     /// Properties its vertices may have, in declared order.
     pub properties: Vec<PropertyKeyId>,
@@ -138,7 +139,7 @@ pub struct VertexLabel {
     pub user_data: Datum,
 }
 
-/// Whether an edge label stands alone, groups others, or is one of a group.
+/// Whether an edge label is on its own, the parent of others, or one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum EdgeLabelType {
@@ -164,7 +165,7 @@ pub struct EdgeLabel {
     pub id: EdgeLabelId,
     /// Its name, unique among edge labels.
     pub name: String,
-    /// Its place in a hierarchy.
+    /// Whether it is a normal, a parent or a sub label.
     pub label_type: EdgeLabelType,
     /// The parent of a SUB label.
     pub parent: Option<EdgeLabelId>,
@@ -173,7 +174,7 @@ pub struct EdgeLabel {
     pub link: Option<(VertexLabelId, VertexLabelId)>,
     /// How many edges between two vertices.
     pub frequency: Frequency,
-    /// Properties that tell edges of frequency MULTIPLE apart, in order.
+    /// Properties that distinguish edges of frequency MULTIPLE, in order.
     pub sort_keys: Vec<PropertyKeyId>,
     /// Properties its edges may have, in declared order.
     pub properties: Vec<PropertyKeyId>,
@@ -213,7 +214,7 @@ pub enum IndexBase {
     Olap,
 }
 
-/// What an index label can answer.
+/// The queries that an index label can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IndexType {
     /// Equality on a prefix of the fields, or containment in a collection.
@@ -237,7 +238,7 @@ pub struct IndexLabel {
     pub name: String,
     /// What it indexes.
     pub base: IndexBase,
-    /// What it answers.
+    /// The queries that it answers.
     pub index_type: IndexType,
     /// The indexed properties, in order.
     pub fields: Vec<PropertyKeyId>,

@@ -1,9 +1,9 @@
 //! HugeGraph's text forms of key values: primary-key vertex ids and the sort values of edge ids.
 //!
 //! Values are joined by `!`. Numbers and dates use a sortable form: base-64 digits, most
-//! significant first, preceded by one hexadecimal digit that counts them, so that texts order as
-//! numbers do; negative numbers get a leading `0` and encode n + 2^63; floating-point numbers first
-//! become integers of the same order.
+//! significant first, after one hexadecimal digit with their count. So the texts have the order of
+//! the numbers. Negative numbers get a leading `0` and encode n + 2^63. Floating-point numbers are
+//! first converted to integers of the same order.
 
 use compact_str::{CompactString, format_compact};
 
@@ -75,8 +75,8 @@ pub fn primary_key_id(label: VertexLabelId, joined: &str) -> VertexId {
     VertexId::Text(text)
 }
 
-/// The text of one key value: text as it is, numbers and dates sortable, the rest in its usual text
-/// form.
+/// The text of one key value: text unchanged, numbers and dates sortable, other values in their
+/// usual text form.
 #[must_use]
 pub fn key_part(value: &Value) -> CompactString {
     match value {

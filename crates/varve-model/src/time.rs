@@ -1,5 +1,5 @@
 //! Valid time and transaction time: instants, periods, commit versions, and the point of both times
-//! that a read is asked for.
+//! at which a read is made.
 
 mod text;
 
@@ -61,7 +61,7 @@ impl Period {
         }
     }
 
-    /// Whether `instant` lies inside.
+    /// Whether the period contains `instant`.
     #[must_use]
     pub fn covers(self, instant: Instant) -> bool {
         self.from <= instant && instant < self.to
@@ -76,10 +76,10 @@ impl Period {
 
 /// Transaction time: a strictly growing number given to each commit.
 ///
-/// The upper 56 bits are microseconds since 1970 as the committing server's clock showed them
-/// (smoothed so that they never go back), the lower 8 bits tell commits of one microsecond apart
-/// and, in a cluster, hold the server's slot. An instant of transaction time therefore maps to a
-/// commit version without a look-up.
+/// The upper 56 bits are microseconds since 1970 by the committing server's clock, smoothed so that
+/// they never go back. The lower 8 bits distinguish commits of one microsecond and, in a cluster,
+/// contain the server's slot. An instant of transaction time therefore maps to a commit version
+/// without a look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CommitVersion(pub u64);
 
@@ -114,14 +114,14 @@ impl CommitVersion {
         Instant(i64::try_from(self.0 >> Self::LOW_BITS).unwrap_or(i64::MAX))
     }
 
-    /// The version of the commit that comes so many after this one's.
+    /// The version that is `commits` after this one.
     #[must_use]
     pub const fn plus(self, commits: usize) -> Self {
         Self(self.0 + commits as u64)
     }
 
-    /// The first version, from this one on, that `versions` fit behind and with within its
-    /// microsecond; at most [`CommitVersion::PER_MICROSECOND`] do.
+    /// The first version, from this one on, that begins a run of `versions` within one microsecond.
+    /// `versions` is at most [`CommitVersion::PER_MICROSECOND`].
     #[must_use]
     pub fn with_room(self, versions: usize) -> Self {
         let used = (self.0 & (Self::PER_MICROSECOND as u64 - 1)) as usize;
@@ -150,11 +150,11 @@ impl fmt::Display for CommitVersion {
 /// whose period covers V.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TemporalScope {
-    /// Valid time asked for; `None` = now.
+    /// The instant of valid time; `None` = now.
     pub valid: Option<Instant>,
-    /// Transaction time asked for; `None` = everything committed, [`CommitVersion::MAX`] =
-    /// everything that was committed before the read, and of each commit all or nothing, also where
-    /// an engine has no states ([`TemporalScope::WHOLE`]).
+    /// The commit version; `None` = everything committed, [`CommitVersion::MAX`] = everything that
+    /// was committed before the read, and of each commit all or nothing, also on an engine without
+    /// snapshots ([`TemporalScope::WHOLE`]).
     pub transaction: Option<CommitVersion>,
 }
 
@@ -165,8 +165,7 @@ impl TemporalScope {
         transaction: None,
     };
 
-    /// The present, of whole commits only: a read waits until those that have begun before it have
-    /// ended.
+    /// The present, with whole commits only: a read waits for the commits that began before it.
     pub const WHOLE: Self = Self {
         valid: None,
         transaction: Some(CommitVersion::MAX),
@@ -179,10 +178,10 @@ impl TemporalScope {
     }
 }
 
-/// Where the time comes from. Always an argument, never a global, so that tests can step, stop and
-/// turn it back.
+/// A source of time. Always an argument, never a global, so that tests can step, stop and turn it
+/// back.
 pub trait Clock: Send + Sync {
-    /// The current instant. May go backwards; whoever needs order smooths it.
+    /// The current instant. May go backwards; callers that need order smooth it.
     fn now(&self) -> Instant;
 }
 

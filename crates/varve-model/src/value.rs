@@ -9,7 +9,7 @@ use num_bigint::BigInt;
 use crate::Datum;
 use crate::many::Many;
 
-/// What a property key's values are (HugeGraph's data types, upper-case names on the wire).
+/// The type of a property key's values (HugeGraph's data types, upper-case names on the wire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum DataType {
@@ -36,7 +36,7 @@ impl DataType {
         )
     }
 
-    /// Whether values order along a line that a range index can serve: numbers and dates.
+    /// Whether a range index can serve the values: numbers and dates.
     #[must_use]
     pub const fn is_rangeable(self) -> bool {
         self.is_number() || matches!(self, Self::Date)
@@ -82,7 +82,8 @@ pub enum Value {
     List(Vec<Value>),
     /// cardinality SET
     Set(Vec<Value>),
-    /// 16 bits, signed. This and what follows only open graphs store, under keys of type OBJECT.
+    /// 16 bits, signed. Only open graphs store this and the following values, under keys of type
+    /// OBJECT.
     Short(i16),
     /// A whole number of any size.
     BigInt(Box<BigInt>),
@@ -150,8 +151,9 @@ impl Value {
         }
     }
 
-    /// Order of two numbers or two dates, exact for whole numbers, by IEEE total order for the
-    /// others; `None` when the two have no common order.
+    /// Order of two values of one type: texts, UUIDs, booleans or blobs. Numbers and dates are
+    /// compared by value, exactly between whole numbers and dates, else by IEEE total order. `None`
+    /// if the two have no common order.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
@@ -166,8 +168,7 @@ impl Value {
         }
     }
 
-    /// The type of a key that takes such values; OBJECT for those that only a key for any value
-    /// takes.
+    /// The data type of a key for such values; OBJECT for values without a data type of their own.
     #[must_use]
     pub const fn data_type(&self) -> DataType {
         match self {
@@ -284,7 +285,7 @@ impl Uuid {
     }
 }
 
-/// The text of a span of time as ISO 8601 and Java have it: `PT1H2M3.5S`, `PT0S`, `PT-0.5S`.
+/// The text of a span of time in the form of ISO 8601 and Java: `PT1H2M3.5S`, `PT0S`, `PT-0.5S`.
 #[must_use]
 pub fn duration_text(span: Duration) -> String {
     let nanos = i128::from(span.seconds) * 1_000_000_000 + i128::from(span.nanos);
@@ -323,7 +324,7 @@ pub fn date_text(millis: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{milli:03}")
 }
 
-/// [`date_text`] in ASCII without asking for memory, for the years 0 to 9999; `None` for others.
+/// [`date_text`] in ASCII without allocation, for the years 0 to 9999; `None` for others.
 #[must_use]
 pub fn date_digits(millis: i64) -> Option<[u8; 23]> {
     let (days, rest) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
@@ -388,7 +389,7 @@ pub fn parse_date(text: &str) -> Option<i64> {
     exists.then_some(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000 + milli)
 }
 
-/// Reads what [`date_text`] writes for a year of a sign or more than four digits.
+/// Reads the form of [`date_text`] for a year with a sign or more than four digits.
 fn parse_far_date(text: &str) -> Option<i64> {
     let (year, rest) =
         text.split_at_checked(text.len().checked_sub("-MM-dd HH:mm:ss.SSS".len())?)?;

@@ -1,4 +1,4 @@
-//! Random property writes against a list of values that is kept naively.
+//! Random writes of properties, compared with a naive list of values.
 
 use proptest::prelude::*;
 use varve_model::{Cardinality, Properties, PropertyKeyId, Value};
@@ -13,7 +13,7 @@ enum Step {
     Meta(usize, PropertyKeyId, Option<Value>),
 }
 
-/// What the model keeps of one value.
+/// One value in the model: its number, the value and its meta-properties.
 type ExpectedValue = (u32, Value, Vec<(PropertyKeyId, Value)>);
 
 fn value() -> impl Strategy<Value = Value> {

@@ -1,4 +1,4 @@
-//! Text forms of ids, dates and key values: what is written is read back, different things have
+//! Text forms of ids, dates and key values: a written text reads back, different values have
 //! different texts, and no text makes a parser panic. `PROPTEST_CASES` sets the number of inputs.
 
 use compact_str::CompactString;
@@ -8,7 +8,7 @@ use varve_model::sortable::{encode_number, join_key_values, key_part};
 use varve_model::value::{Uuid, date_text, parse_date};
 use varve_model::{EdgeId, EdgeLabelId, Value, VertexId};
 
-/// Texts full of what has a meaning in the joined forms.
+/// Texts full of characters that have a meaning in the joined forms.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![3 => "[a`~>!:\\-SLU0-9]{0,6}", 1 => ".{0,8}"]
 }

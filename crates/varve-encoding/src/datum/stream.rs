@@ -1,5 +1,5 @@
-//! Nested values written and read piece by piece, without the tree: for programs that have values
-//! of their own.
+//! Writes and reads nested values piece by piece, without a tree, for programs that represent them
+//! in another way.
 
 use super::{DATUM_DEPTH_MAX, FALSE, FLOAT, INT, LIST, MAP, NULL, Reader, TEXT, TRUE, encode_text};
 use crate::DecodeError;
@@ -32,7 +32,8 @@ pub fn put_text(text: &str, out: &mut Vec<u8>) {
     encode_text(text, out);
 }
 
-/// A list or map that is being written: it knows where its count stands.
+/// A list or map that is being written. It holds the position of its count, which [`Members::end`]
+/// writes.
 #[derive(Debug)]
 #[must_use = "the count is written by `end`"]
 pub struct Members {
@@ -88,9 +89,9 @@ pub enum Token<'a> {
     Float(f64),
     /// Text.
     Text(&'a str),
-    /// A list of so many items, which follow.
+    /// A list with this number of items, which follow.
     List(u32),
-    /// A map of so many members, which follow, each a name and a value.
+    /// A map with this number of members, which follow, each a name and a value.
     Map(u32),
 }
 
@@ -98,28 +99,28 @@ pub enum Token<'a> {
 pub struct Cursor<'a>(Reader<'a>);
 
 impl<'a> Cursor<'a> {
-    /// At the front of `bytes`.
+    /// A cursor at the start of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(Reader { bytes, at: 0 })
     }
 
-    /// What to say when what was read is not what was expected.
+    /// The error for a piece that the caller does not expect.
     #[must_use]
     pub fn error(&self) -> DecodeError {
         self.0.error()
     }
 
-    /// Whether all was read.
+    /// Whether all bytes have been read.
     #[must_use]
     pub const fn is_at_end(&self) -> bool {
         self.0.at == self.0.bytes.len()
     }
 
-    /// The next piece.
+    /// Reads the next piece.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no further piece.
     #[inline]
     pub fn token(&mut self) -> Result<Token<'a>, DecodeError> {
         Ok(match self.0.array::<1>()?[0] {
@@ -135,19 +136,19 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The name of a map's next member.
+    /// Reads the name of a map's next member.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no name.
     #[inline]
     pub fn name(&mut self) -> Result<&'a str, DecodeError> {
         self.0.borrowed_text()
     }
 
-    /// Passes over the next value.
+    /// Skips the next value.
     ///
     /// # Errors
-    /// When there is none, or it nests too deep.
+    /// When there is no value, or it nests too deep.
     pub fn skip(&mut self) -> Result<(), DecodeError> {
         self.skip_at(0)
     }

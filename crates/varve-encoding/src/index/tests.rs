@@ -88,8 +88,8 @@ proptest! {
         let mut bytes = ordered(&value);
         let length = bytes.len();
         prop_assert_eq!(ordered_len(&bytes), Some(length));
-        // A text cut within a mark of its own looks like a shorter text; nothing is read beyond the
-        // cut.
+        // A text that is cut within its end mark looks like a shorter text; nothing is read beyond
+        // the cut.
         for short in 0..length {
             prop_assert!(ordered_len(&bytes[..short]).is_none_or(|read| read <= short));
         }

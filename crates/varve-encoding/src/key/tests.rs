@@ -149,7 +149,7 @@ proptest! {
         prop_assert_eq!(x.cmp(&y), newer.cmp(&older));
     }
 
-    /// The events of one element are a contiguous range, whatever lies beside them.
+    /// The events of one element are a contiguous range, whatever rows are next to them.
     #[test]
     fn an_elements_events_are_its_rows_prefix(
         a in testing::element_id(),

@@ -1,4 +1,4 @@
-//! Values that only open graphs store. Readers of declared graphs never come here.
+//! Values that only open graphs store. Values of declared graphs never reach this module.
 
 use bigdecimal::BigDecimal;
 use num_bigint::BigInt;
@@ -54,7 +54,7 @@ pub(super) fn put(value: &Value, out: &mut Vec<u8>) {
             }
         }
         Value::Many(many) => put_many(many, out),
-        // Every other value has a tag of its own there.
+        // `put_value` has a tag for each of the others.
         common => put_value(common, out),
     }
 }
@@ -135,7 +135,7 @@ fn take_many(rest: &[u8]) -> Taken<'_> {
     for _ in 0..count {
         let (number, after) = take_varint(rest)?;
         let number = u32::try_from(number).ok()?;
-        // Deeper than 0, so that none is several values itself.
+        // At depth 1, where a value cannot be a MANY itself.
         let (value, after) = take_nested(after, 1)?;
         let (metas, mut after) = take_varint(after)?;
         let mut meta = Properties::new();
@@ -155,7 +155,7 @@ fn take_many(rest: &[u8]) -> Taken<'_> {
     Some((Value::Many(Box::new(Many::new(values)?)), rest))
 }
 
-/// A whole number in its shortest two's complement, with its length.
+/// Reads a whole number: its length, and its shortest two's complement.
 fn take_big(bytes: &[u8]) -> Option<(BigInt, &[u8])> {
     let (bytes, rest) = take_bytes(bytes)?;
     let number = BigInt::from_signed_bytes_be(bytes);

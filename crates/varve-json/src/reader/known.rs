@@ -1,10 +1,9 @@
-//! Values that stand in documents again and again: they are read once, and then known by their
+//! Values that occur in documents again and again: they are read once, and then recognised by their
 //! bytes.
 
 use super::{JsonError, Reader, kind_of};
 
-/// A value that was read before ([`Reader::remembered`]): where the same bytes stand again, they
-/// need not be read again.
+/// A value that was read before ([`Reader::remembered`]). The same bytes need not be read again.
 #[derive(Debug, Clone)]
 pub struct Known {
     text: Box<str>,
@@ -13,7 +12,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// How many bytes it has.
+    /// The length of the value in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.text.len()
@@ -21,8 +20,8 @@ impl Known {
 }
 
 impl Reader<'_> {
-    /// Reads the next value, an object or a list, with `read`, which must read it to its end;
-    /// remembers what stands there.
+    /// Reads the next value, an object or a list, with `read`, which must read it to its end.
+    /// Returns what [`Reader::pass_known`] needs to recognise it.
     ///
     /// # Errors
     /// When it is neither, or `read` fails.
@@ -47,11 +46,11 @@ impl Reader<'_> {
         })
     }
 
-    /// Passes the next value if it is `known`, byte by byte, and within the limits here too. If it
-    /// is not, nothing is read.
+    /// Skips the next value if it has the bytes of `known` and is within the limits here, too;
+    /// returns whether it did. Otherwise reads nothing.
     pub fn pass_known(&mut self, known: &Known) -> bool {
         self.white_space();
-        // An object or a list ends where it ends, whatever follows.
+        // An object or a list ends with its bracket, whatever follows.
         let is_it = self.text.as_bytes()[self.at..].starts_with(known.text.as_bytes())
             && known.values <= self.values_left
             && known.levels <= self.limits.depth.saturating_sub(self.depth);
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
     use crate::Limits;
 
-    /// Reads a list of two values, the second one as known if it is; whether it was.
+    /// Reads a list of two values. Returns whether the second was recognised as the first.
     fn second_is_known(document: &str, limits: Limits) -> Result<bool, JsonError> {
         let mut reader = Reader::new(document.as_bytes(), limits)?;
         let (mut known, mut is_known) = (None, false);

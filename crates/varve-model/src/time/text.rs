@@ -7,8 +7,8 @@ use jiff::civil::{Date, DateTime, Time, date};
 
 use super::{CommitVersion, Instant};
 
-/// Reads a commit version: a number, or an instant for its last version; `now` is
-/// [`CommitVersion::MAX`], which no number and no instant is.
+/// Reads a commit version: a number, or an instant, which means its last version. `now` is
+/// [`CommitVersion::MAX`], which no number and no instant yields.
 #[must_use]
 pub fn parse_version(text: &str) -> Option<CommitVersion> {
     if text == "now" {
@@ -19,7 +19,7 @@ pub fn parse_version(text: &str) -> Option<CommitVersion> {
     version.map(|version| version.min(CommitVersion(u64::MAX - 1)))
 }
 
-/// Reads an instant. Every door and tool reads instants with it.
+/// Reads an instant. All APIs and tools use this function.
 #[must_use]
 pub fn parse_instant(text: &str) -> Option<Instant> {
     if offset_hours(text).is_some_and(|hours| hours > OFFSET_HOURS_MAX) {
@@ -42,7 +42,7 @@ pub fn parse_instant(text: &str) -> Option<Instant> {
     i64::try_from(nanos.div_euclid(1_000)).ok().map(Instant)
 }
 
-/// The hours of an offset in RFC 3339; the parser takes more.
+/// The most hours of an offset in RFC 3339; the parser accepts more.
 const OFFSET_HOURS_MAX: u8 = 23;
 
 /// The hours of the offset after the time of day: two digits after its sign, which arrives as a
@@ -53,11 +53,10 @@ fn offset_hours(text: &str) -> Option<u8> {
     offset.get(..2)?.parse().ok()
 }
 
-/// Where the instants are counted from.
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 
-/// Nanoseconds since 1970 when a clock in UTC shows this date, or date and time. Looked at first,
-/// for the parser overlooks an offset.
+/// Nanoseconds since 1970 of a date, or a date and time, in UTC. Checks the characters first, since
+/// the parser ignores an offset.
 fn civil(text: &str) -> Option<i128> {
     let of = |text: &str, marks: &[u8]| {
         let mut bytes = text.bytes();

@@ -1,8 +1,8 @@
 //! `…/jobs/algorithm/{name}`: graph algorithms as tasks, over `varve-traversal`.
 //!
-//! The request checks the parameters and submits a task; the task copies the graph as it is at one
-//! point of both times, and its result is a text that contains JSON, as HugeGraph's. Nothing is
-//! written to the graph unless `write_property` names a property.
+//! The request checks the parameters and submits a task. The task copies the graph at one point of
+//! both times. Its result is a text that contains JSON, as HugeGraph's. Nothing is written to the
+//! graph unless `write_property` names a property.
 
 mod answer;
 mod parameters;
@@ -126,8 +126,8 @@ impl Algorithms {
         let asked = scope_of(input.as_of.as_deref(), input.as_of_tx.as_deref());
         let asked = asked.map_err(refused)?;
         let view = graph.view(TemporalScope {
-            // An engine without snapshots shows one state to many reads only as of a transaction
-            // time.
+            // On an engine without snapshots, several reads see the same state only as of a
+            // transaction time.
             transaction: asked.transaction.or(Some(CommitVersion::MAX)),
             ..asked
         })?;

@@ -1,10 +1,11 @@
-//! Users, groups, targets and rights, and logins, as HugeGraph has them: below
-//! `graphs/{graph}/auth` as in 1.5, whatever the graph, and below `auth` as in 1.7. There is one
-//! directory for the server.
+//! HugeGraph's API of users, groups, targets, rights and logins: under `graphs/{graph}/auth` in the
+//! form of 1.5, under `auth` in the form of 1.7. The server has one directory, so the graph in the
+//! path does not matter.
 //!
-//! A user sees and changes its own record; others with rights on the server's users, targets and
-//! accesses, and what is given only by who has it. Where authentication is off all of it answers in
-//! the original's words for that. So does raft, always.
+//! A user reads and changes its own record without a right. Other records need rights on the
+//! server's users, targets or accesses, and a client gives or takes only rights that it has itself.
+//! If authentication is off, all of these requests get HugeGraph's error for that. Requests about
+//! raft always get HugeGraph's error.
 
 mod fields;
 mod login;
@@ -98,7 +99,7 @@ pub(crate) static ROUTES: &[Route] = &[
     ),
 ];
 
-/// What selects records of a list, and as of when.
+/// The query parameters that select records of a list, and the point of both times.
 const SELECTION: &[Parameter] = &[
     Parameter::new("limit", "long", "100"),
     Parameter::text("user"),
@@ -108,13 +109,13 @@ const SELECTION: &[Parameter] = &[
     Parameter::text("as_of_tx"),
 ];
 
-/// Which manager.
+/// The query parameters that name a manager.
 const MANAGER: &[Parameter] = &[Parameter::text("user"), Parameter::text("type")];
 
-/// As of when a record is read.
+/// The point of both times at which a record is read.
 const POINT: &[Parameter] = &[Parameter::text("as_of"), Parameter::text("as_of_tx")];
 
-/// What a change of a project does.
+/// The action of a change of a project.
 const ACTION: &[Parameter] = &[Parameter::text("action")];
 
 const fn reads(pattern: &'static str, scope: Scope, handler: Answered) -> Route {
@@ -162,7 +163,8 @@ struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// # Errors
-    /// Where authentication is off; 404 for a graph that is not there.
+    /// If authentication is off, with 404 if the graph in the path does not exist; and without a
+    /// user.
     fn of(context: &'a RequestContext) -> Result<Self, ApiError> {
         let auth = auth(context)?;
         let user = context
@@ -186,7 +188,7 @@ impl<'a> Call<'a> {
         varve_auth::Id::new(self.context.path_parameter("id"))
     }
 
-    /// The record as the client gets it: without a graph in the path in the form of HugeGraph 1.7.
+    /// The record as JSON, in the form of HugeGraph 1.7 if the path has no graph.
     fn shown(&self, directory: &Directory, kind: RecordKind, id: &varve_auth::Id) -> Option<Json> {
         let shown = shown::one(directory, kind, id)?;
         match self.context.graph_in_path() {
@@ -195,7 +197,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The directory as of when the request asks.
+    /// The directory at the point of both times that the request names.
     fn directory(&self) -> Result<Arc<Directory>, ApiError> {
         Ok(self
             .auth
@@ -209,8 +211,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// 403 for who may not treat records of a kind so. `operated` says which one, as in
-    /// `user(ann)`.
+    /// Returns 403 if the client lacks the permission on this kind of record. `operated` names the
+    /// record in the message, as in `user(ann)`.
     fn check(
         &self,
         permission: Permission,
@@ -223,7 +225,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Refuses a change that gives or takes what the client does not have.
+    /// Refuses a change that gives or takes rights that the client does not have.
     fn check_gift(
         &self,
         (permission, kind, operated): (Permission, RecordKind, &str),
@@ -238,7 +240,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the client may treat records of a kind so. Projects are the administrator's.
+    /// Whether the client has the permission on this kind of record. Only an administrator has any
+    /// on projects.
     fn may(&self, permission: Permission, kind: RecordKind) -> bool {
         let rights = &self.user.rights;
         let has = || rights.reach(SERVER, permission, resource_type(kind)) == Reach::All;
@@ -264,10 +267,11 @@ const fn resource_type(kind: RecordKind) -> ResourceType {
     }
 }
 
-/// Who users are; an error where authentication is off, or the graph in the path is not there.
+/// Returns the users of the server. An error if authentication is off, with 404 if the graph in the
+/// path does not exist.
 fn auth(context: &RequestContext) -> Result<&Arc<Auth>, ApiError> {
     if let Some(auth) = context.state().auth() {
-        // Whether the graph is there is not everybody's to know, and does not matter.
+        // Not every client may know whether the graph exists, and it does not matter here.
         return Ok(auth);
     }
     if context.graph_in_path().is_some() {
@@ -276,8 +280,8 @@ fn auth(context: &RequestContext) -> Result<&Arc<Auth>, ApiError> {
     Err(not_configured())
 }
 
-/// 404 for what the original does not have where authentication is off: kinds of records that there
-/// are none of, and, without a graph in the path, all but logins.
+/// If authentication is off, returns 404 where HugeGraph has no route: for unknown kinds of records
+/// and, without a graph in the path, for all but logins.
 fn known_kind(context: &RequestContext) -> Result<(), ApiError> {
     let kind = context.path_parameter("kind");
     let is_of_graph = context.graph_in_path().is_some();
@@ -384,7 +388,7 @@ fn refuse_raft(context: &RequestContext) -> HandlerResult {
     )))
 }
 
-/// Whether the record is the administrator's.
+/// Whether this is the name of the administrator.
 fn is_admin(name: &str) -> bool {
     name == ADMIN
 }

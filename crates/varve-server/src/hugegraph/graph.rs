@@ -2,9 +2,9 @@
 //! elements by several ids.
 //!
 //! Every read takes `as_of` (valid time) and `as_of_tx` (transaction time), every write
-//! `valid_from` and `valid_to`; see [`time`]. Small writes are prepared in place and wait for their
-//! commit without holding up their core; large bodies and writes whose elements others are writing
-//! go to the pool, as do all listings but short ones of a vertex's edges.
+//! `valid_from` and `valid_to`; see [`time`]. A small write is prepared on the serving thread and
+//! awaits its commit without blocking that thread. Large bodies, writes that must wait for a latch,
+//! and listings go to the pool, except short listings of a vertex's edges.
 
 mod batch;
 mod edges;
@@ -45,13 +45,13 @@ use crate::route::{Handler, Parameter, Route, Scope};
 
 const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];
 const PERIOD: [Parameter; 2] = [Parameter::text("valid_from"), Parameter::text("valid_to")];
-/// What a write of elements takes.
+/// The query parameters of a write of elements.
 const WRITE: [Parameter; 3] = [
     PERIOD[0],
     PERIOD[1],
     Parameter::new("skip_unchanged", BOOLEAN, "false"),
 ];
-/// Whether a read shows all that is stored: see [`time::detail`].
+/// Whether an answer also has properties that the read mode hides: see [`time::detail`].
 const STORED: Parameter = Parameter::new("stored", BOOLEAN, "false");
 const BOOLEAN: &str = "boolean";
 const LONG: &str = "long";

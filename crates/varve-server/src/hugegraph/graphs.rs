@@ -1,4 +1,4 @@
-//! `/graphs`: which graphs there are; creating, clearing and dropping them; their modes and upkeep.
+//! `/graphs`: lists, creates, clears and drops graphs; their modes and maintenance.
 
 use serde::Deserialize;
 use varve_graph::ErrorKind;
@@ -13,9 +13,9 @@ use crate::respond::Response;
 use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
 
-/// What a client must say to clear a graph.
+/// The confirmation that clearing a graph requires.
 const CLEAR_CONFIRMATION: &str = "I'm sure to delete all data";
-/// What a client must say to drop a graph.
+/// The confirmation that dropping a graph requires.
 const DROP_CONFIRMATION: &str = "I'm sure to drop the graph";
 
 const CONFIRMATION: &[Parameter] = &[Parameter::text("confirm_message")];
@@ -120,8 +120,8 @@ fn get(context: &RequestContext) -> HandlerResult {
     Ok(description(context, graph.name(), graph.schema().mode()))
 }
 
-/// What the body of a creation may say beside settings of the original's engines, which mean
-/// nothing here.
+/// The members of a creation's body that Varve reads. It ignores all others: settings of
+/// HugeGraph's engines.
 #[derive(Deserialize, Default)]
 struct NewGraph {
     #[serde(default)]
@@ -133,9 +133,9 @@ struct NewGraph {
     schema: Option<String>,
 }
 
-/// Creates a graph. JSON is the form of newer clients: the path names the graph. Older ones send
-/// properties as text, whose `store` names it; all other properties are settings of the original's
-/// engines.
+/// Creates a graph. Newer clients send JSON, and the path names the graph. Older ones send
+/// properties as text, whose `store` names it; all properties but `store` and `schema` are settings
+/// of HugeGraph's engines and ignored.
 fn create(context: &RequestContext) -> HandlerResult {
     let model = context
         .query()?
@@ -152,7 +152,7 @@ fn create(context: &RequestContext) -> HandlerResult {
     }
 }
 
-/// The mode that the body names, else that of the graph to copy.
+/// The mode that the body names, else `model`, that of the graph to copy.
 fn schema_mode(named: Option<&str>, model: SchemaMode) -> Result<SchemaMode, ApiError> {
     let Some(named) = named else {
         return Ok(model);
@@ -209,14 +209,14 @@ fn create_from_properties(context: &RequestContext, model: SchemaMode) -> Handle
     Ok(description(context, name, mode))
 }
 
-/// Says of a graph whose schema is open that it is; clients of HugeGraph see its own members only.
+/// Writes `schema`, for an open graph only: clients of HugeGraph expect its own members.
 fn put_schema_mode(json: &mut JsonWriter, mode: SchemaMode) {
     if mode == SchemaMode::Open {
         json.key("schema").string(mode.name());
     }
 }
 
-/// What a graph is, in the short form: `{"name","backend"}`, with `schema` if that is open.
+/// The short description of a graph: `{"name","backend"}`, with `schema` if that is open.
 fn description(context: &RequestContext, name: &str, mode: SchemaMode) -> Response {
     let mut json = JsonWriter::with_capacity(64);
     json.begin_object();
@@ -308,7 +308,8 @@ fn named(key: &str, value: &str) -> Response {
     Response::ok(json.finish())
 }
 
-/// The body as one of a set of names; refused with the words of the original's JSON reader.
+/// Reads the body as one of a set of names. The error for another name is that of HugeGraph's JSON
+/// reader.
 fn body_name<T>(
     context: &RequestContext,
     class: &str,

@@ -1,4 +1,4 @@
-//! What the tasks of graphs do that clients submit as jobs.
+//! The work of the tasks that clients submit as jobs: graph algorithms and Gremlin scripts.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ use crate::identity::Identity;
 use crate::query_memory;
 use crate::rights;
 
-/// How often a job of a server that starts looks whether its owner can be checked.
+/// How often a job checks, while the server starts, whether owners can be checked yet.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 /// The jobs that a server runs: graph algorithms and Gremlin scripts.
@@ -35,7 +35,7 @@ impl fmt::Debug for ServerJobs {
 }
 
 impl ServerJobs {
-    /// Jobs within the limits of a server.
+    /// Jobs with the limits of a server's configuration.
     #[must_use]
     pub fn new(config: &ServerConfig) -> Self {
         let memory = query_memory::of_jobs(config);
@@ -47,7 +47,8 @@ impl ServerJobs {
         }
     }
 
-    /// Checks whether the owner of a task may still run it; `None` if there is nobody to check.
+    /// Returns a check of whether the owner of a task may still run it, after waiting for it if the
+    /// server starts. `None` without an owner or without users.
     fn owner_check(
         &self,
         graph: &Arc<Graph>,
@@ -91,7 +92,7 @@ impl Jobs for ServerJobs {
     }
 }
 
-/// Checks owners of jobs by the users of a server.
+/// Returns a check of the owners of jobs against the users of a server.
 pub(crate) fn owner_check(auth: &Arc<Auth>) -> Arc<OwnerCheck> {
     let auth = Arc::clone(auth);
     Arc::new(move |graph: &str, of: TaskType, owner: &str| {

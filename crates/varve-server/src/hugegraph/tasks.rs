@@ -1,4 +1,4 @@
-//! `…/tasks`: long work of a graph, listed, looked at, cancelled, forgotten.
+//! `…/tasks`: lists, reads, cancels and deletes the tasks of a graph.
 //!
 //! A user sees the tasks that it has submitted; a user with every right on the graph also sees
 //! those of other users. Only the administrator sees its own tasks and those without an owner. A
@@ -20,10 +20,10 @@ use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 use rows::{Pages, Place, Rows};
 
-/// How many tasks a list has, and how many rows a page of a result, if the client does not say.
+/// Tasks of a list, and rows of a page of a result, unless the client names a limit.
 const DEFAULT_LIMIT: i64 = 100;
 
-/// What tasks name as the server that runs them.
+/// The name of the server that runs a task, the same in all tasks.
 const TASK_SERVER: &str = "server-1";
 
 /// The routes of this module.
@@ -96,7 +96,7 @@ fn list(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// Where the next page begins.
+/// Writes the token of the next page, or null.
 fn write_page(next: Option<impl std::fmt::Display>, json: &mut JsonWriter) {
     json.key("page");
     match next {
@@ -105,16 +105,16 @@ fn write_page(next: Option<impl std::fmt::Display>, json: &mut JsonWriter) {
     };
 }
 
-/// Whose tasks a client sees.
+/// The tasks that a client sees.
 pub(crate) enum Sight {
     All,
-    /// Those of all users but the administrator.
+    /// The tasks of all users but the administrator.
     Users,
     Own(Option<String>),
 }
 
 impl Sight {
-    /// What a client sees on a graph.
+    /// The tasks that a client sees on a graph.
     pub(crate) fn of(identity: &Identity, graph: &str) -> Self {
         if identity.is_administrator() {
             return Self::All;
@@ -125,7 +125,7 @@ impl Sight {
         }
     }
 
-    /// Whether it sees this task.
+    /// Whether the client sees this task.
     pub(crate) fn shows(&self, task: &Task) -> bool {
         match (self, &task.owner) {
             (Self::All, _) => true,
@@ -143,7 +143,7 @@ fn not_found(id: impl std::fmt::Display) -> ApiError {
     ApiError::not_found(format!("Can't find task with id '{id}'"))
 }
 
-/// The task that the path names and the client sees.
+/// The id of the task that the path names; 404 if the client does not see the task.
 fn seen(context: &RequestContext, graph: &Graph) -> Result<TaskId, ApiError> {
     let id = path_id(context)?;
     let task = graph.tasks().task(id)?;
@@ -153,7 +153,7 @@ fn seen(context: &RequestContext, graph: &Graph) -> Result<TaskId, ApiError> {
     }
 }
 
-/// `None` for all, as -1 says.
+/// Reads the limit of a list: `None` for -1, which means all.
 fn limit(query: &Query) -> Result<Option<usize>, ApiError> {
     match query.integer("limit", DEFAULT_LIMIT)? {
         -1 => Ok(None),
@@ -181,7 +181,7 @@ fn wanted_ids(query: &Query) -> Result<Vec<TaskId>, ApiError> {
         .collect()
 }
 
-/// Page tokens are the last id seen; clients take them as opaque.
+/// Reads a page token, which is the last id of the page before.
 fn page_token(text: &str) -> Result<TaskId, ApiError> {
     text.parse().map(TaskId).map_err(|_| invalid_page(text))
 }
@@ -190,13 +190,13 @@ fn invalid_page(text: &str) -> ApiError {
     ApiError::backend(format!("Invalid page: '{text}'"))
 }
 
-/// The id in the path. What is not a number is no task's.
+/// The id in the path; 404 if it is not a number.
 fn path_id(context: &RequestContext) -> Result<TaskId, ApiError> {
     let text = context.path_parameter("id");
     text.parse().map(TaskId).map_err(|_| not_found(text))
 }
 
-/// The task, with all of its result or with the page that the client asks for.
+/// The task, with its whole result or the page of it that the client requests.
 fn get(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let token = query.get("page");
@@ -294,10 +294,10 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
     json.key("task_server").string(TASK_SERVER);
 }
 
-/// What a task that ended gave: JSON as text, or why it failed.
+/// Writes the result of a task that has ended: JSON as text, or the error message.
 fn write_result(detail: &TaskDetail, json: &mut JsonWriter) {
     match (detail.task.status, detail.result.as_deref()) {
-        // What failed is rendered as the text of the exception that the original would have met.
+        // HugeGraph shows an error as the text of its Java exception.
         (TaskStatus::Failed, Some(result)) => {
             let exception = "org.apache.hugegraph.HugeException: ";
             json.key("task_result").string_parts(&[exception, result]);
@@ -305,7 +305,7 @@ fn write_result(detail: &TaskDetail, json: &mut JsonWriter) {
         (_, Some(result)) => {
             json.key("task_result").string(result);
         }
-        // Work on the schema gives nothing, and the original says so.
+        // Tasks of the schema have no result, for which HugeGraph writes the text "null".
         (TaskStatus::Success, None) => {
             json.key("task_result").string("null");
         }

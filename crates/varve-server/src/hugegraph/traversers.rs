@@ -1,8 +1,8 @@
 //! `…/traversers/…`: HugeGraph's traversers, over `varve-traversal`.
 //!
 //! Every traverser takes `as_of` and `as_of_tx`, and runs on the pool for long reads, where it lets
-//! short reads go first. It ends with the request's time, when the client is gone, at
-//! `server.max_traversal_rows` and at `server.max_traversal_bytes`.
+//! short reads go first. It fails at the request's deadline, when the client has disconnected, and
+//! over `server.max_traversal_rows` or `server.max_traversal_bytes`.
 
 mod answer;
 mod bodies;
@@ -70,7 +70,7 @@ const PATHS: &[Parameter] = &[
 
 type Answered = fn(&RequestContext) -> HandlerResult;
 
-/// A traverser that is asked by parameters.
+/// The route of a traverser with query parameters.
 const fn get(
     pattern: &'static str,
     api: &'static str,
@@ -84,7 +84,7 @@ const fn get(
         .with(parameters)
 }
 
-/// A traverser that is asked by a body.
+/// The route of a traverser with a body.
 const fn post(pattern: &'static str, api: &'static str, handler: Answered) -> Route {
     Route::post(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)

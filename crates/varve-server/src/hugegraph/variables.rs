@@ -1,4 +1,4 @@
-//! `…/variables`: values that clients keep with a graph.
+//! `…/variables`: values that clients store with a graph.
 
 use serde::Deserialize;
 use varve_graph::ErrorKind;
@@ -24,7 +24,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .reads(Scope::Graph)
         .needs(rights::READ_VARIABLES)
         .of("variables", "VariablesAPI"),
-    // Stored at once with a sync of its own, so not on the connection's core.
+    // A write has a sync of its own, so it does not run on the serving thread.
     Route::put("graphs/{graph}/variables/{key}", Handler::Pooled(put))
         .writes(Scope::Graph)
         .needs(rights::WRITE_VARIABLES)
@@ -35,8 +35,8 @@ pub(crate) static ROUTES: &[Route] = &[
         .of("variables", "VariablesAPI"),
 ];
 
-/// What the names of the explorer's kept views begin with. They may be many and long, so they are
-/// read one by one and not listed.
+/// The prefix of the variables in which the explorer saves views. There may be many large ones, so
+/// the list leaves them out.
 const KEPT_VIEWS: &str = "~view:";
 
 #[derive(Deserialize)]

@@ -21,7 +21,8 @@ impl Scores<'_> {
         }
     }
 
-    /// The vertices with the greatest scores, of equals the smaller first; `None` = all.
+    /// The `top` vertices with the greatest scores, or all; of equal scores, the smaller vertex
+    /// first.
     fn top(&self, graph: &Projection, top: Option<usize>) -> Vec<Node> {
         let mut nodes: Vec<Node> = graph.nodes().collect();
         let by_score = |a: &Node, b: &Node| self.of(*b).total_cmp(&self.of(*a)).then(a.cmp(b));
@@ -91,7 +92,7 @@ pub(super) fn object(
     text(json)
 }
 
-/// What was written, as the text of a result.
+/// The written JSON as the text of a result.
 pub(super) fn text(json: JsonWriter) -> Result<String, GraphError> {
     String::from_utf8(json.finish()).map_err(|_| GraphError::invalid("A result is not UTF-8"))
 }

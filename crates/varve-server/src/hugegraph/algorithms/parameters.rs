@@ -1,4 +1,4 @@
-//! The parameters of an algorithm: HugeGraph's names, types, bounds and words.
+//! The parameters of an algorithm: HugeGraph's names, types, bounds and messages.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use super::run::Algorithm;
 use crate::errors::ApiError;
 use crate::hugegraph::graph::parse_vertex_id;
 
-/// Iterations that may be asked for.
+/// The most iterations that a client may request.
 const TIMES_MAX: u64 = 2_000;
 /// Parameters that bound the work of the original. Here they are read and change nothing:
 /// algorithms are exact, and `server.max_algorithm_bytes` bounds them.
@@ -28,7 +28,7 @@ const WITHOUT_EFFECT: [&str; 6] = [
     "each_limit",
 ];
 
-/// What the client gave, in its order.
+/// The client's parameters, in the order sent.
 #[derive(Debug, Default)]
 pub(super) struct Given(Vec<(String, Value)>);
 
@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for Given {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given, A::Error> {
                 let mut given = Given::default();
                 while let Some((key, value)) = map.next_entry::<String, Value>()? {
-                    // Of a name that comes again the last counts, as in the original.
+                    // Of several members with one name the last counts, as in HugeGraph.
                     given.0.retain(|(name, _)| *name != key);
                     given.0.push((key, value));
                 }
@@ -68,45 +68,45 @@ impl Serialize for Given {
     }
 }
 
-/// What closeness is, as `formula` says.
+/// The definition of closeness that `formula` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Formula {
     Harmonic,
     Classic,
 }
 
-/// Everything that algorithms take; each reads what concerns it.
+/// The parameters of all algorithms; each algorithm reads its own.
 #[derive(Debug, Clone)]
 pub(super) struct Parameters {
     /// `None` = both.
     pub(super) direction: Option<Direction>,
     /// Edge label.
     pub(super) label: Option<String>,
-    /// Label of the vertices that are looked at, with the edges between them.
+    /// The label of the vertices to copy, with the edges between them.
     pub(super) source_label: Option<String>,
     /// The property with an edge's weight.
     pub(super) weight: Option<String>,
-    /// How many scores are answered; `None` = all.
+    /// The number of scores in the answer; `None` = all.
     pub(super) top: Option<usize>,
     pub(super) times: u32,
     pub(super) precision: f64,
     pub(super) alpha: f64,
-    /// Edges of a path or ring, at most.
+    /// The most edges of a path or ring.
     pub(super) depth: u32,
     pub(super) k: u32,
     pub(super) seed: u64,
-    /// How many vertices paths begin at; `None` = all.
+    /// The number of vertices at which paths begin; `None` = all.
     pub(super) source_sample: Option<usize>,
     pub(super) sources: Vec<VertexId>,
     pub(super) count_only: bool,
-    /// Rings that are looked for; `None` = all.
+    /// The most rings to find; `None` = all.
     pub(super) limit: Option<u64>,
     pub(super) formula: Formula,
     /// The property that the results are written to.
     pub(super) write_property: Option<String>,
 }
 
-/// Where each algorithm begins before the client's parameters are read.
+/// The parameters of an algorithm that the client does not set.
 pub(super) const DEFAULTS: Parameters = Parameters {
     direction: None,
     label: None,
@@ -128,10 +128,11 @@ pub(super) const DEFAULTS: Parameters = Parameters {
 };
 
 impl Parameters {
-    /// Reads and checks what an algorithm takes.
+    /// Reads and checks the parameters of an algorithm.
     ///
     /// # Errors
-    /// For a parameter that it does not take, and for a value out of its bounds.
+    /// For a parameter that the algorithm does not take, a missing one that it needs, and a value
+    /// out of its bounds.
     pub(super) fn of(algorithm: &Algorithm, given: &Given) -> Result<Self, ApiError> {
         let is_taken = |name: &str| {
             let canonical = if name == "edge_label" { "label" } else { name };
@@ -211,16 +212,16 @@ impl Parameters {
                     return Err(expected("a list of vertex ids", name, value));
                 }
             }
-            // Bounds of the original's work.
+            // A parameter of `WITHOUT_EFFECT`.
             _ => drop(number(name, value)?),
         }
         Ok(())
     }
 
-    /// Whether the schema has what is named.
+    /// Checks that the schema has the labels and properties that the parameters name.
     ///
     /// # Errors
-    /// With the original's words when it has not.
+    /// With HugeGraph's message if one is missing, and if `write_property` cannot hold results.
     pub(super) fn check(&self, schema: &Schema) -> Result<(), ApiError> {
         self.edge_label(schema)?;
         self.vertex_label(schema)?;

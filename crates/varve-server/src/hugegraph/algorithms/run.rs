@@ -115,7 +115,7 @@ fn eigenvector_defaults() -> Parameters {
 }
 
 impl Job<'_> {
-    /// The graph in these directions.
+    /// Copies the graph, with edges in this direction; `None` = both.
     fn copy(&self, direction: Option<Direction>) -> Result<Projection, GraphError> {
         let wrong = |error: ApiError| GraphError::invalid(error.message().to_owned());
         let parameters = self.parameters;
@@ -139,7 +139,7 @@ impl Job<'_> {
         Ok(graph)
     }
 
-    /// The graph in the direction that the client asked for.
+    /// Copies the graph, with edges in the direction that the client requests.
     fn copy_as_asked(&self) -> Result<Projection, GraphError> {
         self.copy(self.parameters.direction)
     }
@@ -150,7 +150,8 @@ impl Job<'_> {
         graph.node(self.view, id).ok_or_else(unknown)
     }
 
-    /// The greatest scores as a result, and all of them written if that was asked for.
+    /// Returns the greatest scores as a result. Writes all scores to the vertices if the client
+    /// requests it.
     fn scores(&self, graph: &Projection, scores: &Scores<'_>) -> Result<String, GraphError> {
         self.write(graph, &Written::of(scores))?;
         let mut json = JsonWriter::with_capacity(256);
@@ -243,7 +244,8 @@ fn stress(job: &Job<'_>) -> Result<String, GraphError> {
 }
 
 fn eigenvector(job: &Job<'_>) -> Result<String, GraphError> {
-    // The value of a vertex comes over its edges from their other ends.
+    // A vertex gets its value from the other ends of its edges, so the copy has the opposite
+    // direction.
     let graph = job.copy(job.parameters.direction.map(Direction::opposite))?;
     let (times, precision) = (job.parameters.times, job.parameters.precision);
     let ranks = algorithms::eigenvector(&graph, times, precision, job.meter).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Results as a property of the vertices, where the client asked for that.
+//! Writes results to a property of the vertices, if the client names one.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use super::run::Job;
 /// Vertices written in one commit.
 const CHUNK: usize = 500;
 
-/// What is written, for each vertex.
+/// The results to write, one for each vertex.
 pub(super) enum Written<'a> {
-    /// Numbers; none is written where one is not finite.
+    /// Numbers; one that is not finite is not written.
     Numbers(&'a [f64]),
     Counts(&'a [u64]),
-    /// The vertex that names the group of each: written as its id to a text, as its number to a
-    /// number.
+    /// For each vertex, the vertex that names its group: a text property gets its id, a number
+    /// property its number.
     Groups(&'a [Node]),
 }
 
@@ -68,7 +68,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Whether the labels of all vertices have the property.
+    /// Returns an error unless the labels of all vertices have the property, and none uses it for
+    /// its id or its time to live.
     fn check_labels(
         &self,
         graph: &Projection,
@@ -101,7 +102,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Writes values in one commit; vertices that are gone meanwhile are left out.
+    /// Writes values in one commit. If a vertex has been deleted, splits the commit and leaves that
+    /// vertex out.
     fn write_chunk(
         &self,
         key: PropertyKeyId,
@@ -141,7 +143,7 @@ impl Job<'_> {
 }
 
 impl Written<'_> {
-    /// The value of a vertex as a property of this type holds it.
+    /// The result of a vertex as a value of this type; `None` if it is not finite.
     fn value(
         &self,
         node: Node,

@@ -33,7 +33,7 @@ impl Fields {
         }
     }
 
-    /// A text; `None` when it is not there.
+    /// The text of a field; `None` if it is missing.
     pub(super) fn text(&self, field: &str) -> Result<Option<String>, ApiError> {
         match self.map.get(field) {
             None => Ok(None),
@@ -51,7 +51,7 @@ impl Fields {
         }
     }
 
-    /// A text that must be there. `what` is what the refusal calls it.
+    /// The text of a required field. `what` names the field in the error message.
     pub(super) fn required(&self, field: &str, what: &str) -> Result<String, ApiError> {
         self.text(field)?.ok_or_else(|| self.is_null(what))
     }
@@ -61,7 +61,7 @@ impl Fields {
         ApiError::illegal_argument(format!("The {what} of {} can't be null", self.kind.name()))
     }
 
-    /// 400 if a field is there and is not what it was.
+    /// Returns 400 if the body changes a field that must keep its value.
     pub(super) fn stays(&self, field: &str, what: &str, was: &str) -> Result<(), ApiError> {
         match self.text(field)? {
             Some(text) if text != was => Err(ApiError::illegal_argument(format!(

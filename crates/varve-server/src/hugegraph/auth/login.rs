@@ -19,17 +19,17 @@ use crate::respond::Response;
 struct LoginBody {
     user_name: Option<String>,
     user_password: Option<String>,
-    /// Seconds that the token is to count.
+    /// Seconds for which the token is valid.
     token_expire: Option<i64>,
 }
 
-/// A token for a name and a password.
+/// Returns a token for a name and a password.
 pub(super) async fn login(context: RequestContext) -> HandlerResult {
     let (_, token) = enter(&context).await?;
     Ok(Response::of(StatusCode::OK, &json!({ "token": token })))
 }
 
-/// Checks the name and the password in the body: whose they are, and a new token.
+/// Checks the name and the password in the body. Returns their user and a new token.
 pub(super) async fn enter(context: &RequestContext) -> Result<(Arc<Principal>, String), ApiError> {
     let auth = Arc::clone(auth(context)?);
     let body: LoginBody = context.json_object()?;
@@ -51,7 +51,7 @@ pub(super) async fn enter(context: &RequestContext) -> Result<(Arc<Principal>, S
     Ok((principal, token))
 }
 
-/// Whose token the request has.
+/// Returns the user of the request's token.
 pub(super) fn verify(context: &RequestContext) -> HandlerResult {
     let principal = auth(context)?.check(&token(context)?);
     let principal = principal.ok_or(AuthError::Failed)?;
@@ -65,7 +65,7 @@ pub(super) fn logout(context: &RequestContext) -> HandlerResult {
     Ok(Response::no_content())
 }
 
-/// The token in the header.
+/// Returns the bearer token in the `Authorization` header; 400 without one.
 pub(super) fn token(context: &RequestContext) -> Result<String, ApiError> {
     let header = context.headers().get(http::header::AUTHORIZATION);
     match header.map(|header| Proof::parse(header.as_bytes())) {

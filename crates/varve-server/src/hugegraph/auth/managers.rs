@@ -1,5 +1,5 @@
-//! Managers of graph spaces, as a HugeGraph 1.7 without a metadata server answers: there are none,
-//! and nobody may make one. There is one graph space, and its manager is the administrator.
+//! Managers of graph spaces. Like HugeGraph 1.7 without a metadata server, Varve has none and
+//! refuses to create one. There is one graph space, which the administrator manages.
 
 use http::StatusCode;
 use serde::Deserialize;
@@ -12,10 +12,10 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Response;
 
-/// What a manager may be.
+/// The types of managers.
 const TYPES: [&str; 3] = ["SPACE", "SPACE_MEMBER", "ADMIN"];
 
-/// What a client sends.
+/// The body of a creation.
 #[derive(Deserialize)]
 struct Body {
     user: Option<String>,
@@ -37,7 +37,7 @@ pub(super) fn check(context: &RequestContext) -> HandlerResult {
     Ok(Response::of(StatusCode::OK, &json!({ "check": false })))
 }
 
-/// What kinds of manager a user is.
+/// Returns the roles of a user as a manager, of which it has none.
 pub(super) fn role(context: &RequestContext) -> HandlerResult {
     let call = call(context)?;
     let user = parameter(&call, "user")?;

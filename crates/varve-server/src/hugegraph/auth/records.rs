@@ -1,4 +1,4 @@
-//! Groups, targets, memberships, rights and projects; and what is the same for users.
+//! Groups, targets, memberships, accesses and projects; and listing, reading and removing users.
 
 use http::StatusCode;
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ use super::{Call, changed};
 use crate::errors::{ApiError, HandlerResult};
 use crate::respond::Response;
 
-/// Records of a list, unless the request says how many.
+/// Records of a list, unless the request names a limit.
 const LIMIT: i64 = 100;
 
 pub(super) fn list(call: &Call<'_>, kind: RecordKind) -> HandlerResult {
@@ -93,7 +93,7 @@ pub(super) fn get(call: &Call<'_>, kind: RecordKind) -> HandlerResult {
     }
 }
 
-/// The record as a refusal names it.
+/// The record's name in error messages.
 fn operated(directory: &Directory, kind: RecordKind, id: &Id) -> String {
     let name = match kind {
         RecordKind::User => directory.user(id).map(|one| one.body.name.clone()),
@@ -170,7 +170,8 @@ pub(super) fn create(call: &Call<'_>, kind: RecordKind, fields: &Fields) -> Hand
     changed(call, StatusCode::CREATED, kind, &id)
 }
 
-/// The name of a project that is to be made, which has no graphs yet.
+/// Returns the name of a new project; 400 if the body names graphs, which a new project cannot
+/// have.
 fn project_name(fields: &Fields) -> Result<String, ApiError> {
     let name = fields.required("project_name", "name")?;
     if name.is_empty() {
@@ -263,7 +264,7 @@ pub(super) fn change(call: &Call<'_>, kind: RecordKind, fields: &Fields) -> Hand
     changed(call, StatusCode::OK, kind, &id)
 }
 
-/// What a request changes of a project.
+/// A change of a project.
 enum ProjectChange {
     Description(String),
     Add(Vec<String>),
@@ -336,7 +337,7 @@ pub(super) fn remove(call: &Call<'_>, kind: RecordKind) -> HandlerResult {
     Ok(Response::no_content())
 }
 
-/// What a record gives: who removes it takes that away.
+/// The rights that a record gives, and that its removal takes away.
 fn given_by(directory: &Directory, kind: RecordKind, id: &Id) -> Rights {
     let found = match kind {
         RecordKind::User => directory.user(id).map(|user| directory.rights_of(user)),

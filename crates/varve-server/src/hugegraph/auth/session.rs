@@ -16,7 +16,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::state::AppState;
 
-/// The cookie's name, with `-` and the port behind it unless the port is the scheme's own.
+/// The cookie's name. `-` and the port follow, unless the port is the scheme's default.
 const COOKIE: &str = "varve-session";
 
 /// The challenge for a script's request without a token (RFC 6750).
@@ -42,8 +42,8 @@ pub(crate) fn admit(state: &AppState, parts: &mut Parts, reads: bool) {
     }
 }
 
-/// The name of the cookie that a browser keeps for this request's server: cookies are shared by all
-/// ports of a host, and two servers may run on one.
+/// The name of the session's cookie for this request's server. It has the port, since all ports of
+/// a host share their cookies, and two servers may run on one host.
 fn cookie_name(headers: &HeaderMap, uri: &Uri) -> String {
     match origin::port(headers, uri) {
         Some(port) => format!("{COOKIE}-{port}"),
@@ -60,7 +60,7 @@ fn tokens_in<'a>(headers: &'a HeaderMap, wanted: &'a str) -> impl Iterator<Item 
     pairs.filter_map(move |(name, value)| (name == wanted).then_some(value))
 }
 
-/// Whose session it is; null if there is none.
+/// Returns the name of the session's user; null if there is no session.
 pub(super) fn read(context: &RequestContext) -> HandlerResult {
     let principal = context
         .state()
@@ -99,9 +99,9 @@ pub(super) fn end(context: &RequestContext) -> HandlerResult {
     ))
 }
 
-/// The answer with the cookie set. Without an age it ends with the browser.
+/// Sets the cookie in an answer. Without an age the cookie ends with the browser.
 fn with_cookie(context: &RequestContext, response: Response, value: &str) -> Response {
-    // The page says how it was loaded, also behind a proxy that ends TLS.
+    // The origin of the page has its scheme, also behind a proxy that terminates TLS.
     let origin = context.headers().get(header::ORIGIN);
     let is_https = origin.is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let secure = if is_https { "; Secure" } else { "" };

@@ -1,9 +1,9 @@
-//! Records as clients see them.
+//! Records of the directory as JSON.
 
 use serde_json::{Map, Value as Json, json};
 use varve_auth::{Directory, Id, Record, RecordKind, Resource, ResourceType, Rights};
 
-/// The graph space that there is.
+/// The only graph space.
 pub(super) const GRAPH_SPACE: &str = "DEFAULT";
 
 /// The record with this id.
@@ -112,7 +112,7 @@ pub(super) fn newer(directory: &Directory, (kind, id): (RecordKind, &Id), shown:
         }
         RecordKind::Belong => {
             add("graphspace", json!(GRAPH_SPACE));
-            // Of a user and a group.
+            // A link between a user and a group.
             add("link", json!("ug"));
         }
         RecordKind::Access => {
@@ -123,7 +123,7 @@ pub(super) fn newer(directory: &Directory, (kind, id): (RecordKind, &Id), shown:
     Json::Object(shown)
 }
 
-/// The rights of a user, by graph and permission. `is_newer` asks for the form of HugeGraph 1.7.
+/// The rights of a user, by graph and permission. `is_newer` selects the form of HugeGraph 1.7.
 pub(super) fn roles(rights: &Rights, is_newer: bool) -> Json {
     let graphs = rights.by_graph();
     let each = graphs.into_iter().map(|(graph, permissions)| {
@@ -143,7 +143,7 @@ pub(super) fn roles(rights: &Rights, is_newer: bool) -> Json {
     }
 }
 
-/// Resources by type, and by label where elements or schema have one.
+/// Resources by type; those of elements and schema elements by type and label.
 fn by_type<'r>(resources: impl IntoIterator<Item = &'r Resource>) -> Json {
     let mut types: Map<String, Json> = Map::new();
     for resource in resources {
@@ -172,7 +172,7 @@ fn by_type<'r>(resources: impl IntoIterator<Item = &'r Resource>) -> Json {
     Json::Object(types)
 }
 
-/// What all records have.
+/// The members that all records have.
 fn common<T>(kind: RecordKind, record: &Record<T>) -> Map<String, Json> {
     let name = kind.name();
     let mut shown = Map::new();

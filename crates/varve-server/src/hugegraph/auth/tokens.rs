@@ -1,5 +1,5 @@
-//! API tokens: a user makes, lists and revokes its own. The administrator also lists and revokes
-//! those of others.
+//! API tokens: a user creates, lists and revokes its own. The administrator also lists and revokes
+//! the tokens of others.
 
 use http::StatusCode;
 use serde::Deserialize;
@@ -17,9 +17,9 @@ use crate::respond::Response;
 #[serde(deny_unknown_fields)]
 struct NewToken {
     token_name: Option<String>,
-    /// Seconds that it is to count; without it until it is revoked.
+    /// Seconds for which the token is valid; without them it is valid until it is revoked.
     token_expire: Option<i64>,
-    /// The graphs that it is good for; without it all that its user may use.
+    /// The graphs that the token is valid for; without them, all graphs that its user may use.
     token_graphs: Option<Vec<String>>,
     #[serde(default)]
     token_reads_only: bool,

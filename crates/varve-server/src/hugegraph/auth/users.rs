@@ -61,13 +61,15 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
             "Expect one of user password/phone/email/avatar]",
         ));
     }
-    // A token that leaked ends with its revocation: it must not become a password.
+    // Otherwise a client with a leaked token could set a password, and keep its access after the
+    // token is revoked.
     if password.is_some() && call.user.api_token.is_some() {
         return Err(ApiError::forbidden(
             "An API token can't set a password: log in with the old one",
         ));
     }
-    // What is shown in place of the password, sent back, means that it stays.
+    // Records have a stamp in place of the password. A client that sends it back does not change
+    // the password.
     let stamp = directory
         .credential(&id)
         .map(|credential| credential.stamp());
@@ -82,7 +84,7 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     };
     let author = call.author();
     call.auth.change(|directory| {
-        // Who sets a password has what its user has.
+        // A client that sets the password of a user gains the rights of that user.
         if let Some(other) = directory.user(&id).filter(|_| call.user.id != id) {
             let what = (Permission::Write, RecordKind::User, operated.as_str());
             call.check_gift(what, &directory.rights_of(other))?;
@@ -93,7 +95,7 @@ pub(super) fn change(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     changed(call, StatusCode::OK, RecordKind::User, &id)
 }
 
-/// What a user may do.
+/// Returns the rights of a user.
 pub(super) fn role(call: &Call<'_>) -> HandlerResult {
     let (id, directory) = (call.id(), call.directory()?);
     let user = directory.user(&id);

@@ -1,5 +1,6 @@
-//! The white list, as HugeGraph has it: where clients may come from. Where it is on, others get
-//! 403, but for the white list itself, so that the administrator does not lock itself out.
+//! HugeGraph's white list: the networks from which clients may send requests. While it is on,
+//! requests from other addresses get 403, except those about the white list itself, so that
+//! administrators cannot lock themselves out.
 
 use http::StatusCode;
 use serde::Deserialize;

@@ -17,10 +17,10 @@ use crate::json::quick;
 use crate::request::RequestContext;
 use crate::respond::Response;
 
-/// Bytes that an element of a batch takes in a request, about: for the first size of buffers.
+/// Bytes of an element in a batch request, about; for the initial capacity of buffers.
 const ELEMENT_JSON_BYTES: usize = 64;
 
-/// How many elements of a kind one request may carry.
+/// The most elements of a kind in one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     what: &'static str,
@@ -38,7 +38,7 @@ impl Sizes {
         Self { what, limit }
     }
 
-    /// 400 when there are too many, or none.
+    /// Returns 400 if there are too many elements, or none.
     pub(super) fn check(self, count: usize) -> Result<(), ApiError> {
         let Self { what, limit } = self;
         if count > limit {
@@ -60,8 +60,8 @@ pub(super) fn null_record() -> ApiError {
     ApiError::illegal_argument("The batch body can't contain null record")
 }
 
-/// Reads the body, an array, and makes each element a mutation as it is read. Nothing is kept of
-/// what is too much.
+/// Reads the body, an array, and turns each element into a mutation as it is read. Elements over
+/// the limit are only counted.
 pub(super) fn read_each<'a, I: Input<'a>>(
     context: &'a RequestContext,
     sizes: Sizes,
@@ -81,7 +81,7 @@ pub(super) fn read_each<'a, I: Input<'a>>(
     read.failed.map_or(Ok(read.changes), Err)
 }
 
-/// The changes of a batch as far as it was read, and what is wrong with its first bad element.
+/// The changes of the elements that were read so far, and the error of the first bad element.
 struct Each {
     changes: Changes,
     failed: Option<ApiError>,
@@ -124,8 +124,8 @@ pub(super) fn ids<'a>(json: &mut JsonWriter, ids: impl Iterator<Item = IdRef<'a>
     json.end_array();
 }
 
-/// Stores vertices and edges, all or none; edges may run between vertices of the same request. 201
-/// and all ids.
+/// Stores vertices and edges, all or none: 201 and all ids. Edges may connect vertices of the same
+/// request.
 pub(super) async fn create(context: RequestContext) -> HandlerResult {
     submit(context, prepare, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 40);
@@ -149,7 +149,7 @@ fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiErro
     changes_of(context, target, body, ends_checked)
 }
 
-/// The changes that a batch asks for.
+/// The changes of a batch.
 fn changes_of(
     context: &RequestContext,
     target: &Target,
@@ -186,8 +186,9 @@ fn changes_of(
     Ok(changes)
 }
 
-/// Stores a batch of the server's own, and ends the edges of another one for their periods, all at
-/// once. Waits until it is stored.
+/// Stores a batch that the server itself has made: in one commit, puts the elements of `put` and
+/// deletes the edges of `end` for their periods. Waits until the commit is stored, and returns its
+/// version.
 pub(crate) fn store(
     context: &RequestContext,
     put: &serde_json::Value,
@@ -220,7 +221,8 @@ pub(crate) fn store(
     Ok(target.graph.write_now(&request)?)
 }
 
-/// The elements of a list that may be absent or empty; no null, and not too many.
+/// Returns the elements of a list that may be absent or empty; 400 for a null element or too many
+/// elements.
 fn listed<T>(list: Option<Listed<T>>, sizes: Sizes) -> Result<Vec<T>, ApiError> {
     let Some(list) = list.filter(|list| list.count > 0) else {
         return Ok(Vec::new());

@@ -39,7 +39,7 @@ fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, Api
 }
 
 /// Creates edges, all or none: 201 and their ids in the order of the request. With
-/// `check_vertex=false` nobody looks whether their ends exist.
+/// `check_vertex=false` the existence of their ends is not checked.
 pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
     submit(context, prepare_batch, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 48);
@@ -62,7 +62,7 @@ fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, A
     })
 }
 
-/// [`get`], unless it may have to wait until commits up to a time have ended.
+/// [`get`] on the serving thread; `None` if the read may have to wait for running commits.
 pub(super) fn get_at_once(context: &RequestContext) -> Option<HandlerResult> {
     time::waits_for_nothing(context).then(|| get(context))
 }
@@ -84,8 +84,8 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// Deletes an edge: 204. One that is not there is 400, as real clients know it, unless a label is
-/// named.
+/// Deletes an edge: 204. If the edge does not exist: 400, as HugeGraph's clients expect; with the
+/// parameter `label`, 204.
 pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     submit_or(
         context,

@@ -1,8 +1,8 @@
-//! Every parser of this module against damaged and hostile input: none may panic, and what is
-//! accepted must come back the same when its answer is sent again.
+//! Runs every parser of this module on damaged and hostile input. None may panic. If the answer to
+//! an accepted element is sent as a request again, its answer must be the same.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when
-//! it fails.
+//! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed. A failure prints the
+//! seed and the round.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -38,7 +38,7 @@ type Row = (Vec<u8>, bool);
 
 const ROUNDS_DEFAULT: u64 = 20_000;
 
-/// What inputs are made from.
+/// The inputs that are mutated.
 const CORPUS: &[&str] = &[
     r#"{"label":"all","id":"a1","properties":{"name":"n","age":1,"date":"2020-01-02 03:04:05","weight":1.5,"hobby":["x","y","x"],"tags":["t","t"],"u":"835e1153-9281-4957-8691-cf79258e90ec","blob":"aGVsbG8=","flag":true,"b":5,"l":1234567890123,"f":1.5,"obj":{"a":[1,null,{"b":1.5}]}}}"#,
     r#"{"label":"person","type":"vertex","properties":{"name":"a:b>c!d`e","age":-2147483648}}"#,
@@ -178,8 +178,8 @@ fn graph() -> Arc<Graph> {
     graph
 }
 
-/// What the quick reader reads, if it does, is what `serde_json` reads; `shown` is what is
-/// compared.
+/// Checks that the quick reader, unless it declines, reads the same as `serde_json`. `shown` makes
+/// the values to compare.
 fn read_alike<'a, T, R>(bytes: &'a [u8], shown: impl Fn(T) -> R) -> Read
 where
     T: Deserialize<'a>,
@@ -197,7 +197,7 @@ where
     read
 }
 
-/// Whether `serde_json` read a document, and the quick reader did not.
+/// Whether `serde_json` read a document, and whether the quick reader declined it nevertheless.
 #[derive(Clone, Copy)]
 struct Read {
     taken: bool,
@@ -231,7 +231,7 @@ fn update<'a, I: PartialEq + Debug + 'a>(
     )
 }
 
-/// Every body by both readers.
+/// Reads every kind of body by both readers.
 fn read_all_alike(bytes: &[u8]) -> [Read; 6] {
     [
         read_alike(bytes, element::<VertexInput<'_>>),
@@ -245,7 +245,7 @@ fn read_all_alike(bytes: &[u8]) -> [Read; 6] {
     ]
 }
 
-/// The elements of an array as [`EachOf`] hands them out in one memory, by one of the readers.
+/// The elements of an array as [`EachOf`] reads them into one reused value, by one of the readers.
 fn in_one_memory<'a, I>(array: &'a [u8], is_quick: bool) -> Option<Vec<Option<Element<'a, I>>>>
 where
     I: Input<'a> + Clone,
@@ -264,8 +264,8 @@ where
     Some(read)
 }
 
-/// An array of elements, read as one body, has what each element has that is read alone: nothing
-/// of the element before.
+/// Checks that each element of an array is read as if it were alone, with nothing of the element
+/// before.
 fn reads_as_one_by_one<'a, I>(parts: &'a [Vec<u8>], array: &'a [u8])
 where
     I: Input<'a> + Clone + PartialEq + Debug,
@@ -282,7 +282,7 @@ where
     }
 }
 
-/// The row that a vertex is written as, or the error; as it is made of an element if `by_rules`.
+/// The row of a vertex, or the error. It is made by way of an element if `by_rules`, else directly.
 fn row_of(graph: &Graph, vertex: VertexInput<'_>, by_rules: bool) -> Result<Row, String> {
     let schema = graph.schema();
     let rules = Rules {
@@ -315,7 +315,7 @@ fn row_of(graph: &Graph, vertex: VertexInput<'_>, by_rules: bool) -> Result<Row,
     Ok((json.finish(), fresh))
 }
 
-/// What `input` is answered with when it is a vertex that is accepted.
+/// The answer to `input`, if it is a vertex that is accepted.
 fn answer(graph: &Graph, input: &str) -> Option<String> {
     let VertexJson { input: vertex, .. } = serde_json::from_str(input).ok()?;
     let schema = graph.schema();
@@ -394,7 +394,7 @@ fn try_texts(graph: &Graph, text: &str) {
     }
 }
 
-/// Whole elements and parts of some, and what is none.
+/// Whole elements, parts of elements, and values that are not elements.
 const PARTS: &[&str] = &[
     r#"{"label":"all","id":"a1","properties":{"name":"n","age":1},"valid_from":"2020","valid_to":1}"#,
     r#"{"id":"e","label":"knows","outV":1,"outVLabel":"person","inV":2,"inVLabel":"person","properties":{"date":"2013-02-20","name":"\n"},"valid_from":null}"#,
@@ -423,7 +423,7 @@ fn elements_of_an_array_inherit_nothing() {
                 true => input(&mut random),
                 false => random.pick(PARTS).as_bytes().to_vec(),
             };
-            // What is no value alone, as `1,2`, may be one in an array.
+            // Input that is not JSON alone, as `1,2`, may be valid within an array.
             if serde_json::from_slice::<IgnoredAny>(&part).is_ok() {
                 parts.push(part);
             }

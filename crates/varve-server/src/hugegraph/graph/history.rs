@@ -5,16 +5,18 @@
 //! {"versions":[{"version":459000,"as_of_tx":"459000","recorded_at":"2026-11-21T22:00:00.000000Z","superseded_by":null,"superseded_at":null,
 //!   "kind":"put","valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"element":{…}}],"page":null}
 //! ```
-//! `as_of_tx` is the version as a text, for readers that keep numbers as doubles. `recorded_at` and
+//! `as_of_tx` is the version as a text, for clients that read numbers as doubles. `recorded_at` and
 //! `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is
-//! no bound. Deleting a history purges the element: nothing of it can be read any more, at any
-//! point of either time. A version of kind `delete` says that the element does not exist in its
-//! period; its element is null. `page` is what to ask for next, null at the end. With `as_of` only
-//! versions whose period covers that instant are listed: all that was ever said about it.
-//! `vertices/history` and `edges/history` list the ids of all that has a history, also of what does
-//! not exist any more; with `versions=true` each with its versions, so that a dump takes a request
-//! for a page of elements. With `stored=true` the list has UUIDs as `{"UUID":"…"}`, which
-//! distinguishes them from texts.
+//! no bound. In the period of a version of kind `delete` the element does not exist; its `element`
+//! is null. `page` is the token of the next page, null at the end. With `as_of`, only versions
+//! whose period covers that instant are listed.
+//!
+//! `vertices/history` and `edges/history` list the ids of all elements that have a history, whether
+//! or not they exist now. With `versions=true` the answer also has the elements' versions, so that
+//! a dump takes one request for each page of elements. With `stored=true` the list has UUIDs as
+//! `{"UUID":"…"}`, which distinguishes them from texts.
+//!
+//! Deleting a history purges the element: no read finds it any more, at any point of both times.
 
 use varve_graph::GraphError;
 use varve_graph::read::{EverPage, Version, VersionKind, View};
@@ -33,9 +35,9 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::request::{Query, RequestContext};
 use crate::respond::{Growing, Response};
 
-/// Versions of one page unless another number is asked for.
+/// Entries of a page, unless the request names a limit.
 const LIMIT: i64 = 100;
-/// The most versions of one page.
+/// The most entries of one page.
 const LIMIT_MAX: i64 = 10_000;
 
 /// The history of a vertex.
@@ -60,8 +62,8 @@ pub(super) fn all_edges(context: &RequestContext) -> HandlerResult {
     ever(context, View::ever_edges)
 }
 
-/// Gives a page of ids, after the page that gave the token; the last argument may end it at any
-/// row.
+/// Reads a page of ids. Its arguments are the view, the token of the page before, the limit, and a
+/// function that is called for each row and may end the page.
 type Ever =
     fn(&View, Option<&[u8]>, usize, &mut dyn FnMut() -> Flow) -> Result<EverPage, GraphError>;
 
@@ -119,10 +121,11 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     Ok(answer.finish())
 }
 
-/// Versions of one element within a page of elements; its own history has the others.
+/// The most versions of one element in a page of elements. The element's own history has the
+/// others.
 const VERSIONS_MAX: usize = 1_000;
 
-/// Writes the history of each element; null once the answer is as long as it may be.
+/// Writes the history of each element; once the answer is full, null for each of the others.
 fn histories<'c>(
     context: &'c RequestContext,
     target: &Target,
@@ -154,7 +157,7 @@ fn histories<'c>(
     Ok(page.answer)
 }
 
-/// How many are asked for.
+/// Reads the limit of a page; 400 if it is out of range.
 pub(super) fn limit(query: &Query) -> Result<usize, ApiError> {
     let limit = query.integer("limit", LIMIT)?;
     let within = (1..=LIMIT_MAX).contains(&limit);
@@ -167,7 +170,7 @@ pub(super) fn limit(query: &Query) -> Result<usize, ApiError> {
     })
 }
 
-/// What a client must say to purge, as it must to clear or drop a graph.
+/// The confirmation that a purge requires, as clearing and dropping a graph do.
 const PURGE_MESSAGE: &str = "I'm sure to purge all versions";
 
 /// Purges a vertex with all its versions and every edge it ever had.
@@ -227,11 +230,11 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     Ok(page.answer.finish())
 }
 
-/// How many versions are looked at between two looks at the clock.
+/// Versions that are read between two checks of the deadline.
 pub(super) const DEADLINE_EVERY: usize = 256;
 
-/// A page of versions that grows until it is full: by number, or by bytes, for each version may be
-/// as large as a body.
+/// A page of versions. It is full at a number of versions or of bytes, since each version may be as
+/// large as a request body.
 struct Page<'c> {
     context: &'c RequestContext,
     answer: Growing<'c>,
@@ -266,8 +269,8 @@ impl<'c> Page<'c> {
         json.end_object();
     }
 
-    /// Takes a version that was asked for, or counts one that was not. Breaks when the page is full
-    /// or time is over.
+    /// Adds a version; `None` is a version that the request does not select. Breaks if the page is
+    /// full or the deadline has passed.
     fn look(&mut self, schema: &Schema, version: Option<&Version>) -> Flow {
         self.looked_at += 1;
         if self.looked_at.is_multiple_of(DEADLINE_EVERY) {

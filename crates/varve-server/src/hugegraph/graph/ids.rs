@@ -39,7 +39,7 @@ pub(crate) fn parse_vertex_id(text: &str) -> Result<VertexId, ApiError> {
     })
 }
 
-/// What stands between the quotes of a JSON string that escapes nothing.
+/// Returns the text between the quotes of a JSON string without escapes; `None` for any other text.
 fn plainly_quoted(json: &str) -> Option<&str> {
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     let plain = |byte: &u8| *byte >= b' ' && !matches!(byte, b'"' | b'\\');
@@ -50,7 +50,7 @@ fn as_id(raw: RawValue<'_>) -> Option<VertexId> {
     vertex_id(&raw).ok()
 }
 
-/// Whether ids in the form of servers before 1.5, with one label id, are read too.
+/// Whether edge ids of HugeGraph before 1.5, which have one label id, are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OldForm {
     /// To read an element by an id that was stored elsewhere.
@@ -59,8 +59,7 @@ pub(crate) enum OldForm {
     Refused,
 }
 
-/// Reads an edge id; a text that is none is answered as an edge that does not exist, as HugeGraph
-/// does.
+/// Reads an edge id. Like HugeGraph, returns 404 for a text that is not an edge id.
 pub(crate) fn parse_edge_id(text: &str, old: OldForm) -> Result<EdgeId, ApiError> {
     let id = EdgeId::parse(text).map_err(|error| ApiError::not_found(error.to_string()))?;
     if old == OldForm::Refused {

@@ -1,8 +1,8 @@
-//! Elements and property values from JSON, straight from the request's bytes: texts without escapes
-//! are borrowed, and no tree is built but for values that are lists or objects themselves. Nesting
-//! is bounded by the JSON reader (128).
+//! Reads elements and property values straight from the JSON of a request. Texts without escapes
+//! are borrowed, and only values that are lists or objects become trees. The JSON reader bounds the
+//! nesting (128).
 //!
-//! Members that are not known are refused, `type` is ignored, and of members of one name the last
+//! Unknown members are refused, `type` is ignored, and of several members with one name the last
 //! counts.
 
 use std::borrow::Cow;
@@ -127,22 +127,22 @@ impl<'de: 'a, 'a> Visitor<'de> for Properties<'_, 'a> {
     }
 }
 
-/// An object whose members a builder takes one by one.
+/// An object that is read member by member.
 pub(super) trait Members<'de>: Default {
     /// The names of all members, for the error about an unknown one.
     const NAMES: &'static [&'static str];
 
-    /// Forgets what was read.
+    /// Clears the members.
     fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Takes the value of the member `name`; `false` when there is no such member (the value is
-    /// still to be read).
+    /// Reads the value of the member `name`. `false` if there is no such member; then the value has
+    /// not been read.
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
-/// Reads an object by its [`Members`] into one that may have been read before.
+/// Reads an object by its [`Members`] into an existing value, which it clears first.
 struct Fill<'t, T>(&'t mut T);
 
 impl<'de, T: Members<'de>> Visitor<'de> for Fill<'_, T> {
@@ -164,7 +164,7 @@ impl<'de, T: Members<'de>> Visitor<'de> for Fill<'_, T> {
     }
 }
 
-/// Reads a value by `visitor` unless it is null; returns whether it was there.
+/// Reads an object by the visitor, or null; returns whether it was an object.
 struct OrNull<V>(V);
 
 impl<'de, V: Visitor<'de, Value = ()>> DeserializeSeed<'de> for OrNull<V> {
@@ -206,7 +206,7 @@ macro_rules! object {
     };
 }
 
-/// The next value, when null counts as absent.
+/// Reads the next value; `None` for null.
 fn optional<'de, T, A>(map: &mut A) -> Result<Option<T>, A::Error>
 where
     T: Deserialize<'de>,
@@ -215,7 +215,7 @@ where
     map.next_value::<Option<T>>()
 }
 
-/// A name: a text, or a scalar, which counts as its text.
+/// Reads a name: a text, or a scalar, which is converted to its text; `None` for null.
 fn name_of<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
     match map.next_value::<Raw<'de>>()?.0 {
         RawValue::Null => Ok(None),
@@ -232,7 +232,7 @@ fn raw<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<RawValue<'de>>, A::
     Ok((!value.is_null()).then_some(value))
 }
 
-/// Properties, in the memory of `spare`.
+/// Reads properties into the allocation of `spare`.
 fn properties<'de, A: MapAccess<'de>>(
     map: &mut A,
     spare: &mut Vec<RawProperty<'de>>,
@@ -242,7 +242,7 @@ fn properties<'de, A: MapAccess<'de>>(
     Ok(is_there.then(|| std::mem::take(spare)))
 }
 
-/// What vertices and edges are read into, but for what they have in common.
+/// The input of one kind of element, vertices or edges.
 pub(super) trait Input<'de>: Default {
     const NAMES: &'static [&'static str];
 
@@ -257,7 +257,7 @@ pub(super) trait Input<'de>: Default {
 pub(super) struct ElementJson<'a, I> {
     pub(super) input: I,
     pub(super) given: Given<'a>,
-    /// The memory of the last element's properties.
+    /// The allocation of the last element's properties, for the next one.
     spare: Vec<RawProperty<'a>>,
 }
 
@@ -346,12 +346,12 @@ impl<'de> Input<'de> for EdgeInput<'de> {
     }
 }
 
-/// Hands each element of an array to `each` as it is read, `None` for null; beyond `limit` they are
-/// only counted. Gives their number.
+/// Calls `each` with each element of an array as it is read, with `None` for null. Elements over
+/// `limit` are only counted. Returns the number of elements.
 pub(super) struct EachOf<T, F> {
     limit: usize,
     each: F,
-    /// The one that was read last.
+    /// The element that was read last, which the next one reuses.
     item: T,
 }
 
@@ -382,7 +382,7 @@ impl<'de, T: Members<'de>, F: FnMut(Option<&mut T>)> Visitor<'de> for EachOf<T, 
         while count < self.limit {
             let item = OrNull(Fill(&mut self.item));
             let is_there = items.next_element_seed(item).map_err(|error| {
-                // The position at its end is found there again.
+                // `serde_json` parses the position at the end of this message again.
                 de::Error::custom(format_args!("element {count}: {error}"))
             })?;
             let Some(is_there) = is_there else {
@@ -403,12 +403,11 @@ impl<'de, T: Members<'de>, F: FnMut(Option<&mut T>)> Visitor<'de> for EachOf<T, 
 pub(super) struct Listed<T> {
     /// The elements.
     pub(super) items: Vec<Option<T>>,
-    /// How many there were, also those over the limit.
+    /// The number of elements, including those over the limit.
     pub(super) count: usize,
 }
 
-/// More elements of one array than this are not kept, whatever the configured batch limit: they are
-/// over it anyway.
+/// The most elements of one array that are kept. It is meant to be above every batch limit.
 pub(super) const LISTED_MAX: usize = 100_000;
 
 impl<'de, T: Members<'de>> Deserialize<'de> for Listed<T> {
@@ -439,9 +438,9 @@ impl<'de> Deserialize<'de> for StrategyJson {
 pub(super) struct UpdateJson<'a, T> {
     /// The elements; `None` when the member is missing.
     pub(super) elements: Option<Listed<T>>,
-    /// Which strategy for which property.
+    /// The update strategy of each property.
     pub(super) strategies: Vec<(Cow<'a, str>, UpdateStrategy)>,
-    /// Whether elements that are not there are created.
+    /// Whether elements that do not exist are created.
     pub(super) create_if_not_exist: bool,
     /// Whether both ends of an edge must exist.
     pub(super) check_vertex: bool,

@@ -16,11 +16,12 @@ use crate::json::Detail;
 use crate::request::{Query, RequestContext};
 use crate::respond::{Growing, Response};
 
-/// How many elements are written between two looks at the clock.
+/// Elements that are written between two checks of the deadline.
 const DEADLINE_EVERY: usize = 256;
-/// Up to so many edges of one vertex are listed in place: some hundred microseconds.
+/// The most edges of one vertex that are listed on the serving thread; this takes some hundred
+/// microseconds.
 const BRIEF_EDGES: usize = 128;
-/// How many ids one request may name.
+/// The most ids in one request.
 const IDS_MAX: usize = 10_000;
 
 /// A listing that grows element by element.
@@ -41,13 +42,13 @@ impl<'c> Listing<'c> {
         }
     }
 
-    /// Sets how much property values show.
+    /// Sets the detail of property values.
     fn show(&mut self, detail: Detail) {
         self.answer.json.set_detail(detail);
     }
 
-    /// Adds an element; breaks when that fails, when the answer is too large or the request's time
-    /// is over.
+    /// Adds an element. Breaks if this fails, if the answer is too large, or if the deadline has
+    /// passed.
     pub(super) fn add(
         &mut self,
         write: impl FnOnce(&mut JsonWriter) -> Result<(), GraphError>,
@@ -70,7 +71,8 @@ impl<'c> Listing<'c> {
         }
     }
 
-    /// Ends the answer; with paging it names the next page.
+    /// Ends the answer. `page` is `None` without paging, else the token of the next page, if there
+    /// is one.
     pub(super) fn finish(self, page: Option<NextPage>) -> HandlerResult {
         if let Some(error) = self.failed {
             return Err(error);
@@ -91,7 +93,7 @@ impl<'c> Listing<'c> {
     }
 }
 
-/// What the parameters of both listings have in common.
+/// The parameters that both listings have in common.
 struct Range {
     offset: i64,
     limit: i64,
@@ -149,7 +151,7 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
     answer.finish(paging.then_some(page))
 }
 
-/// [`edges`] if they are the present ones of one vertex and few.
+/// [`edges`] on the serving thread, if these are few present edges of one vertex; else `None`.
 pub(super) fn few_edges(context: &RequestContext) -> Option<HandlerResult> {
     let parameters = context.query().ok()?;
     named(parameters, "vertex_id")?;
@@ -167,7 +169,7 @@ pub(super) fn edges(context: &RequestContext) -> HandlerResult {
     answer.ok_or_else(|| ApiError::internal("A listing without a bound met one"))
 }
 
-/// [`edges`], unless more than `effort` of them must be looked at.
+/// [`edges`]; `None` if more than `effort` edges must be read.
 fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Response>, ApiError> {
     let parameters = context.query()?;
     let target = Target::of(context)?;
@@ -205,12 +207,12 @@ fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Respon
     answer.finish(paging.then_some(page?)).map(Some)
 }
 
-/// A parameter that counts only when it is not empty.
+/// The value of a parameter; `None` also if it is empty.
 pub(in crate::hugegraph) fn named<'q>(query: &'q Query, name: &str) -> Option<&'q str> {
     query.get(name).filter(|text| !text.is_empty())
 }
 
-/// The direction asked for; `None` is both.
+/// The direction that the request names; `None` is both.
 pub(in crate::hugegraph) fn direction(query: &Query) -> Result<Option<Direction>, ApiError> {
     match query.get("direction") {
         None | Some("" | "BOTH") => Ok(None),

@@ -9,11 +9,11 @@ use varve_model::value::{DateTime, date_text, duration_text};
 use super::output;
 use crate::JsonWriter;
 
-/// Scales of decimals that are written without an exponent, digits after the point.
+/// Decimals of these scales (digits after the point) are written without an exponent.
 const PLAIN_SCALES: std::ops::RangeInclusive<i64> = 0..=1_000;
 
-/// Writes a value that only open graphs store. Of several values of one key: a list of them, or the
-/// only one.
+/// Writes a value that only open graphs store. Several values of one key become a list, a single
+/// one itself.
 pub(super) fn write<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut JsonWriter {
     match stored {
         Value::Short(number) => json.integer(i64::from(*number)),
@@ -46,12 +46,12 @@ pub(super) fn write<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
                 json.end_array()
             }
         },
-        // The rest has an arm of its own there.
+        // `output::value` has an arm for each of the others.
         common => output::value(json, common),
     }
 }
 
-/// ISO 8601 with the offset; an instant outside the years −9999 to 9999 as a DATE.
+/// Formats an instant as ISO 8601 with its offset; outside the years −9999 to 9999, as a DATE.
 fn instant(at: DateTime) -> String {
     let mut iso = String::new();
     let shown = varve_query::value::DateTime {

@@ -1,7 +1,7 @@
 //! Vertices and edges as JSON, written from stored bytes straight into the answer.
 //!
-//! Properties come in ascending order of their keys' ids; a property that the element lacks and
-//! whose key has a default shows the default.
+//! Properties are in ascending order of their keys' ids. A declared property that the element lacks
+//! has the default of its key, if there is one.
 
 use base64::Engine as _;
 use varve_graph::content::{self, PropertyReader, ValueRef, take_value};
@@ -19,7 +19,7 @@ use crate::JsonWriter;
 use crate::datum;
 use crate::json::Detail;
 
-/// Bytes that one element takes in an answer, about: for the first size of buffers.
+/// Bytes of one element in an answer, about; for the initial capacity of buffers.
 pub(crate) const ELEMENT_BYTES: usize = 256;
 
 /// Writes a vertex from its row's content.
@@ -167,8 +167,8 @@ pub(crate) fn edge_id(json: &mut JsonWriter, id: &EdgeId) {
     json.string_with(|text| id.write_text(text));
 }
 
-/// Writes what `properties` hold and, in between, the defaults of declared properties that are not
-/// there.
+/// Writes the stored properties, and in key order between them the defaults of declared properties
+/// that are missing.
 fn stored_properties(
     json: &mut JsonWriter,
     schema: &Schema,
@@ -212,8 +212,8 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// `stored` is how many properties the element has: if it has all that are declared, there is
-    /// nothing to look up.
+    /// Collects the defaults. `stored` is the number of the element's properties: if it has all
+    /// declared ones, no default is needed.
     fn of(schema: &Schema, declared: &[PropertyKeyId], stored: usize) -> Self {
         let mut values = Vec::new();
         if stored < declared.len() {
@@ -232,8 +232,7 @@ impl Defaults {
         }
     }
 
-    /// Writes those that come before the stored property `key`; one for that key itself is not
-    /// needed.
+    /// Writes the defaults of keys before `key`, and drops that of `key` itself, which is stored.
     fn write_before(&mut self, json: &mut JsonWriter, schema: &Schema, key: PropertyKeyId) {
         while let Some((id, default)) = self.values.next_if(|(id, _)| *id <= key) {
             if id < key {
@@ -313,10 +312,10 @@ pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
     }
 }
 
-/// Magnitudes that Java prints without an exponent, as everybody does.
+/// Magnitudes that Java prints without an exponent, as `JsonWriter` does.
 const PLAIN: std::ops::Range<f64> = 1e-3..1e7;
 
-/// Numbers as Java prints them, which is JSON too; those that JSON lacks as texts.
+/// Writes a number as Java prints it, which is valid JSON. Numbers that JSON lacks become texts.
 pub(super) fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
     if PLAIN.contains(&number.abs()) {
         json.double(number)
@@ -359,7 +358,7 @@ mod tests {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            // Half of them of a usual size, half anything.
+            // One half have a usual magnitude, the others are random bits.
             let number = if round % 2 == 0 {
                 (state >> 40) as f64 / f64::from(1 + round % 1000)
             } else {
@@ -375,7 +374,7 @@ mod tests {
             if single.is_finite() {
                 let mut json = JsonWriter::default();
                 float(&mut json, single);
-                // Of two shortest texts, each way may choose another.
+                // If a number has two shortest texts, the two ways may choose different ones.
                 let written = String::from_utf8(json.finish()).expect("digits");
                 assert_eq!(written.parse::<f32>(), Ok(single));
                 let of_java = text::of_float(single);

@@ -9,7 +9,7 @@ use super::time;
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 
-/// What an element says of its period; `None` = nothing, [`RawValue::Null`] = no bound.
+/// The valid period that an element gives: `None` = not given, [`RawValue::Null`] = no bound.
 #[derive(Debug, Default, PartialEq)]
 #[cfg_attr(test, derive(Clone))]
 pub(super) struct Given<'a> {
@@ -22,7 +22,7 @@ impl Given<'_> {
         self.from.is_none() && self.to.is_none()
     }
 
-    /// 400 if there is a period where elements take none of their own.
+    /// Returns 400 if an element of an update gives a period.
     pub(super) fn refuse(&self, what: &str, at: usize) -> Result<(), ApiError> {
         let name = match (&self.from, &self.to) {
             (Some(_), _) => "valid_from",
@@ -58,11 +58,11 @@ fn bound(
 /// The changes of a request, each with its period.
 pub(super) struct Changes {
     pub(super) mutations: Vec<Mutation>,
-    /// The query parameters' period.
+    /// The period of the query parameters.
     pub(super) period: WritePeriod,
-    /// One for each change; empty as long as none has its own.
+    /// The period of each change; empty until a change has its own.
     pub(super) periods: Vec<WritePeriod>,
-    /// Whether what changes nothing is not written.
+    /// Whether a change that leaves its element unchanged is skipped.
     pub(super) skip_unchanged: bool,
 }
 
@@ -78,14 +78,14 @@ impl Changes {
         })
     }
 
-    /// These, for the query parameters' period.
+    /// These mutations, for the period of the query parameters.
     pub(super) fn of(context: &RequestContext, mutations: Vec<Mutation>) -> Result<Self, ApiError> {
         let mut changes = Self::new(context, 0)?;
         changes.mutations = mutations;
         Ok(changes)
     }
 
-    /// Adds a change of an element that says this of its period.
+    /// Adds the change of an element with the period that it gives.
     pub(super) fn add(&mut self, mutation: Mutation, given: &Given<'_>) -> Result<(), ApiError> {
         if !given.is_empty() || !self.periods.is_empty() {
             let own = given.period(self.period)?;
@@ -97,7 +97,7 @@ impl Changes {
     }
 }
 
-/// The error of the element with this number among those of its kind.
+/// Prefixes an error with the kind and the number of the element that it is about.
 pub(super) fn of_element(what: &str, at: usize, error: ApiError) -> ApiError {
     let message = format!("{what} {at}: {}", error.message());
     ApiError::illegal_argument(message)

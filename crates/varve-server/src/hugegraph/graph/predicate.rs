@@ -1,4 +1,4 @@
-//! The `properties` parameter of queries: a JSON object of values and `P.…` predicates, made into
+//! The `properties` parameter of queries: a JSON object of values and `P.…` predicates, read as
 //! conditions.
 
 use std::borrow::Cow;
@@ -21,8 +21,8 @@ const CALL: &str = "P.";
 pub(crate) struct Reading {
     /// Texts that begin with `P.` are values, not predicates.
     pub(crate) keep_start_p: bool,
-    /// Equality with a collection's member is refused, since no index answers it: containment has
-    /// to be asked for.
+    /// Equality with a property that has several values is refused, since no index answers it;
+    /// clients must use containment.
     pub(crate) indexed: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn conditions(
         .collect()
 }
 
-/// One condition: a value, or a text that holds a predicate.
+/// Reads one condition: a value, or a text that is a predicate.
 pub(crate) fn condition(
     schema: &Schema,
     name: &str,
@@ -127,7 +127,7 @@ pub(crate) fn condition_of_right(
         .map(|condition| vec![condition])
 }
 
-/// A predicate as it was written, its values not converted.
+/// A parsed predicate whose values are not yet converted.
 enum Asked<'a> {
     /// A comparison with one or two numbers (dates in milliseconds).
     Compare(Comparison, Vec<RawValue<'a>>),

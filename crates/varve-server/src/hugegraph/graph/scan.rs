@@ -1,8 +1,8 @@
 //! `…/traversers/vertices|edges/shards` and `…/scan`: how backup tools read everything, shard by
 //! shard.
 //!
-//! The whole graph is one shard: what lies below orders nothing beyond a partition, and pages bound
-//! every answer. `start` and `end` are opaque and not looked at.
+//! The whole graph is one shard, because the storage seam orders rows within a partition only.
+//! Pages bound every answer. `start` and `end` are ignored.
 
 use varve_graph::query::{self, EdgeQuery, VertexQuery};
 
@@ -15,12 +15,12 @@ use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
 use crate::respond::Response;
 
-/// The least size of a shard that may be asked for, in bytes.
+/// The least shard size that a request may name, in bytes.
 const SPLIT_SIZE_MIN: i64 = 1 << 20;
 /// The bounds of the one shard, base64 of the least and the greatest byte.
 const START: &str = "AA==";
 const END: &str = "/w==";
-/// Elements of a page unless another number is asked for.
+/// Elements of a page, unless the request names a limit.
 const PAGE_LIMIT: i64 = 100_000;
 
 /// The shards of the graph.
@@ -40,7 +40,7 @@ pub(super) fn shards(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// The limit and page of a scan: without paging, everything.
+/// Returns the limit and the page token of a scan. Without the `page` parameter there is no limit.
 fn range(parameters: &Query) -> Result<(i64, Option<String>), ApiError> {
     let page = parameters.get("page").map(|token| token.replace(' ', "+"));
     let limit = match page {

@@ -1,4 +1,5 @@
-//! From a request to a commit: where the work runs, and how its end is awaited.
+//! The way of a write from request to commit: the thread that does the work, and the wait for its
+//! end.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Response;
 
-/// Bodies up to this size are read, checked and prepared in place; larger ones would hold up their
-/// core's other connections.
+/// Bodies up to this size are read, checked and prepared on the serving thread; larger ones would
+/// delay its other connections.
 const INLINE_BODY_BYTES: usize = 16 * 1024;
 
 /// A graph and its schema as one request sees them.
@@ -40,8 +41,8 @@ impl Target {
         Ok(Self { served })
     }
 
-    /// Calls `found` with the content of a vertex's row, if the client may see it; returns whether
-    /// it is there. For who may see everything, a look-up of the present takes no snapshot.
+    /// Calls `found` with the content of a vertex's row, if the vertex exists and the client may
+    /// see it; returns whether it did. Without a policy, a read of the present takes no snapshot.
     pub(super) fn with_vertex(
         &self,
         context: &RequestContext,
@@ -67,7 +68,7 @@ impl Target {
         }
     }
 
-    /// Calls `work` with what makes mutations of elements to be stored in this graph.
+    /// Calls `work` with an [`Inserts`], which turns elements into mutations of this graph.
     pub(super) fn with_inserts<T>(&self, work: impl FnOnce(Inserts<'_>) -> T) -> T {
         self.with_rules(|rules| work(Inserts::new(rules, &self.schema)))
     }
@@ -83,20 +84,20 @@ impl Target {
     }
 }
 
-/// Turns the body into mutations; must have no effect outside.
+/// Turns the body into mutations; must have no side effects.
 pub(super) type Prepare = fn(&RequestContext, &Target) -> Result<Changes, ApiError>;
 
-/// The elements of a request, and the content that each has after it; `None` for deletions.
+/// The elements of a request, each with its content after the commit; `None` for deletions.
 pub(super) type Elements<'e, 'a> =
     &'e mut (dyn ExactSizeIterator<Item = (IdRef<'a>, Option<&'a [u8]>)> + 'e);
 
-/// Says what the answer is once the elements are stored.
+/// Makes the answer that is sent once the elements are stored.
 pub(super) type Answer = fn(&Schema, Elements<'_, '_>) -> Result<Response, GraphError>;
 
-/// Says what a failure of the commit is to the client.
+/// Turns an error of the commit into the client's error.
 pub(super) type Refusal = fn(&RequestContext, GraphError) -> ApiError;
 
-/// Prepares, writes, waits until it is stored, and answers.
+/// Prepares and writes the mutations of a request, waits until they are stored, and answers.
 pub(super) fn submit(
     context: RequestContext,
     prepare: Prepare,
@@ -105,7 +106,7 @@ pub(super) fn submit(
     submit_or(context, prepare, answer, |_, error| error.into())
 }
 
-/// [`submit`] with an own view of failures.
+/// [`submit`] with the errors that `refusal` makes.
 pub(super) async fn submit_or(
     context: RequestContext,
     prepare: Prepare,
@@ -116,8 +117,8 @@ pub(super) async fn submit_or(
     let state = context.shared_state();
     let large = context.body().len() > INLINE_BODY_BYTES;
     let (route, deadline, turn) = (context.route(), context.deadline(), context.turn());
-    // What waits on the pool is in a box: whatever needs not wait would be moved about with its
-    // room.
+    // The futures of work on the pool are boxed. Otherwise the future of every write would have
+    // their size, also without such work.
     let (response, ticket) = if large || state.reads_wait() {
         let pooled = {
             let work = move || {
@@ -181,7 +182,7 @@ fn wait_and_write(
     answered(target, request, written, answer)
 }
 
-/// Makes the answer while the elements are at hand; it is sent once they are stored.
+/// Makes the answer from the written elements; the caller sends it once they are stored.
 fn answered(
     target: &Target,
     request: &WriteRequest,

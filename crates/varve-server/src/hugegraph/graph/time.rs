@@ -1,5 +1,5 @@
-//! The query parameters that ask for a point of both times or say a valid period, and instants as
-//! text: RFC 3339 in UTC with six decimals.
+//! The query parameters for a point of both times or a valid period, and the text form of instants:
+//! RFC 3339 in UTC with six decimals.
 
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
@@ -13,11 +13,10 @@ use crate::json::Detail;
 use crate::request::RequestContext;
 use crate::{ApiError, Query};
 
-/// Where the instants are counted from.
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 
-/// Writes an instant; `None` for the ends of time and what is outside the years -9999 to 9999,
-/// which have no text.
+/// Formats an instant. `None` for the ends of time and for instants outside the years −9999 to
+/// 9999.
 pub(crate) fn instant_text(instant: Instant) -> Option<String> {
     if instant == Instant::FOREVER || instant == Instant::MIN {
         return None;
@@ -26,20 +25,20 @@ pub(crate) fn instant_text(instant: Instant) -> Option<String> {
     Some(format!("{:.6}Z", EPOCH.checked_add(since).ok()?))
 }
 
-/// Whether a read asks for no transaction time: such a read waits for nothing but the store. One as
-/// of a time may wait until commits up to it have ended, which a thread of connections must not.
+/// Whether a read names no transaction time. A read as of a transaction time may have to wait for
+/// running commits, and a serving thread must not wait.
 pub(super) fn waits_for_nothing(context: &RequestContext) -> bool {
     context
         .query()
         .is_ok_and(|query| query.get("as_of_tx").is_none())
 }
 
-/// The point of both times that `as_of` and `as_of_tx` ask for.
+/// The point of both times that `as_of` and `as_of_tx` name.
 pub(crate) fn scope(query: &Query) -> Result<TemporalScope, ApiError> {
     scope_of(query.get("as_of"), query.get("as_of_tx"))
 }
 
-/// The point of both times that these texts say.
+/// The point of both times that these texts name.
 pub(crate) fn scope_of(
     as_of: Option<&str>,
     as_of_tx: Option<&str>,
@@ -51,8 +50,8 @@ pub(crate) fn scope_of(
     })
 }
 
-/// How much property values show: with `stored=true` all that is stored, in an open graph with
-/// types.
+/// Returns the detail of property values. With `stored=true` an answer also has properties that the
+/// read mode hides, and in an open graph the types of values.
 pub(super) fn detail(query: &Query, schema: &Schema) -> Result<Detail, ApiError> {
     Ok(match query.boolean("stored", false)? {
         false => Detail::Seen,
@@ -61,7 +60,7 @@ pub(super) fn detail(query: &Query, schema: &Schema) -> Result<Detail, ApiError>
     })
 }
 
-/// The valid period that `valid_from` and `valid_to` say.
+/// The valid period that `valid_from` and `valid_to` name.
 pub(crate) fn period(query: &Query) -> Result<WritePeriod, ApiError> {
     let read = |name: &str| query.get(name).map(|text| instant(name, text)).transpose();
     Ok(WritePeriod {
@@ -78,8 +77,8 @@ pub(crate) fn instant(name: &str, text: &str) -> Result<Instant, ApiError> {
     })
 }
 
-/// A commit version, or the last one of an instant; `now` is [`CommitVersion::MAX`], which no
-/// number and no instant is.
+/// Reads a commit version, or an instant as its last version. `now` is [`CommitVersion::MAX`],
+/// which no number and no instant yields.
 pub(crate) fn commit_version(text: &str) -> Result<CommitVersion, ApiError> {
     parse_version(text).ok_or_else(|| {
         ApiError::illegal_argument(format!(

@@ -1,5 +1,5 @@
-//! A view that gives up once its request's time is over or its effort is spent, so that a query
-//! which finds little in much ends too.
+//! A view that fails once its request's deadline has passed or its budget of elements is spent. So
+//! a query that reads many elements and finds few ends too.
 
 use std::cell::Cell;
 
@@ -12,14 +12,14 @@ use varve_view::ElementPolicy;
 
 use crate::request::RequestContext;
 
-/// How many edges of one vertex are looked at between two looks at the clock.
+/// Edges of one vertex that are read between two checks of the deadline.
 const DEADLINE_EVERY: usize = 1024;
 
-/// A view with a deadline.
+/// A view with a deadline and a budget of elements.
 pub(crate) struct Timed<'a> {
     view: &'a View,
     context: &'a RequestContext,
-    /// How many elements may still be looked at, about.
+    /// Elements that may still be read, about.
     effort: Cell<usize>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Timed<'a> {
         Self::with_effort(view, context, usize::MAX)
     }
 
-    /// A view in which at most `effort` elements are looked at; then it fails.
+    /// A view that fails once about `effort` elements have been read.
     pub(crate) fn with_effort(view: &'a View, context: &'a RequestContext, effort: usize) -> Self {
         Self {
             view,
@@ -37,7 +37,7 @@ impl<'a> Timed<'a> {
         }
     }
 
-    /// Whether it failed for want of effort.
+    /// Whether the budget of elements is spent.
     pub(crate) fn is_spent(&self) -> bool {
         self.effort.get() == 0
     }
@@ -50,7 +50,7 @@ impl<'a> Timed<'a> {
         Ok(())
     }
 
-    /// Lets others go first now and then, and fails when time is over.
+    /// Lets short reads go first; fails once the deadline has passed or the request was cancelled.
     fn check(&self) -> Result<(), GraphError> {
         self.context
             .check_deadline()

@@ -5,10 +5,10 @@
 //! {"states":[{"valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"version":459000,
 //!   "as_of_tx":"459000","recorded_at":"2026-11-21T22:00:00.000000Z","element":{…}}],"page":null}
 //! ```
-//! Ascending. Where no state is, the element does not exist. `version` is the version of its
-//! history that decides there; the same one may come several times, where newer ones cover the time
-//! between. `as_of_tx` asks for an earlier transaction time; `page` is the token of the next page,
-//! null at the end.
+//! The states are in ascending order of valid time; between them the element does not exist.
+//! `version` is the version of the element's history that decides in the period. A version comes
+//! several times if newer ones cover a part of its period. `as_of_tx` selects an earlier
+//! transaction time. `page` is the token of the next page, null at the end.
 
 use varve_graph::element::not_there;
 use varve_graph::read::{Spell, Timeline, View};
@@ -25,7 +25,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Growing;
 
-/// States that are held at once: each may be as large as a body.
+/// States that are held in memory at once. Each may be as large as a request body.
 const HELD_MAX: usize = 100;
 
 /// The timeline of a vertex.
@@ -85,7 +85,7 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     Ok(answer.finish())
 }
 
-/// The first states from an instant on.
+/// Reads up to `limit` states from an instant on.
 fn part(
     context: &RequestContext,
     view: &View,

@@ -1,9 +1,8 @@
-//! Values of open graphs with their types, as dumps hold them: [`varve_graph::element`] reads them
-//! back.
+//! Values of open graphs with their types, in the form of dumps; [`varve_graph::element`] reads
+//! them.
 //!
-//! A text and a truth value stand for themselves. Every other value is an object of one member,
-//! named as its type: `{"SHORT":3}`. The keys of properties of properties are numbers of property
-//! keys.
+//! Texts and booleans are written plainly. Every other value is an object with one member, named
+//! after its type: `{"SHORT":3}`. The keys of a value's own properties are ids of property keys.
 
 use base64::Engine as _;
 use varve_graph::content::ValueRef;
@@ -98,7 +97,7 @@ pub(super) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
     json.end_object()
 }
 
-/// Writes the id of a vertex: a number or a text for itself, a UUID with its type.
+/// Writes the id of a vertex: a number or a text plainly, a UUID with its type.
 pub(super) fn vertex_id(json: &mut JsonWriter, id: &VertexId) {
     match id {
         VertexId::Number(number) => json.integer(*number),

@@ -139,7 +139,7 @@ fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Changes, A
     Changes::of(context, mutations)
 }
 
-/// Checks the body of a batch update as far as that is the same for vertices and edges.
+/// Checks the parts of a batch update's body that vertices and edges have in common.
 fn checked<T>(
     schema: &Schema,
     body: UpdateJson<'_, T>,

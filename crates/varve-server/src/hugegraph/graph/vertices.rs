@@ -68,7 +68,7 @@ fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, A
         .with_inserts(|mut inserts| batch::read_each(context, sizes, |input| inserts.vertex(input)))
 }
 
-/// [`get`], unless it may have to wait until commits up to a time have ended.
+/// [`get`] on the serving thread; `None` if the read may have to wait for running commits.
 pub(super) fn get_at_once(context: &RequestContext) -> Option<HandlerResult> {
     time::waits_for_nothing(context).then(|| get(context))
 }
@@ -90,8 +90,8 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// Deletes a vertex and its edges: 204. One that is not there is 400, as real clients know it,
-/// unless a label is named: then nobody looks.
+/// Deletes a vertex and its edges: 204. If the vertex does not exist: 400, as HugeGraph's clients
+/// expect; with the parameter `label`, 204.
 pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     submit_or(
         context,
@@ -108,7 +108,8 @@ fn prepare_delete(context: &RequestContext, _: &Target) -> Result<Changes, ApiEr
     Changes::of(context, vec![Mutation::Delete { id, missing }])
 }
 
-/// Whether deleting what is not there is refused.
+/// Returns whether deleting an element that does not exist is refused: only without the parameter
+/// `label`.
 pub(super) fn missing(context: &RequestContext) -> Result<Missing, ApiError> {
     Ok(match context.query()?.get("label") {
         Some(_) => Missing::Ignore,
@@ -122,7 +123,7 @@ fn refusal(context: &RequestContext, error: GraphError) -> ApiError {
     no_such("vertex", &shown, error)
 }
 
-/// The error for deleting something that is not there.
+/// The error for deleting an element that does not exist.
 pub(super) fn no_such(kind: &str, id: &str, error: GraphError) -> ApiError {
     if error.kind != ErrorKind::NotFound {
         return error.into();

@@ -1,5 +1,5 @@
-//! What the body of a schema request means, for REST and for scripts: required members, defaults,
-//! and the catalogue's call.
+//! Turns the body of a schema request, from REST or from a script, into a call of the catalogue:
+//! checks required members and sets defaults.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::messages::{
 };
 use crate::errors::ApiError;
 
-/// The name that a body must have.
+/// The name in a body; 400 if it is missing.
 pub(super) fn required_name(kind: SchemaKind, name: Option<String>) -> Result<String, ApiError> {
     let message = || format!("The name of {} can't be null", kind.readable());
     name.ok_or_else(|| ApiError::illegal_argument(message()))
@@ -170,7 +170,7 @@ pub(super) fn change_edge_label(
     Ok(graph.catalogue().change_edge_label(action, change)?)
 }
 
-/// The members that an index label must have: base type, base value.
+/// The base type and the base value of an index label; 400 if one is missing.
 fn base(
     name: &str,
     base_type: Option<&str>,
@@ -216,7 +216,7 @@ pub(super) fn new_index_label(
     })?)
 }
 
-/// A change leaves base and type as they are.
+/// Returns 400 if a change names a base or an index type, which cannot change.
 pub(super) fn check_index_change(body: &IndexLabelBody) -> Result<(), ApiError> {
     let name = required_name(SchemaKind::IndexLabel, body.name.clone())?;
     for (given, what) in [

@@ -1,8 +1,8 @@
-//! The handlers: read the body, have the catalogue do it, show the element.
+//! The handlers: they read the body, call the catalogue and write the element as JSON.
 //!
-//! The catalogue has the rules, and `changes` turns a body into a request to it. Here is what only
-//! the REST API has: the name in the path and in the body, the `action` parameter. Changes wait for
-//! stable storage, so they run on the pool.
+//! The catalogue has the rules, and `changes` turns a body into a call of it. This module has what
+//! is specific to the REST API: the name in the path and in the body, and the `action` parameter.
+//! Changes wait for stable storage, so they run on the pool.
 
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ pub(crate) static ROUTES: &[Route] = &[
     ),
 ];
 
-/// The name of the element to change: path and body must say the same.
+/// Returns 400 unless path and body name the same element.
 fn check_name(
     context: &RequestContext,
     kind: SchemaKind,
@@ -213,7 +213,7 @@ fn check_name(
     )))
 }
 
-/// `None` for `clear`, which only property keys know.
+/// Reads the `action`; `None` for `clear`, which only property keys have.
 fn action(context: &RequestContext) -> Result<Option<Action>, ApiError> {
     match context.query()?.get("action").unwrap_or_default() {
         "" => Err(ApiError::illegal_argument(
@@ -246,7 +246,7 @@ fn with_task<T: Show>(graph: &Graph, (kind, element): (&str, &T), task: TaskId) 
     Response::accepted(json.finish())
 }
 
-/// The catalogue of a graph, as the client changes it.
+/// The catalogue of a graph, for changes whose tasks belong to the client.
 fn owned<'g>(context: &RequestContext, graph: &'g Graph) -> OwnedChanges<'g> {
     graph.catalogue().owned_by(context.identity().owner())
 }
@@ -287,7 +287,7 @@ fn show_all<'a, T: Show + Seen + 'a>(
     json.end_array();
 }
 
-/// All elements of a kind, or those that `names` asks for, in its order.
+/// All elements of a kind, or those that `names` lists, in its order.
 fn list<T: Show + SchemaElement + Seen>(
     context: &RequestContext,
     key: &str,

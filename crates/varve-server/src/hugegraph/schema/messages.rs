@@ -1,8 +1,7 @@
-//! Bodies of schema requests, and schema elements as answers show them: members in the order of the
-//! original.
+//! Bodies of schema requests, and schema elements as JSON, with their members in HugeGraph's order.
 //!
-//! Whatever a member's default is, `null` means it too. Unknown members are refused, but for those
-//! that clients send back from answers.
+//! `null` means the default of a member. Unknown members are refused, except those that clients
+//! copy from answers.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,7 +20,7 @@ use crate::json::JsonWriter;
 
 /// An enumeration whose values are upper-case names on the wire.
 pub(super) trait WireEnum: Sized {
-    /// What messages call it.
+    /// The name of the type in messages.
     const WHAT: &'static str;
     /// Every name.
     fn names() -> Vec<&'static str>;
@@ -83,8 +82,7 @@ impl WireEnum for IndexType {
         Self::ALL.iter().map(|each| each.name()).collect()
     }
 
-    /// Ranges are read in the forms of the original's backups too, which name the width of the
-    /// values.
+    /// Also reads the range types of HugeGraph's backups, which name the type of the values.
     fn from_wire(name: &str) -> Option<Self> {
         match name {
             "RANGE_INT" | "RANGE_FLOAT" | "RANGE_LONG" | "RANGE_DOUBLE" => Some(Self::Range),
@@ -189,7 +187,7 @@ pub(super) struct VertexLabelBody {
     pub(super) ttl: Option<i64>,
     pub(super) ttl_start_time: Option<String>,
     pub(super) enable_label_index: Option<bool>,
-    /// Varve's own: how long superseded versions are kept.
+    /// How long superseded versions are kept; an extension of Varve.
     pub(super) history: Option<String>,
     pub(super) user_data: Option<Members>,
     pub(super) check_exist: Option<bool>,
@@ -217,7 +215,7 @@ pub(super) struct EdgeLabelBody {
     pub(super) ttl: Option<i64>,
     pub(super) ttl_start_time: Option<String>,
     pub(super) enable_label_index: Option<bool>,
-    /// Varve's own: how long superseded versions are kept.
+    /// How long superseded versions are kept; an extension of Varve.
     pub(super) history: Option<String>,
     pub(super) user_data: Option<Members>,
     pub(super) check_exist: Option<bool>,
@@ -244,7 +242,8 @@ pub(super) struct IndexLabelBody {
     _status: Option<IgnoredAny>,
 }
 
-/// A schema element that can be written as JSON; names of others come from the schema.
+/// A schema element that can be written as JSON. `schema` has the names of the elements that it
+/// refers to.
 pub(super) trait Show {
     /// Writes the object.
     fn show(&self, schema: &Schema, json: &mut JsonWriter);
@@ -374,8 +373,8 @@ impl Show for IndexLabel {
     }
 }
 
-/// An index label as the whole schema shows it: a range index by what it ranges over, as the
-/// original stores it.
+/// Writes an index label as in the answer with the whole schema: as in HugeGraph, the type of a
+/// range index names the type of the values.
 pub(super) fn show_stored(label: &IndexLabel, schema: &Schema, json: &mut JsonWriter) {
     let data_type = label
         .fields

@@ -1,4 +1,4 @@
-//! The schema in scripts: a request with the body that REST has, without its path.
+//! Schema requests of Gremlin scripts. They have the bodies of the REST API, but no path.
 
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -12,8 +12,8 @@ use super::messages::Show;
 use crate::errors::ApiError;
 use crate::json::JsonWriter;
 
-/// Does what a script asks of the schema: the answer as JSON, and the task that completes the
-/// change ([`TaskId::NONE`] if there is none), which belongs to `owner`.
+/// Runs a schema request of a script. Returns the answer as JSON, and the task that completes the
+/// change ([`TaskId::NONE`] if there is none); the task belongs to `owner`.
 pub(crate) fn apply(
     (graph, owner): (&Graph, Option<&str>),
     kind: Kind,

@@ -1,5 +1,5 @@
-//! Which schema elements a client may see: those that a right of their type names, and those of
-//! the elements that it may read.
+//! The schema elements that a client may see: those that a right on their type names, and those
+//! that are used by the elements that it may read.
 
 use std::sync::Arc;
 
@@ -13,9 +13,8 @@ use crate::errors::ApiError;
 use crate::identity::Identity;
 use crate::request::RequestContext;
 
-/// What a client may see of a schema.
+/// A schema, and the part of it that a client may see.
 pub(super) struct Sight {
-    /// The schema.
     pub(super) schema: Arc<Schema>,
     /// `None` = everything.
     bounds: Option<Bounds>,
@@ -31,7 +30,7 @@ pub(super) struct Bounds {
 }
 
 impl Sight {
-    /// Of the graph that the path names.
+    /// Reads the schema and the client's rights for the graph that the path names.
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let served = context.served()?;
         let bounds = match context.identity() {
@@ -93,7 +92,7 @@ impl Bounds {
     }
 }
 
-/// A schema element that not everybody may see.
+/// A schema element that only some clients may see.
 pub(super) trait Seen {
     fn is_in(&self, bounds: &Bounds, schema: &Schema) -> bool;
 }

@@ -2,40 +2,40 @@
 //!
 //! A result is JSON as text. An algorithm's rows are the items of the first member that is a list
 //! or an object; without such a member, the result's own items. Rows of other results are always
-//! their own items. A page is the same result with some of its rows. The text was written by this
-//! server, so it is cut where the rows end and not parsed.
+//! their own items. A page is the same result with some of its rows. This server has written the
+//! text, so it is cut at the ends of rows without being parsed.
 //!
-//! The first page looks through the whole result for the end of its rows. Tokens name that end, so
-//! that each other page looks through its own rows only.
+//! The first page scans the whole result for the end of its rows. Tokens contain the offset of that
+//! end, so that each other page scans its own rows only.
 
 use std::fmt::{self, Display};
 use std::ops::Range;
 
-/// How many members of an algorithm's result may stand before its rows. Behind so many single
-/// values the members are the rows.
+/// The first members of an algorithm's result, among which its rows are searched. If all of them
+/// are single values, the members themselves are the rows.
 const MEMBERS_BEFORE_ROWS: usize = 16;
 
 /// Which items of a result are its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
-    /// Those of the first member that is a list or an object, if there is one.
+    /// The items of the first member that is a list or an object; without one, the result's own.
     OfMember,
     Own,
 }
 
-/// Where a page begins: what its token says.
+/// The start of a page, as its token encodes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// The task's id.
     task: u64,
-    /// The offset of the first row, behind the opening bracket or a comma.
+    /// The offset of the first row in bytes, after the opening bracket or a comma.
     start: usize,
-    /// The offset of the bracket that ends the rows.
+    /// The offset in bytes of the bracket that ends the rows.
     close: usize,
 }
 
 impl Place {
-    /// The place that a token names.
+    /// Reads a token; `None` if it is malformed.
     pub(super) fn parse(token: &str) -> Option<Self> {
         let (task, offsets) = token.split_once('.')?;
         let (start, close) = offsets.split_once('.')?;
@@ -46,7 +46,7 @@ impl Place {
         })
     }
 
-    /// Whether rows of what opens at `open` may begin here.
+    /// Whether a page can begin here, if the rows open at `open`.
     fn fits(self, result: &[u8], open: usize) -> bool {
         let closing = match result[open] {
             b'[' => b']',
@@ -64,13 +64,12 @@ impl Display for Place {
     }
 }
 
-/// Some rows of a result.
+/// A page of a result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Page {
     /// The result with these rows only.
     pub(super) text: String,
-    /// Where the next page begins; `None` after the last one, and if none of the rows was asked
-    /// for.
+    /// The start of the next page; `None` on the last one, and if the limit is 0.
     pub(super) next: Option<Place>,
 }
 
@@ -83,8 +82,9 @@ pub(super) struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// The page of at most `limit` rows that begins at a place, without one the first page. A
-    /// result without rows is a page as it is. `None` if no page of this result begins there.
+    /// Returns the page of at most `limit` rows from `from` on; without `from`, the first page. A
+    /// result without rows is one page, unchanged. `None` if no page of this result begins at
+    /// `from`.
     pub(super) fn page(self, from: Option<Place>, limit: usize) -> Option<Page> {
         let Some(open) = self.opening() else {
             return from.is_none().then(|| self.whole());
@@ -124,7 +124,7 @@ impl Pages<'_> {
         }
     }
 
-    /// Where the list or the object of the rows opens.
+    /// The offset at which the list or the object of the rows opens.
     fn opening(&self) -> Option<usize> {
         let own = self
             .bytes()
@@ -143,7 +143,7 @@ impl Pages<'_> {
     }
 }
 
-/// Where the value of a member opens, if it is a list or an object.
+/// The offset at which the value of a member opens, if it is a list or an object.
 fn inner(result: &str, member: Range<usize>) -> Option<usize> {
     let bytes = result.as_bytes();
     let key = member.clone().find(|at| bytes[*at] == b'"')?;
@@ -152,7 +152,7 @@ fn inner(result: &str, member: Range<usize>) -> Option<usize> {
     matches!(bytes[value], b'[' | b'{').then_some(value)
 }
 
-/// The place behind the string that opens at `at`.
+/// The offset after the string that opens at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while let Some(byte) = bytes.get(at) {
@@ -168,14 +168,14 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
 /// The items of a list or the members of an object.
 struct Items<'a> {
     bytes: &'a [u8],
-    /// Where the next one begins.
+    /// The offset of the next item.
     next: Option<usize>,
-    /// Where the list or the object closes, once all items were seen.
+    /// The offset of the closing bracket, once all items have been read.
     close: Option<usize>,
 }
 
 impl<'a> Items<'a> {
-    /// Those from `start` on.
+    /// The items from the offset `start` on.
     const fn within(text: &'a str, start: usize) -> Self {
         Self {
             bytes: text.as_bytes(),
@@ -184,7 +184,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Where the list or the object closes.
+    /// Reads the remaining items; returns the offset of the closing bracket.
     fn closing(mut self) -> Option<usize> {
         self.by_ref().for_each(drop);
         self.close
@@ -235,7 +235,7 @@ mod tests {
         Pages { task, result, rows }
     }
 
-    /// Checks the texts of all pages of so many rows.
+    /// Checks the texts of all pages of `limit` rows.
     #[track_caller]
     fn shows_as(rows: Rows, result: &str, limit: usize, texts: &[&str]) {
         let mut from = None;

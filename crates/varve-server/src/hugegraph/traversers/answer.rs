@@ -1,4 +1,4 @@
-//! Answers of traversers: ids, elements, paths, and what the traversal has looked at.
+//! Answers of traversers: ids, elements, paths, and the measure of a traversal's work.
 
 use varve_graph::{ErrorKind, GraphError};
 use varve_model::{EdgeId, VertexId};
@@ -15,14 +15,14 @@ use crate::hugegraph::graph::output;
 use crate::request::{Query, RequestContext};
 use crate::respond::Growing;
 
-/// How many items are written between two looks at the clock.
+/// Items that are written between two checks of the deadline.
 const DEADLINE_EVERY: usize = 256;
 /// Elements that are fetched together.
 const BATCH: usize = 256;
-/// Bytes of a first buffer.
+/// The initial capacity of an answer's buffer, in bytes.
 const FIRST_BYTES: usize = 1_024;
 
-/// What stands in an answer as elements rather than as ids.
+/// Whether an answer has vertices and edges as elements rather than as ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whole {
     pub(super) vertices: bool,
@@ -30,7 +30,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// What the query parameters ask for.
+    /// Reads the parameters `with_vertex` and `with_edge`.
     pub(super) fn of(query: &Query) -> Result<Self, ApiError> {
         Ok(Self {
             vertices: query.boolean("with_vertex", false)?,
@@ -64,7 +64,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The writer, for members of one number or so.
+    /// The JSON writer, for small members.
     pub(super) fn json(&mut self) -> &mut JsonWriter {
         &mut self.growing.json
     }
@@ -91,7 +91,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// A list of the ids of vertices.
+    /// Writes a list of the ids of vertices.
     pub(super) fn ids(
         &mut self,
         key: &str,
@@ -104,7 +104,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// A list of paths, each an object with the ids of its vertices.
+    /// Writes a list of paths, each an object with the ids of its vertices.
     pub(super) fn paths(
         &mut self,
         key: &str,
@@ -120,7 +120,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// A list of paths, each with the vertex at which two walks meet.
+    /// Writes a list of paths, each with the vertex at which two walks meet.
     pub(super) fn crossings(
         &mut self,
         key: &str,
@@ -137,7 +137,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// An object of numbers, by the ids of their vertices.
+    /// Writes an object of numbers, by the ids of their vertices.
     pub(super) fn scores(
         &mut self,
         key: &str,
@@ -150,7 +150,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Numbers as members, by the ids of their vertices.
+    /// Writes numbers as members, by the ids of their vertices.
     pub(super) fn score_members(
         &mut self,
         search: &Search<'_>,
@@ -168,7 +168,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// An object of the vertices that share neighbours with each source.
+    /// Writes, for each source, the vertices that share neighbours with it.
     pub(super) fn spindles(
         &mut self,
         key: &str,
@@ -197,7 +197,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// A list of paths with the weights of their edges.
+    /// Writes a list of paths with the weights of their edges.
     pub(super) fn weighed(
         &mut self,
         key: &str,
@@ -221,8 +221,8 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// The list `vertices`: elements if `whole`, else ids. Those that do not exist have no element:
-    /// edges may be stored without a check of their ends.
+    /// Writes the list `vertices`: elements if `whole`, else ids. A vertex that does not exist has
+    /// no element: edges may be stored without a check of their ends.
     pub(super) fn vertices(
         &mut self,
         search: &Search<'_>,
@@ -251,7 +251,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// The list `edges`: elements if `whole`, else ids.
+    /// Writes the list `edges`: elements if `whole`, else ids.
     pub(super) fn edges(&mut self, edges: &[EdgeId], whole: bool) -> Result<(), ApiError> {
         if !whole {
             return self.list("edges", edges, |json, id| {
@@ -283,8 +283,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Ends the answer of a traverser of paths: their vertices, these edges, and what was looked
-    /// at.
+    /// Ends the answer of a traverser of paths with their vertices, these edges and the measure.
     pub(super) fn with_elements(
         mut self,
         search: &Search<'_>,
@@ -297,7 +296,7 @@ impl<'a> Answer<'a> {
         self.measured(search)
     }
 
-    /// Ends the answer with what the traversal has looked at.
+    /// Ends the answer with the measure: the edges and vertices read, and the time.
     pub(super) fn measured(mut self, search: &Search<'_>) -> HandlerResult {
         let measure = search.measure();
         let nanos = self.ground.began.elapsed().as_nanos();
@@ -328,7 +327,7 @@ fn write_id(
     Ok(())
 }
 
-/// The member `objects`: the ids of a path's vertices.
+/// Writes the member `objects`: the ids of a path's vertices.
 fn write_objects(
     context: &RequestContext,
     json: &mut JsonWriter,
@@ -343,7 +342,8 @@ fn write_objects(
     Ok(())
 }
 
-/// Whether more elements may be written after one that was `written`.
+/// Continues after a written element, unless writing failed or the answer is too large; the error
+/// is then in `failed`.
 fn go_on(
     written: Result<(), GraphError>,
     growing: &mut Growing<'_>,

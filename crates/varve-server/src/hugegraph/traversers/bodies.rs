@@ -33,7 +33,7 @@ impl Way {
     }
 }
 
-/// A label and what the properties of its elements must satisfy.
+/// A label, and the conditions on the properties of its elements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LabelFilter<'a> {
@@ -64,7 +64,7 @@ pub(super) const fn degree() -> i64 {
 }
 
 impl FilterSteps<'_> {
-    /// The step, its names looked up in the schema.
+    /// The step, with its names resolved by the schema.
     pub(super) fn step(self, schema: &Schema) -> Result<Step, ApiError> {
         let (max_degree, skip_degree) = degrees(self.max_degree, self.skip_degree)?;
         let mut labels = Vec::new();
@@ -88,7 +88,7 @@ impl FilterSteps<'_> {
                 }),
             }
         }
-        // A filter of any label: the others read nothing less.
+        // A filter without a label accepts edges of all labels, so all are read.
         if edges.iter().any(|filter| filter.label.is_none()) {
             labels.clear();
         }
@@ -128,7 +128,8 @@ fn with_sub_labels(schema: &Schema, label: EdgeLabelId) -> Vec<EdgeLabelId> {
     labels
 }
 
-/// What the properties of an element must satisfy: values, lists of which one must do, predicates.
+/// Reads the conditions on an element's properties: values, lists of alternative values, and
+/// predicates.
 pub(crate) fn conditions(
     schema: &Schema,
     properties: Option<PropertiesJson<'_>>,
@@ -154,7 +155,7 @@ pub(super) fn edge_labels(
         .collect()
 }
 
-/// Declares a step of a body, with members beside those that all steps have.
+/// Declares a step of a body, with members in addition to those of all steps.
 macro_rules! step_body {
     ($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $member:ident: $kind:ty,)* }) => {
         $(#[$doc])*
@@ -175,7 +176,7 @@ macro_rules! step_body {
         }
 
         impl $name<'_> {
-            /// The step, its names looked up in the schema.
+            /// The step, with its names resolved by the schema.
             pub(super) fn step(
                 self,
                 schema: &varve_graph::schema::Schema,
@@ -199,7 +200,7 @@ step_body! {
     StepBody {}
 }
 
-/// What all steps have.
+/// The members of all steps.
 pub(super) struct PlainStep<'a> {
     pub(super) direction: Way,
     pub(super) labels: Option<Vec<Cow<'a, str>>>,
@@ -234,7 +235,7 @@ pub(super) struct IdJson<'a>(#[serde(borrow)] Raw<'a>);
 impl IdJson<'_> {
     pub(super) fn id(&self) -> Result<VertexId, ApiError> {
         match &self.0.0 {
-            // A UUID stands as `U"…"` in a text.
+            // A UUID is written as `U"…"` in a text.
             RawValue::Text(text) if text.starts_with("U\"") => {
                 crate::hugegraph::graph::parse_vertex_id(text)
             }

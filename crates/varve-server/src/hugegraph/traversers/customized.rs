@@ -20,7 +20,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 
 step_body! {
-    /// A step of which edges are weighed and the first ones taken.
+    /// A step whose edges are weighed, and of which the first `sample` are taken.
     CustomizedStep {
         #[serde(default, borrow)]
         weight_by: Option<Cow<'a, str>>,
@@ -269,7 +269,7 @@ pub(super) fn crosspoints(context: &RequestContext) -> HandlerResult {
     finish(context, search, answer, crossed.paths, &steps, whole)
 }
 
-/// The vertices and edges of the paths, and what was looked at.
+/// Ends the answer with the vertices and edges of the paths and the measure.
 fn finish(
     context: &RequestContext,
     mut search: Search<'_>,

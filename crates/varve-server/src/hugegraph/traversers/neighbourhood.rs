@@ -13,7 +13,7 @@ use super::parameters::{
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 
-/// The vertices some steps away, by parameters.
+/// K-out with query parameters: the vertices `max_depth` steps away.
 pub(super) fn k_out(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let ground = Ground::of(context)?;
@@ -45,7 +45,7 @@ pub(super) fn k_out(context: &RequestContext) -> HandlerResult {
     counted_or_listed(context, &ground, &search, last.collect(), count_only)
 }
 
-/// The vertices within some steps, by parameters.
+/// K-neighbor with query parameters: the vertices within `max_depth` steps.
 pub(super) fn k_neighbor(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let ground = Ground::of(context)?;
@@ -85,8 +85,7 @@ fn counted_or_listed(
     answer.measured(search)
 }
 
-/// The body of both POST forms; a k-neighbor request has no `nearest`, `capacity` and
-/// `traverse_mode`.
+/// The body of a k-out request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KOutBody<'a> {
@@ -139,7 +138,7 @@ const fn yes() -> bool {
     true
 }
 
-/// What the answer of a POST form shows.
+/// The parts of an answer to a POST request.
 #[derive(Debug, Clone, Copy)]
 struct AnswerParts {
     count_only: bool,
@@ -159,7 +158,7 @@ impl AnswerParts {
     }
 }
 
-/// What both POST forms begin with: the source, the step and what is shown.
+/// Reads the source and the step of a POST request.
 fn begin(
     ground: &Ground,
     source: Option<IdJson<'_>>,
@@ -170,7 +169,7 @@ fn begin(
     Ok((source.id()?, steps.step(ground.schema())?))
 }
 
-/// The vertices some steps away, by a body.
+/// K-out with a body: the vertices `max_depth` steps away.
 pub(super) fn k_out_of_body(context: &RequestContext) -> HandlerResult {
     const MODES: [&str; 2] = ["breadth_first_search", "depth_first_search"];
     let body: KOutBody<'_> = context.json()?;
@@ -216,7 +215,7 @@ pub(super) fn k_out_of_body(context: &RequestContext) -> HandlerResult {
     )
 }
 
-/// The vertices within some steps, by a body.
+/// K-neighbor with a body: the vertices within `max_depth` steps.
 pub(super) fn k_neighbor_of_body(context: &RequestContext) -> HandlerResult {
     let body: KNeighborBody<'_> = context.json()?;
     let ground = Ground::of(context)?;
@@ -249,7 +248,7 @@ pub(super) fn k_neighbor_of_body(context: &RequestContext) -> HandlerResult {
     )
 }
 
-/// The answer of a POST form: these results of a tree, as (layer, position).
+/// Writes the answer to a POST request. `results` are positions in the tree, as (layer, position).
 #[expect(clippy::too_many_arguments, reason = "each is a part of one answer")]
 fn write_tree(
     context: &RequestContext,

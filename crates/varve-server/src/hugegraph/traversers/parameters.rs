@@ -1,4 +1,4 @@
-//! What traversers are asked: bounds, steps and vertices, checked with HugeGraph's words.
+//! The parameters of traversers: bounds, steps and vertices, checked with HugeGraph's messages.
 
 use std::time::Instant;
 
@@ -13,18 +13,18 @@ use crate::hugegraph::graph::{Target, direction, named, parse_vertex_id, scope};
 use crate::query_memory;
 use crate::request::{Query, RequestContext};
 
-/// No bound, as clients write it.
+/// The value that means no bound.
 pub(super) const NO_LIMIT: i64 = -1;
-/// Edges of a vertex that are looked at unless the client says otherwise.
+/// The most edges of a vertex that are read, unless the client names another number.
 pub(super) const DEGREE: i64 = 10_000;
-/// Vertices that a traversal may meet unless the client says otherwise.
+/// The most vertices of a traversal, unless the client names another number.
 pub(super) const CAPACITY: i64 = 10_000_000;
-/// Elements of an answer unless the client says otherwise.
+/// The most elements of an answer, unless the client names another number.
 pub(super) const LIMIT: i64 = 10_000_000;
-/// The most that `skip_degree` may be.
+/// The largest `skip_degree`.
 const SKIP_DEGREE_MAX: i64 = 800_000;
 
-/// The graph of a request, its view, and what the traversal may cost.
+/// The graph of a request, its view, and the meter of the traversal's cost.
 pub(super) struct Ground {
     pub(super) target: Target,
     pub(super) view: View,
@@ -55,7 +55,7 @@ impl Ground {
     }
 }
 
-/// Why a traversal gave no answer, as the client sees it.
+/// Turns the error of a traversal into the client's error.
 #[track_caller]
 pub(super) fn refused(context: &RequestContext, error: TraversalError) -> ApiError {
     match error {
@@ -67,7 +67,7 @@ pub(super) fn refused(context: &RequestContext, error: TraversalError) -> ApiErr
     }
 }
 
-/// A vertex id in a query parameter that must be there; `what` names it in the refusal.
+/// Reads the vertex id in a required query parameter; `what` names it in the error message.
 pub(super) fn vertex_of(query: &Query, name: &str, what: &str) -> Result<VertexId, ApiError> {
     let text = named(query, name)
         .ok_or_else(|| ApiError::illegal_argument(format!("The '{what} id' can't be null")))?;
@@ -94,7 +94,7 @@ pub(super) fn existing(
     }
 }
 
-/// A number greater than 0; `what` names it in the refusal.
+/// A number greater than 0; `what` names it in the error message.
 pub(super) fn positive(value: i64, what: &str) -> Result<u64, ApiError> {
     match u64::try_from(value) {
         Ok(value) if value > 0 => Ok(value),
@@ -104,7 +104,7 @@ pub(super) fn positive(value: i64, what: &str) -> Result<u64, ApiError> {
     }
 }
 
-/// A number greater than 0, or `None` for -1; `what` names it in the refusal.
+/// A number greater than 0, or `None` for -1; `what` names it in the error message.
 pub(super) fn bounded(value: i64, what: &str) -> Result<Option<u64>, ApiError> {
     match u64::try_from(value) {
         Ok(bound) if bound > 0 => Ok(Some(bound)),
@@ -125,7 +125,7 @@ pub(super) fn limit(value: i64) -> Result<u64, ApiError> {
     Ok(bounded(value, "limit")?.unwrap_or(u64::MAX))
 }
 
-/// How many of the best are answered; 0 for all.
+/// The number of best results in the answer; `None` for 0, which means all.
 pub(super) fn top(value: i64) -> Result<Option<u64>, ApiError> {
     match u64::try_from(value) {
         Ok(top) => Ok(Some(top).filter(|top| *top > 0)),
@@ -135,7 +135,7 @@ pub(super) fn top(value: i64) -> Result<Option<u64>, ApiError> {
     }
 }
 
-/// A part that is above 0 and at most 1; `what` names its request in the refusal.
+/// A fraction above 0 and at most 1; `what` names its request in the error message.
 pub(super) fn alpha(value: f64, what: &str) -> Result<f64, ApiError> {
     if value > 0.0 && value <= 1.0 {
         return Ok(value);
@@ -145,7 +145,7 @@ pub(super) fn alpha(value: f64, what: &str) -> Result<f64, ApiError> {
     )))
 }
 
-/// A member of a body that must be there.
+/// A required member of a body.
 pub(super) fn required<T>(member: Option<T>, name: &str) -> Result<T, ApiError> {
     member.ok_or_else(|| ApiError::illegal_argument(format!("The {name} of request can't be null")))
 }
@@ -180,7 +180,7 @@ pub(super) fn degrees(
     Ok((most, skip))
 }
 
-/// Refuses degrees that a capacity does not exceed, as the searches for shortest paths do.
+/// Refuses degrees that are not below the capacity, as HugeGraph does for shortest paths.
 pub(super) fn degrees_below_capacity(query: &Query) -> Result<(), ApiError> {
     let capacity = query.integer("capacity", CAPACITY)?;
     if capacity == NO_LIMIT {
@@ -200,7 +200,7 @@ pub(super) fn degrees_below_capacity(query: &Query) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The step that `direction`, `label`, `max_degree` and `skip_degree` ask for.
+/// The step that `direction`, `label`, `max_degree` and `skip_degree` describe.
 pub(super) fn step(query: &Query, schema: &Schema) -> Result<Step, ApiError> {
     let direction: Option<Direction> = direction(query)?;
     let labels = match named(query, "label") {

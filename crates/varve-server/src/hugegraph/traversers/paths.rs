@@ -13,14 +13,14 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::named;
 use crate::request::{Query, RequestContext};
 
-/// Paths of an answer unless the client says otherwise.
+/// The most paths of an answer, unless the client names another number.
 pub(super) const PATHS_LIMIT: i64 = 10;
-/// Edges of an answer unless the client says otherwise.
+/// The most edges of an answer, unless the client names another number.
 const EDGES_LIMIT: i64 = 100;
-/// The most edges of a path.
+/// The largest `max_depth`.
 const DEPTH_MAX: i64 = 5_000;
 
-/// The most edges of a path, checked.
+/// Reads `max_depth`, the most edges of a path; 400 if it is out of bounds.
 fn path_depth(query: &Query) -> Result<u64, ApiError> {
     let depth = query.integer("max_depth", 0)?;
     if !(1..=DEPTH_MAX).contains(&depth) {
@@ -31,7 +31,7 @@ fn path_depth(query: &Query) -> Result<u64, ApiError> {
     Ok(depth.unsigned_abs())
 }
 
-/// [`path_depth`] of a body.
+/// [`path_depth`] for the value in a body.
 pub(super) fn depth_of_request(depth: i64) -> Result<u64, ApiError> {
     if !(1..=DEPTH_MAX).contains(&depth) {
         return Err(ApiError::illegal_argument(format!(
@@ -77,7 +77,7 @@ pub(super) fn simple(context: &RequestContext) -> HandlerResult {
     answer.measured(&search)
 }
 
-/// Where two vertices meet on equal walks.
+/// The vertices at which walks from two vertices meet.
 pub(super) fn crosspoints(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let ground = Ground::of(context)?;
@@ -96,7 +96,7 @@ pub(super) fn crosspoints(context: &RequestContext) -> HandlerResult {
     answer.measured(&search)
 }
 
-/// The edges from one vertex to another. Neither need exist.
+/// The edges from one vertex to another. The vertices need not exist.
 pub(super) fn edge_exist(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let ground = Ground::of(context)?;

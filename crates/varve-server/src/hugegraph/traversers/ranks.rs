@@ -19,7 +19,7 @@ use crate::request::RequestContext;
 
 /// The name of these requests in error messages.
 const RANK: &str = "rank request";
-/// The most vertices of a layer that are answered.
+/// The largest `top` of a step.
 const TOP_MAX: i64 = 1_000;
 /// The most rounds of a personal rank.
 const ROUNDS_MAX: i64 = 5_000;
@@ -226,7 +226,7 @@ fn way_of(
     Ok((step, direction))
 }
 
-/// The `skip_degree` of a step that has none.
+/// The default `skip_degree` of a step.
 const COUNT_SKIP_DEGREE: i64 = 100_000;
 
 step_body! {

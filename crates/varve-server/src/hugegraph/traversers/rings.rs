@@ -13,12 +13,12 @@ use crate::request::RequestContext;
 
 type Finder = fn(&mut Search<'_>, VertexNumber, &Step, &Rings) -> Result<Vec<Path>, TraversalError>;
 
-/// The walks that close.
+/// The walks that end at their source or, if requested, at another of their vertices.
 pub(super) fn rings(context: &RequestContext) -> HandlerResult {
     walks(context, "rings", rings::rings)
 }
 
-/// The walks that go as far as they can.
+/// The walks that cannot be continued, or have `max_depth` edges.
 pub(super) fn rays(context: &RequestContext) -> HandlerResult {
     walks(context, "rays", rings::rays)
 }

@@ -1,4 +1,4 @@
-//! POST `…/traversers/paths` and `multinodeshortestpath`: questions about several vertices at once.
+//! POST `…/traversers/paths` and `multinodeshortestpath`: paths between several vertices.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,7 @@ use super::sources::{ENDS, VerticesBody, check_count};
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
 
-/// How many vertices paths are found between.
+/// The number of vertices in a `multinodeshortestpath`.
 const MEETING: RangeInclusive<usize> = 2..=10;
 
 #[derive(Debug, Deserialize)]

@@ -54,7 +54,7 @@ fn found(
     paths.map_err(|error| refused(context, error))
 }
 
-/// The vertices and edges of the paths, and what was looked at.
+/// Ends the answer with the vertices and edges of the paths and the measure.
 fn finish(
     context: &RequestContext,
     ground: &Ground,

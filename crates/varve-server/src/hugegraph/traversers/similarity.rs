@@ -15,7 +15,7 @@ use super::parameters::{
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 
-/// The fewest vertices whose common neighbours may be asked for.
+/// The fewest vertices in a `vertex_list`.
 const LIST_MIN: usize = 2;
 
 /// The two vertices of a request, which must exist.

@@ -15,7 +15,7 @@ use crate::errors::ApiError;
 use crate::hugegraph::graph::{PropertiesJson, Timed};
 use crate::request::RequestContext;
 
-/// How many vertices a request for paths may begin or end at.
+/// The number of vertices at which the paths of a request begin, or end.
 pub(super) const ENDS: RangeInclusive<usize> = 1..=10;
 
 /// Vertices by ids, or by label and properties.
@@ -88,7 +88,7 @@ impl VerticesBody<'_> {
     }
 }
 
-/// The vertices of a label that have properties.
+/// The vertices with this label and these properties.
 fn listed(
     context: &RequestContext,
     ground: &Ground,
@@ -126,7 +126,7 @@ fn shown_label(label: Option<&str>) -> String {
     label.unwrap_or("null").to_owned()
 }
 
-/// Properties as the refusal shows them.
+/// Properties as the error message shows them.
 fn shown(properties: Option<&PropertiesJson<'_>>) -> String {
     let members = properties.map_or(&[][..], |properties| &properties.0);
     let members = members

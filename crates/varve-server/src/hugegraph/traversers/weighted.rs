@@ -12,7 +12,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::named;
 use crate::request::RequestContext;
 
-/// Paths of an answer unless the client says otherwise.
+/// The most paths of an answer, unless the client names another number.
 const LIMIT: i64 = 10;
 
 /// The lightest path between two vertices.
@@ -32,7 +32,7 @@ pub(super) fn between(context: &RequestContext) -> HandlerResult {
     ask.target = Some(target);
     let mut paths = lightest_paths(&mut search, source, &step, &ask)
         .map_err(|error| refused(context, error))?;
-    // From a vertex to itself there is no path here.
+    // The path of a vertex to itself, without an edge, is not answered.
     paths.retain(|found| found.path.vertices.len() > 1);
     let mut answer = Answer::start(context, &ground);
     answer.json().key("path").begin_object();
@@ -67,8 +67,8 @@ pub(super) fn from_one(context: &RequestContext) -> HandlerResult {
     finish(context, search, answer, &paths, &step, ask.weight)
 }
 
-/// The step, and what both requests have in common. A property that is not defined weighs nothing
-/// down: every edge has the default weight, as in HugeGraph.
+/// Reads the step, and the parameters that both requests have in common. If the weight property is
+/// not defined, every edge has the default weight, as in HugeGraph.
 fn request(context: &RequestContext, ground: &Ground) -> Result<(Step, Lightest), ApiError> {
     let query = context.query()?;
     let step = step(query, ground.schema())?;
@@ -92,7 +92,7 @@ fn path_members(
     answer.ids("vertices", search, found.path.vertices.iter().copied())
 }
 
-/// The vertices and edges of the paths, and what was looked at.
+/// Ends the answer with the vertices and edges of the paths and the measure.
 fn finish(
     context: &RequestContext,
     mut search: Search<'_>,
