@@ -41,16 +41,17 @@ pub(super) enum IndexKind {
     /// (level) -> nothing: those of which only a proxy is known. They are in no other index but
     /// those of classifications.
     Proxy = 13,
-    /// (name) -> time or missing: what carries the classification, by when it was made.
+    /// (name) -> time or missing: entities that carry the classification, by when they were made.
     ClassifiedCreated = 33,
-    /// (name) -> time or missing: the same, by when it was changed last.
+    /// (name) -> time or missing: the same, by when they were changed last.
     ClassifiedUpdated = 34,
     /// (name) -> time or missing: those entities whose header has a later time than the start of
     /// its state in the store, by when they were made.
     ClassifiedCreatedAhead = 35,
     /// (name) -> time or missing: the same, by when they were changed last.
     ClassifiedUpdatedAhead = 36,
-    /// (property, name) -> value: what carries the classification with a value of this property.
+    /// (property, name) -> value: entities that carry the classification with this value of the
+    /// property.
     ClassifiedProperty = 37,
 }
 
