@@ -30,7 +30,7 @@ pub(super) fn shared(
         Known::Made(made) => made,
         of @ (Known::AskedFor | Known::Nothing) => {
             let Ok(json) = json(types, bytes) else {
-                // Damaged, or of a form that is read only as a whole.
+                // Damaged, or in a form that only the decoder reads.
                 return classifications(types, bytes).map(Shared::new);
             };
             let made = MadeClassifications {
