@@ -136,6 +136,7 @@ impl GraphStore {
         state.texts().is_some()
     }
 
+    /// The underlying graph.
     #[must_use]
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph

@@ -3,9 +3,9 @@
 //!
 //! The texts are hints. A text remains when its last instance is gone; each instance that a text
 //! leads to is checked. But none may be missing. A text is added when the entries of its instance
-//! are made, which is before any reader can see the instance. The texts of instances that are older
-//! than this process are read once, in the background, when the store is opened. In an empty graph
-//! all texts are known from the start.
+//! are made, which is before any reader can see the instance. The texts of instances that were
+//! written before the store was opened are read once, in the background. In an empty graph all
+//! texts are known from the start.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -218,7 +218,7 @@ impl Texts {
         is_empty && matches!(visited, Some(Ok(())))
     }
 
-    /// Reads the instances that are older than this process.
+    /// Reads the instances that were written before the store was opened.
     fn read_all(&self, deriver: &dyn Deriver) {
         let Some(graph) = self.graph.upgrade() else {
             return;

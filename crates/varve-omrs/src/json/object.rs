@@ -14,11 +14,10 @@ pub(crate) trait Fields {
 
 /// Declares a struct whose fields are the properties of an object.
 ///
-/// `@base part: Part;` before the fields includes the object from which this one inherits. `@class
-/// "A"
-/// "B";` before that declares the object's classes: the first one is written, and a class that is
-/// read must be one of them. With `if part.field` after the classes, the second one is written if
-/// that field is present. Without `@class`, no `class` is written or checked.
+/// `@base part: Part;` before the fields includes the object from which this one inherits.
+/// `@class "A" | "B";` before that declares the classes of the object: the first one is written,
+/// and a class that is read must be one of them. With `if part.field` after the classes, the second
+/// one is written if that field is present. Without `@class`, no `class` is written or checked.
 macro_rules! json_object {
     (
         $(#[$meta:meta])*

@@ -460,8 +460,8 @@ pub(super) fn guids_of(relationship: &Relationship) -> [&str; 3] {
 }
 
 /// Marks as deleted, from now on, a copy that this repository's own instances need. It takes over
-/// the version, author and time of the sent header, so that it can be distinguished from a later
-/// copy.
+/// the version, author and time of the sent header, unless that is older, so that the deletion can
+/// be distinguished from a later copy.
 fn put_deleted(
     transaction: &mut dyn Transaction,
     mut known: StoredEntity,

@@ -222,7 +222,7 @@ impl<'a> Target<'a> {
         resolved.transpose()
     }
 
-    /// Reads and checks the entity; only a proxy of it is not enough.
+    /// Reads and checks the entity. A proxy is not enough.
     ///
     /// # Errors
     /// As [`Self::resolve`], and when the store fails.

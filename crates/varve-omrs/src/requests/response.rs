@@ -229,13 +229,13 @@ response! {
 }
 
 response! {
-    /// The position of the first relationship.
+    /// Some relationships.
     pub struct RelationshipListResponse "RelationshipListResponse" {
-        /// The most relationships in the list; 0 = all.
+        /// The position of the first relationship.
         offset: i32 = "offset",
-        /// How many it holds at most; 0 = all.
+        /// The most relationships in the list; 0 = all.
         page_size: i32 = "pageSize",
-        /// Where the next page is.
+        /// The URL of the next page.
         next_page_url: Option<String> = "nextPageURL",
         /// The relationships.
         relationships: Vec<Shared<Relationship>> = "relationships",

@@ -14,7 +14,7 @@ pub struct Limits {
     pub held_bytes_max: usize,
     /// The memory budget of all searches together.
     pub held_by_all: Arc<HeldBudget>,
-    /// Its longest time.
+    /// The most time that it may take.
     pub time_max: Duration,
     /// The most bytes of an answer. A larger one is not sent.
     pub answer_bytes_max: usize,

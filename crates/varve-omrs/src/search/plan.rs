@@ -186,7 +186,7 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     };
     let created = ways.all(Listing::CreateTime);
     match &ways.query.order {
-        // Creation order keeps instances that were written together close to each other in every
+        // Creation order keeps instances that were created together close to each other in every
         // listing.
         Order::Any if ways.is_served(&created, false) => {
             one(Order::CreateTime { reverse: false }, created)

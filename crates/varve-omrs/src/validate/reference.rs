@@ -63,7 +63,7 @@ fn proxy_content(types: &Catalogue, proxy: &EntityProxy) -> Result<TypeIndex, Om
 /// stored, if they are unknown.
 ///
 /// # Errors
-/// `InvalidRelationshipException` when it has no GUID, no home or less than two ends,
+/// `InvalidRelationshipException` when it has no GUID, no home or fewer than two ends,
 /// `InvalidParameterException` when its home is this repository or the types of its ends do not
 /// fit, and those for type and properties.
 pub fn relationship_copy(

@@ -310,7 +310,7 @@ fn trouble(error: &OmrsError) -> Option<Trouble> {
         Message::StoreUnwritable => Some(Trouble::Unwritable),
         Message::OutcomeUnknown => Some(Trouble::OutcomeUnknown),
         Message::StoreBusy | Message::Unavailable => Some(Trouble::Busy),
-        // Messages with code 500 are also used for requests that ask for something impossible.
+        // Messages with code 500 are also used for invalid requests.
         _ if error.exception == Exception::RepositoryError && error.related_http_code() == 500 => {
             Some(Trouble::Failed)
         }
