@@ -102,7 +102,7 @@ fn split_by_time<'a>(
     let Some(after) = first.after else {
         return vec![first, second];
     };
-    // `after` lies in one of the two parts.
+    // `after` is in one of the two parts.
     if (after >= &bound[..]) == first.reverse {
         let second = Part {
             after: None,

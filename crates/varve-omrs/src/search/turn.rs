@@ -12,7 +12,7 @@ use crate::types::Catalogue;
 /// value are skipped. Restarting a walk costs about as much as examining that many.
 const SAME_MAX: usize = 16;
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// More instances remain to be examined.

@@ -24,7 +24,7 @@ json_object! {
         description: Option<String> = "attributeDescription",
         /// The glossary term that describes it.
         description_guid: Option<String> = "attributeDescriptionGUID",
-        /// How many values it has.
+        /// The number of values.
         cardinality: Option<AttributeCardinality> = "attributeCardinality",
         /// The fewest values.
         values_min_count: i32 = "valuesMinCount",
