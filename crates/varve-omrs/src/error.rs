@@ -1,4 +1,4 @@
-//! What a call can fail with: the contract's exceptions and messages.
+//! The errors of calls: the contract's exceptions and messages.
 
 mod exception;
 mod message;
@@ -11,31 +11,31 @@ use std::time::Duration;
 
 use crate::json::JsonError;
 
-/// A failed call: which exception the client is to throw, and its message.
+/// The error of a call: the exception that the client throws, and its message.
 ///
-/// The name of the method and of the repository are not known where most errors arise; the answer
-/// that carries the error adds them (see [`Response::failed`](crate::requests::Response::failed)).
+/// Where most errors arise, the names of the method and the repository are not known. The response
+/// with the error adds them (see [`Response::failed`](crate::requests::Response::failed)).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}", .exception.name(), .message.text(.parameters))]
 pub struct OmrsError {
-    /// The class that the client throws.
+    /// The exception that the client throws.
     pub exception: Exception,
-    /// What is said.
+    /// The message.
     pub message: Message,
-    /// What the message's text names, in its order.
+    /// The parameters of the message's text, in its order.
     pub parameters: Vec<String>,
     /// Further values for programs, such as `parameterName`.
     pub properties: BTreeMap<String, String>,
 }
 
 impl OmrsError {
-    /// An error with the exception that usually goes with `message`.
+    /// An error with the usual exception of `message`.
     #[must_use]
     pub fn new(message: Message, parameters: &[&str]) -> Self {
         Self::with_exception(message.exception(), message, parameters)
     }
 
-    /// An error with another exception than usual.
+    /// An error with another exception than the usual one of `message`.
     #[must_use]
     pub fn with_exception(exception: Exception, message: Message, parameters: &[&str]) -> Self {
         let parameters = parameters.iter().map(|text| shortened(text)).collect();
@@ -57,13 +57,13 @@ impl OmrsError {
         error
     }
 
-    /// What is said when the time of a request is up.
+    /// The error when the time of a request is over.
     #[must_use]
     pub(crate) fn took_too_long(time_max: Duration) -> Self {
         Self::new(Message::TookTooLong, &[&time_max.as_millis().to_string()])
     }
 
-    /// The number that stands in for an HTTP status (which itself is always 200).
+    /// The code that an HTTP status would have. The HTTP status itself is always 200.
     #[must_use]
     pub fn related_http_code(&self) -> u16 {
         self.message.related_http_code()
@@ -71,7 +71,7 @@ impl OmrsError {
 }
 
 impl From<JsonError> for OmrsError {
-    /// A body that cannot be read.
+    /// The error of a body that cannot be decoded.
     fn from(error: JsonError) -> Self {
         let path = error.path();
         let name = if path.is_empty() {
@@ -83,7 +83,7 @@ impl From<JsonError> for OmrsError {
     }
 }
 
-/// The most characters of a parameter that are repeated to the client.
+/// The longest parameter that an error repeats, in characters. Longer ones are cut.
 const PARAMETER_CHARACTERS_MAX: usize = 300;
 
 fn shortened(text: &str) -> String {

@@ -1,8 +1,8 @@
-//! Walking from entity to entity along relationships, at one point of time.
+//! Graph queries: traverse relationships from entity to entity, at one point of time.
 //!
-//! What these queries cost is in proportion to what they touch, and bounded by the [`Limits`] of
-//! searches: each relationship and each entity that is looked at counts, and so does the memory of
-//! those that are kept.
+//! Their cost is proportional to the instances that they touch, and bounded by the [`Limits`] of
+//! searches: each relationship and each entity examined counts, and so does the memory of those
+//! that are held.
 
 mod incident;
 mod linking;
@@ -23,7 +23,7 @@ use crate::search::{
 use crate::store::{CandidateRow, Link, Read, RenderedEntity, RenderedRelationship, StoredEntity};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
-/// Decides along what a walk goes.
+/// Decides which entities and relationships a traversal may enter.
 #[derive(Clone, Copy)]
 struct Step<'a> {
     types: &'a Catalogue,
@@ -65,12 +65,12 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Goes from entities to entities.
+/// Reads the neighbours of entities, and counts the cost.
 struct Stepper<'a> {
     read: &'a dyn Read,
     step: Step<'a>,
     meter: Meter,
-    /// Whether rows are kept as long as there is room. Where there was little once, they are read
+    /// Whether rows are cached. Set to false once memory is short; from then on, rows are read
     /// again when they are needed.
     keeps_rows: Cell<bool>,
 }
@@ -90,8 +90,8 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// The relationships of an entity that may be walked along, in a stable order, without those
-    /// that are known.
+    /// The relationships of an entity that may be followed, in a stable order, without the known
+    /// ones.
     fn relationships(
         &self,
         from: &str,
@@ -116,8 +116,7 @@ impl<'a> Stepper<'a> {
         Ok(found)
     }
 
-    /// The links of an entity to others that may be walked along whatever the type, in a stable
-    /// order.
+    /// The links of an entity with a status that may be followed, of any type, in a stable order.
     fn links(&self, from: &str, keep: Keep) -> Result<Vec<Way>, OmrsError> {
         let mut found = Vec::new();
         let done = self.read.links_of(from, &mut |link, content| {
@@ -134,7 +133,7 @@ impl<'a> Stepper<'a> {
         done.map(|()| found)
     }
 
-    /// The same of several entities, with their rows as long as there is room.
+    /// The same for several entities, with their rows as long as there is room.
     fn ways_of_each(&self, from: &[&str]) -> Result<Vec<Vec<Way>>, OmrsError> {
         let mut found: Vec<Vec<Way>> = from.iter().map(|_| Vec::new()).collect();
         let done = self.read.links_of_each(from, &mut |at, link, content| {
@@ -151,7 +150,7 @@ impl<'a> Stepper<'a> {
         done.map(|()| found)
     }
 
-    /// A way that is kept, with its row if there is room for it.
+    /// Counts and returns a way, with its row if there is room for it.
     fn kept_way(&self, link: Link, content: Option<&[u8]>) -> Result<Way, OmrsError> {
         let content = content.filter(|content| self.has_room_for_row(content.len()));
         let content = content.map(Box::from);
@@ -163,43 +162,43 @@ impl<'a> Stepper<'a> {
         held.map(|()| way)
     }
 
-    /// Whether there is room for so many bytes that are there only to save another look.
+    /// Whether there is room for so many bytes that only save another read.
     fn has_room_for_row(&self, bytes: usize) -> bool {
         self.keeps_rows.get() && self.meter.is_half_empty_with(bytes)
     }
 
-    /// Whether those who keep rows have to let them go: reported once, and no more are to be kept
-    /// then.
+    /// Whether cached rows must be dropped. Returns true only once; from then on no rows are
+    /// cached.
     fn must_let_go_rows(&self) -> bool {
         self.keeps_rows.get() && !self.meter.is_half_empty() && self.keeps_rows.replace(false)
     }
 
-    /// Whether something failed that may go well without the rows that are kept: reported once, and
-    /// no more are to be kept then.
+    /// Whether a failed step may succeed without the cached rows. Returns true only once; from then
+    /// on no rows are cached.
     fn may_go_without_rows(&self, error: &OmrsError) -> bool {
         error.message == Message::TooMuchHeld && self.keeps_rows.replace(false)
     }
 
-    /// Lets go of the row of a way.
+    /// Drops the row of a way.
     fn let_go_row_of(&self, way: &mut Way) {
         let content = way.content.take();
         self.meter
             .release(content.map_or(0, |content| content.len()));
     }
 
-    /// Lets go of the row of an entity.
+    /// Drops the row of an entity.
     fn let_go_row(&self, entered: &mut Entered) {
         let row = entered.row.take();
         self.meter
             .release(row.as_ref().map_or(0, CandidateRow::bytes));
     }
 
-    /// Counts a way as no longer kept.
+    /// Counts a way as no longer held.
     fn let_go_way(&self, way: &Way) {
         self.meter.release(way.bytes());
     }
 
-    /// Renders the relationship of a way. The way is no longer kept.
+    /// Renders the relationship of a way. The way is no longer held.
     fn rendered_way(&self, way: Way) -> Result<RenderedRelationship, OmrsError> {
         self.meter.examine()?;
         let rendered = match &way.content {
@@ -215,10 +214,10 @@ impl<'a> Stepper<'a> {
         Ok(rendered)
     }
 
-    /// The entity if it may be walked to whatever its type and classifications.
+    /// The entity, if its status allows to enter it. Type and classifications are not checked.
     fn enter(&self, guid: &str) -> Result<Option<Entered>, OmrsError> {
         self.meter.examine()?;
-        // Whoever asks keeps the GUID of each entity that it asked for.
+        // The caller holds the GUID of each entity that it has requested.
         self.meter.hold(guid_bytes(guid))?;
         let Some((life_status, row)) = self.read.glance(guid)? else {
             return Ok(None);
@@ -226,35 +225,35 @@ impl<'a> Stepper<'a> {
         if life_status.is_proxy || !self.step.takes_status(life_status.status) {
             return Ok(None);
         }
-        // It is read once more where there is little room.
+        // If there is little room, the row is read again later.
         let row = row.filter(|row| self.has_room_for_row(row.bytes()));
         self.meter
             .hold(row.as_ref().map_or(0, CandidateRow::bytes))?;
         Ok(Some(Entered { row }))
     }
 
-    /// Counts a relationship as no longer kept.
+    /// Counts a relationship as no longer held.
     fn let_go(&self, relationship: &RenderedRelationship) {
         self.meter
             .release(rendered_relationship_bytes(relationship));
     }
 
-    /// Counts an entity as no longer kept.
+    /// Counts an entity as no longer held.
     fn let_go_entity(&self, entity: &RenderedEntity) {
         self.meter.release(rendered_entity_bytes(entity));
     }
 
-    /// The entity if it may be walked to. One of which only a proxy is known has nothing to be
+    /// The entity, if it may be entered. An entity of which only a proxy is known cannot be
     /// rendered.
     fn entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
         self.meter.examine()?;
-        // Whoever asks keeps the GUID of each entity that it asked for.
+        // The caller holds the GUID of each entity that it has requested.
         self.meter.hold(guid_bytes(guid))?;
         let entity = self.read.rendered_entity(guid)?;
         self.taken(entity)
     }
 
-    /// An entity that was entered, if it may be rendered.
+    /// Renders an entity that was entered, if it satisfies the limits.
     fn entered(&self, guid: &str, entered: Entered) -> Result<Option<RenderedEntity>, OmrsError> {
         let Some(row) = entered.row else {
             return self.entity(guid);
@@ -276,15 +275,15 @@ impl<'a> Stepper<'a> {
     }
 }
 
-/// What is kept of links.
+/// The parts of links that are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Links,
-    /// Their rows, too, as they may have to be rendered.
+    /// The rows too, since they may have to be rendered.
     Rows,
 }
 
-/// A link that may be walked along, with its row as far as there is one.
+/// A link that may be followed, with its row if that is cached.
 struct Way {
     link: Link,
     content: Option<Box<[u8]>>,
@@ -298,7 +297,7 @@ impl Way {
     }
 }
 
-/// An entity that was walked to, with its row if it is kept.
+/// An entity that was entered, with its row if that is cached.
 #[derive(Default)]
 struct Entered {
     row: Option<CandidateRow>,

@@ -1,10 +1,10 @@
 //! The repository's instances on a graph: entities are vertices, relationships are edges, with
 //! their whole history.
 //!
-//! An entity is the vertex whose id is its GUID and whose label is its type; a relationship is an
-//! edge whose label is its type and whose sort values are its GUID, so that there may be several
-//! between two entities. What is found by other things than GUIDs is found by derived index entries
-//! ([`entries`]), which follow from the types by [`rules`].
+//! An entity is the vertex whose id is its GUID and whose label is its type. A relationship is an
+//! edge whose label is its type and whose sort values are its GUID, so two entities may have
+//! several relationships. Everything that is searched for other than by GUID has derived index
+//! entries ([`entries`]), which follow from the types by [`rules`].
 
 mod audit;
 mod carried;
@@ -55,10 +55,11 @@ use crate::types::{Catalogue, TypeIndex};
 
 /// The name of the note that holds the rules and the ids of the property keys.
 const RULES: &str = "open-metadata rules";
-/// What the names of the repository's own notes begin with.
+/// The prefix of the names of the repository's own notes.
 const NOTES: &str = "note ";
 
-/// Opens derivers of graphs that hold instances, for whoever opens graphs without the repository.
+/// Opens the derivers of graphs that store instances, for programs that open graphs without the
+/// repository.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InstanceDerivers;
 
@@ -83,7 +84,7 @@ impl DeriverSource for InstanceDerivers {
 struct StoredRules {
     rules: Rules,
     keys: Keys,
-    /// Labels of entity and relationship types whose instances' entries are to be made anew.
+    /// The labels of entity and relationship types whose index entries must be rebuilt.
     pending: (Vec<u32>, Vec<u32>),
 }
 
@@ -105,13 +106,14 @@ impl StoredRules {
 pub struct GraphStore {
     graph: Arc<Graph>,
     state: RwLock<Option<Arc<TypesInGraph>>>,
-    /// Held by whoever changes the types: what has been begun and is not published.
+    /// The change of the types that has begun and is not published. Locked while the types change.
     changing: Mutex<Option<TypeChange>>,
     texts: Arc<Texts>,
 }
 
 impl GraphStore {
-    /// The instances that `graph` holds. Nothing can be read or changed before the types are set.
+    /// Opens the store of the instances in `graph`. [`Store::set_types`] must be called before
+    /// anything is read or changed.
     #[must_use]
     pub fn open(graph: Arc<Graph>) -> Self {
         Self {
@@ -122,8 +124,8 @@ impl GraphStore {
         }
     }
 
-    /// Waits until the texts of all instances are read, which is begun in the background when the
-    /// types are first set. Returns whether they are known then: they may be too many.
+    /// Waits until the texts of all instances are read, which starts in the background when the
+    /// types are first set. Returns whether all texts are known then; there may be too many.
     pub fn read_texts(&self) -> bool {
         let Some(state) = self.state.read().clone() else {
             return false;
@@ -134,7 +136,7 @@ impl GraphStore {
         state.texts().is_some()
     }
 
-    /// The graph below.
+    /// The underlying graph.
     #[must_use]
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
@@ -148,8 +150,8 @@ impl GraphStore {
         })
     }
 
-    /// A view, and the types that were set when it was made: those of before may not know what it
-    /// shows, and by those of after one would search by what it does not have yet.
+    /// A view, and the types that were set when it was made. Older types may lack types of
+    /// instances in the view; newer types would search by entries that the view does not have yet.
     fn view_by_types(&self, scope: TemporalScope) -> Result<(View, Arc<TypesInGraph>), OmrsError> {
         loop {
             let state = self.state()?;
@@ -260,7 +262,8 @@ impl Store for GraphStore {
                 .map(|name| varve_graph::write::Touch::Name(name)),
         );
         self.graph.transact(&touched, &mut |inner| {
-            // Under the latches: whoever changes the types waits for what began before.
+            // Taken under the latches: a change of the types waits for transactions that began
+            // before it.
             let state = self.state()?;
             work(&mut GraphTransaction::new(inner, state))
         })

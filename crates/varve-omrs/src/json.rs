@@ -1,5 +1,5 @@
-//! JSON as the contract of the open-metadata repository has it ([`varve_json`]): dates, objects
-//! that inherit properties, and values that several objects of a document share.
+//! The JSON of the contract, on top of [`varve_json`]: dates, objects that inherit properties, and
+//! values that several objects of a document share.
 
 mod date;
 mod object;

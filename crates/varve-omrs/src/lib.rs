@@ -1,16 +1,16 @@
 //! The open-metadata repository (OMRS): its types, its instances, the requests of its REST API, and
 //! the rules between them.
 //!
-//! An OMRS repository holds *entities*, *relationships* between two of them, and *classifications*
-//! of entities, each an instance of a *type*; types are data, inherit from one another and can be
-//! added while the repository runs. This crate has those nouns as typed values ([`types`],
+//! An OMRS repository has *entities*, *relationships* between two of them, and *classifications* of
+//! entities. Each is an instance of a *type*. Types are data: they inherit from one another and can
+//! be added while the repository runs. This crate has these as typed values ([`types`],
 //! [`instances`], [`requests`]), their validation ([`validate`]), the trait of a store of instances
 //! ([`store`]), its implementation on a graph ([`graph_store`]), the operations of the repository
 //! ([`repository`]), and the errors of the API ([`error`]).
 //!
-//! The key decision: the contract *is* its JSON (which property is left out, which comes first, how
-//! an error is encoded), so the values read and write it themselves ([`json`]) rather than through
-//! twins in the server. What it must not know: HTTP, any engine.
+//! The contract is its JSON: which property is left out, which comes first, how an error is
+//! encoded. So the values decode and encode themselves ([`json`]), without a second model in the
+//! server. This crate must not know HTTP or any engine.
 //!
 //! ```
 //! use varve_omrs::types::Catalogue;

@@ -1,9 +1,9 @@
-//! Whether an instance is what a search asks for.
+//! Conditions of searches, and their evaluation for an instance.
 //!
-//! The searches of the contract say what they want in four ways: properties to compare with, trees
-//! of conditions on properties, trees on classifications, and one text for all string properties.
-//! All of them become one [`Condition`], which [`Condition::holds`] compares with an instance and
-//! which the planner of searches reads to pick its walk. Strings to compare with are Java regular
+//! The contract's searches have conditions in four forms: properties to compare with, trees of
+//! conditions on properties, trees of conditions on classifications, and one text for all string
+//! properties. All become one [`Condition`], which [`Condition::holds`] evaluates for an instance,
+//! and from which the planner of searches chooses its walks. Strings in conditions are Java regular
 //! expressions ([`Pattern`]).
 
 mod build;

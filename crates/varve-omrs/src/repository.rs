@@ -1,9 +1,9 @@
 //! The operations of the repository: one method for each call of the contract.
 //!
-//! A [`Repository`] stands on a [`Store`]. Its methods are named like the contract's, take what the
-//! call's path, parameters and body hold, and return what its response carries. Calls with a
-//! historical twin are one method: either their body has an `asOfTime`, or they take an optional
-//! [`HistoryRequest`](crate::requests::HistoryRequest).
+//! A [`Repository`] uses a [`Store`]. Its methods have the names of the contract's calls; they take
+//! the values of the call's path, parameters and body, and return the content of its response. A
+//! call and its historical variant are one method: either the body has an `asOfTime`, or the method
+//! takes an optional [`HistoryRequest`](crate::requests::HistoryRequest).
 
 mod answer;
 mod checks;
@@ -42,14 +42,14 @@ use crate::search::Searcher;
 use crate::store::{Read, Store, Transaction};
 use crate::types::Catalogue;
 
-/// A metadata repository: the member of a cohort that this server is.
+/// A metadata repository: a member of a cohort.
 pub struct Repository {
     store: Arc<dyn Store>,
-    /// What counts as the types now. Operations take it once and stay with it.
+    /// The present types. An operation loads them once and uses them to its end.
     types: ArcSwap<Catalogue>,
-    /// Held exclusively while the types are exchanged, shared by whoever makes instances of them.
+    /// Locked exclusively while the types are replaced, and shared while instances are written.
     kept_types: RwLock<KeptTypes>,
-    /// Held by whoever changes the types, from what they are before to what they are then.
+    /// Locked from the start to the end of a change of the types.
     changing_types: Mutex<()>,
     metadata_collection_id: String,
     options: Options,
@@ -57,25 +57,25 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The types that are known now.
+    /// The present types.
     #[must_use]
     pub fn types(&self) -> Arc<Catalogue> {
         self.types.load_full()
     }
 
-    /// The place that instances are kept in.
+    /// The store of the instances.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The name of the metadata collection, which the repository is called by.
+    /// The name of the metadata collection, which is also the repository's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.options.metadata_collection_name
     }
 
-    /// `getMetadataCollectionId`: the identity of the metadata collection.
+    /// `getMetadataCollectionId`: the id of the metadata collection.
     #[must_use]
     pub fn get_metadata_collection_id(&self) -> &str {
         &self.metadata_collection_id
@@ -85,8 +85,8 @@ impl Repository {
         self.store.read(at)
     }
 
-    /// Runs `work` as one transaction, with types that do not change meanwhile. `guids` are those
-    /// it is sure to touch.
+    /// Runs `work` as one transaction, with types that do not change meanwhile. `guids` names
+    /// instances that it surely touches.
     fn write<T>(
         &self,
         guids: &[&str],
@@ -111,7 +111,7 @@ impl Repository {
     }
 }
 
-/// What a call that the repository does not offer fails with.
+/// The error of a call that the repository does not support.
 fn not_supported(method: &str) -> OmrsError {
     OmrsError::new(Message::MethodNotImplemented, &[method])
 }

@@ -1,5 +1,4 @@
-//! What the calls of the REST API take and give: the bodies of requests, and the responses with
-//! their envelope.
+//! The bodies of the REST API's requests, and its responses with their envelope.
 
 mod change;
 mod find;

@@ -1,14 +1,14 @@
-//! Finding the instances that a query asks for, in its order, one page of them.
+//! Searches: find one page of the instances that satisfy a query, in its order.
 //!
-//! A query can be answered in several ways: by the walk in its order, keeping what fits until the
-//! page is full, or by a walk of those that have something in common that the query asks for, which
-//! are collected, put in order and cut. Which is cheaper depends on how many there are of what, and
-//! no statistics say so. So all promising ways are begun, in turns that grow, and the first to have
-//! the page answers: the cost is within a small factor of the best way's, whatever the data.
+//! A query has several plans. One walks in the query's order and keeps matches until the page is
+//! full. Others walk instances that satisfy a selective part of the query, collect the matches,
+//! sort them and cut the page. No statistics say which plan is cheapest. So all promising plans run
+//! in turns that grow, and the first with a full page answers: the cost is within a small factor of
+//! the best plan's, whatever the data.
 //!
-//! A client that pages forward would make each page cost as much as all pages before it. So the
-//! place after each page is remembered ([`Memory`]) as long as nothing was written that the query
-//! could see.
+//! Without further measures, each page would cost as much as all pages before it together. So the
+//! position after each page is cached ([`Memory`]) until something is written that the query could
+//! see.
 
 mod access;
 mod by_texts;
@@ -44,7 +44,7 @@ use crate::types::Catalogue;
 use memory::{Key, PageEnd};
 use plan::Race;
 
-/// Answers queries.
+/// Runs queries.
 #[derive(Debug, Default)]
 pub struct Searcher {
     limits: Limits,
@@ -52,7 +52,7 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// One that costs no more than `limits` say.
+    /// A searcher with these cost limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -61,18 +61,18 @@ impl Searcher {
         }
     }
 
-    /// What each query may cost.
+    /// The cost limits of each query.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The page of instances that a query asks for, for the same reader to tell them. `at` is the
-    /// point of time that `read` was opened at.
+    /// Finds the page of instances that a query selects. The same reader renders them. `at` is the
+    /// point of time at which `read` was opened.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when the limits do not allow to look at or hold as many instances
-    /// as it would take, or to work as long, or the store fails.
+    /// `RepositoryErrorException` when a limit of instances, memory or time is exceeded, or the
+    /// store fails.
     pub fn find(
         &self,
         read: &dyn Read,
@@ -91,7 +91,7 @@ impl Searcher {
         let mut race = Race::new(read, types, query, earlier.as_ref());
         let (page, place) = race.run(&self.limits)?;
         if let (Some(key), Some(size)) = (key, query.page.size) {
-            // Nothing comes after a page that is not full.
+            // Nothing follows a page that is not full.
             let place = match page.len() < size {
                 true => Some(PageEnd::List(Arc::default())),
                 false => place,

@@ -1,8 +1,8 @@
-//! What the repository needs of the place that its instances are kept in.
+//! The seam between the repository and the store of its instances.
 //!
-//! [`Store`] opens readers at a point of time and runs transactions; [`Read`] is what both of them
-//! can look up. The rules of the contract are above this seam, bytes and indexes below it. A store
-//! keeps every state that an instance ever had until the instance is purged.
+//! [`Store`] opens readers at a point of time and runs transactions; [`Read`] has the look-ups of
+//! both. The rules of the contract are above this seam, bytes and indexes below it. A store keeps
+//! every state of an instance until the instance is purged.
 
 mod choice;
 mod instance;
@@ -28,11 +28,11 @@ use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::{Millis, Shared};
 use crate::types::{Catalogue, TypeIndex};
 
-/// Looks up instances at one point of time, in one committed state. Deleted ones (status DELETED)
-/// are there too; purged ones are not.
+/// Looks up instances at one point of time, in one committed state. Deleted instances (status
+/// DELETED) are found too; purged ones are not.
 pub trait Read {
-    /// The types as the reader knows them: what is asked of it is said in their indexes. They may
-    /// be newer than those that the repository knew when it opened the reader.
+    /// The types by which the reader resolves every [`TypeIndex`] in its arguments. They may be
+    /// newer than those that the repository knew when it opened the reader.
     fn types(&self) -> Arc<Catalogue>;
 
     /// The entity with this GUID.
@@ -47,8 +47,8 @@ pub trait Read {
     /// As above.
     fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError>;
 
-    /// What the header of the entity with this GUID says, for whoever destroys it: neither its
-    /// properties, nor its classifications, nor what it is called elsewhere need be there.
+    /// The header of the entity with this GUID, for callers that destroy the entity. Properties,
+    /// classifications and mapping properties may be missing.
     ///
     /// # Errors
     /// As above.
@@ -56,7 +56,7 @@ pub trait Read {
         self.entity(guid)
     }
 
-    /// The same of the relationship with this GUID.
+    /// The same for the relationship with this GUID.
     ///
     /// # Errors
     /// As above.
@@ -73,7 +73,7 @@ pub trait Read {
         Ok(entity.map(|entity| RenderedEntity::new(&self.types(), entity)))
     }
 
-    /// What stands for the entity with this GUID at the end of a relationship.
+    /// The proxy of the entity with this GUID, rendered, for the end of a relationship.
     ///
     /// # Errors
     /// As above.
@@ -82,8 +82,8 @@ pub trait Read {
         Ok(entity.map(|entity| entity.proxy().clone()))
     }
 
-    /// The same of several entities: `show` is called with the position of each that there is, in
-    /// no order.
+    /// Calls `show` with the proxy of each of these entities that exists, and its position in
+    /// `guids`, in no order.
     ///
     /// # Errors
     /// As above.
@@ -112,7 +112,7 @@ pub trait Read {
         Ok(relationship.map(|found| RenderedRelationship::new(&self.types(), found)))
     }
 
-    /// What a search holds of the instance with this GUID.
+    /// The candidate for the instance with this GUID.
     ///
     /// # Errors
     /// As above.
@@ -124,8 +124,8 @@ pub trait Read {
         Ok(found.map(|found| Candidate::Object(Box::new(found))))
     }
 
-    /// The entity of a candidate row of this reader, or of another one at the same point of time,
-    /// rendered; `None` of one of which only a proxy is known.
+    /// The entity of a candidate row, rendered; `None` if only a proxy of it is known. The row
+    /// comes from this reader, or from another one at the same point of time.
     ///
     /// # Errors
     /// As above.
@@ -136,7 +136,7 @@ pub trait Read {
         Err(not_its_own())
     }
 
-    /// The same of a relationship.
+    /// The same for a relationship.
     ///
     /// # Errors
     /// As above.
@@ -147,8 +147,8 @@ pub trait Read {
         Err(not_its_own())
     }
 
-    /// Shows the relationships with this entity at either end (once, if it is at both), limited to
-    /// one type if `of` says so, in a stable order.
+    /// Visits the relationships with this entity at either end, in a stable order, limited to one
+    /// type if `of` is given. A relationship with the entity at both ends is visited once.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -159,7 +159,7 @@ pub trait Read {
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError>;
 
-    /// The same, rendered, without those that `is_known` says to be known, by their GUIDs.
+    /// The same, rendered, without the relationships whose GUIDs `is_known` accepts.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -179,9 +179,9 @@ pub trait Read {
         })
     }
 
-    /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no
-    /// more than links, each with the content of its row where the store has rows:
-    /// [`Read::rendered_link`] renders it without another look.
+    /// Visits the relationships of [`Read::relationships_of`] of any type, in the same order, as
+    /// links. A store with rows also passes the content of each row, which [`Read::rendered_link`]
+    /// renders without another read.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -192,13 +192,13 @@ pub trait Read {
         })
     }
 
-    /// Of how many entities links are best asked for at once.
+    /// The best number of entities for one call of [`Read::links_of_each`].
     fn links_at_once(&self) -> usize {
         1
     }
 
-    /// [`Read::links_of`] of several entities, each link with the position of its entity; those of
-    /// one come together. A break ends the visits of that entity only.
+    /// [`Read::links_of`] for several entities. Each link comes with the position of its entity;
+    /// the links of one entity come together. A break ends the visits of that entity only.
     ///
     /// # Errors
     /// As [`Read::links_of`].
@@ -221,7 +221,7 @@ pub trait Read {
         Err(not_its_own())
     }
 
-    /// How it stands with the entity with this GUID.
+    /// The entity's status.
     ///
     /// # Errors
     /// As above.
@@ -230,8 +230,8 @@ pub trait Read {
         Ok(entity.map(|entity| LifeStatus::from(&entity)))
     }
 
-    /// The same, and what to keep of it where the store has rows: [`Read::rendered_kept`] renders
-    /// it without another look.
+    /// The entity's status and, if the store has rows, its candidate row, which
+    /// [`Read::rendered_kept`] renders without another read.
     ///
     /// # Errors
     /// As above.
@@ -241,7 +241,8 @@ pub trait Read {
             .map(|life_status| (life_status, None)))
     }
 
-    /// The entity of a candidate, rendered.
+    /// The entity of a candidate row, rendered. Unlike [`Read::candidate_entity`], it includes the
+    /// proxy.
     ///
     /// # Errors
     /// As above.
@@ -249,21 +250,22 @@ pub trait Read {
         Err(not_its_own())
     }
 
-    /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one
-    /// that the walk does not describe. Proxies need not be shown: no search finds them.
+    /// Visits the instances of a walk, each in its state at the point of time. Never visits an
+    /// instance that does not satisfy the walk. Proxies may be left out: no search finds them.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError>;
 
-    /// How many texts [`Read::matching_texts`] would look at; `None` when it cannot tell which
-    /// there are, now or ever. Texts are those of [`WalkBy::Text`].
+    /// The number of texts that [`Read::matching_texts`] would test; `None` when the reader does
+    /// not know all texts, yet or ever. Texts are those of [`WalkBy::Text`].
     fn texts(&self) -> Option<usize> {
         None
     }
 
-    /// All texts that pass a test, and what is known of those that may; some may be those of no
-    /// instance at the point of time. `None` when they are more than `most`, or it cannot tell.
+    /// All texts that pass a test, and the starts of texts that may pass. Some may belong to no
+    /// instance at the point of time. `None` when more than `most` are found, or when the reader
+    /// does not know all texts.
     ///
     /// # Errors
     /// What the test returns, which ends it.
@@ -275,22 +277,22 @@ pub trait Read {
         Ok(None)
     }
 
-    /// A place for [`Walk::after`] behind all that have the same value as the instance at `place`
-    /// has, in a walk by a property. `None` = not known.
+    /// In a walk by a property: a position for [`Walk::after`] that follows all instances with the
+    /// same value as the instance at `place`. `None` = not known.
     fn behind_same_value(&self, _place: &[u8]) -> Option<Vec<u8>> {
         None
     }
 
-    /// Whether such a walk is served by an index; one that is not is refused by [`Read::walk`].
+    /// Whether an index serves this walk. [`Read::walk`] refuses a walk that none serves.
     fn can_walk(&self, walk: &Walk<'_>) -> bool;
 
-    /// A number for the committed state that is read: two readers of now, or two of the same point
-    /// of time, which tell the same number show the same instances at the same places of every
-    /// walk. So a walk can go on in another reader. `None` = not known, which is always right and
-    /// makes each page of a search begin at the start.
+    /// A number for the committed state that is read. Two readers of now, or two of the same point
+    /// of time, with the same number show the same instances at the same positions of every walk,
+    /// so a walk can continue in another reader. `None` = not known. That is always correct, but
+    /// then each page of a search starts from the beginning.
     ///
-    /// For a point of time in the past, only what changes the past need change the number: a purge,
-    /// and what is written with an earlier time.
+    /// For a point of time in the past, only changes of the past need to change the number: purges,
+    /// and writes with an earlier time.
     fn state(&self) -> Option<u64> {
         None
     }
@@ -301,21 +303,20 @@ fn not_its_own() -> OmrsError {
     OmrsError::new(Message::LogicError, &[words])
 }
 
-/// Changes instances; reads see what it has changed. All of it is committed or nothing.
+/// Changes instances. Its reads see its own changes. Either all changes are committed or none.
 pub trait Transaction: Read {
-    /// The time that counts as now for all of the transaction. Later than the latest state of every
-    /// instance that the transaction reads, in the store's own finer time; equal to it at most in
-    /// milliseconds.
+    /// The time that is now for the whole transaction. In the store's finer time it is later than
+    /// the start of the latest state of every instance that the transaction reads; in milliseconds
+    /// the two may be equal.
     fn now(&self) -> Millis;
 
-    /// The newest state of an entity with a version lower than `version` in which it was not
-    /// deleted.
+    /// The newest state of an entity with a version below `version` in which it was not deleted.
     ///
     /// # Errors
     /// As [`Read::entity`].
     fn earlier_entity(&self, guid: &str, version: i64) -> Result<Option<EntityDetail>, OmrsError>;
 
-    /// The newest state of a relationship with a version lower than `version` in which it was not
+    /// The newest state of a relationship with a version below `version` in which it was not
     /// deleted.
     ///
     /// # Errors
@@ -326,20 +327,20 @@ pub trait Transaction: Read {
         version: i64,
     ) -> Result<Option<StoredRelationship>, OmrsError>;
 
-    /// From when on the present state of an entity holds; `None` = it is not known.
+    /// The start of an entity's present state; `None` = the entity is not known.
     ///
     /// # Errors
     /// As [`Read::entity`].
     fn entity_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError>;
 
-    /// From when on the present state of a relationship holds; `None` = it is not known.
+    /// The start of a relationship's present state; `None` = the relationship is not known.
     ///
     /// # Errors
     /// As [`Read::entity`].
     fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError>;
 
-    /// Shows what the headers of the relationships of an entity say, as
-    /// [`Read::relationship_head`], for whoever needs few of them in full.
+    /// Visits the headers of the relationships of an entity, as [`Read::relationship_head`], for
+    /// callers that need few of them in full.
     ///
     /// # Errors
     /// As [`Read::relationships_of`].
@@ -349,13 +350,13 @@ pub trait Transaction: Read {
         })
     }
 
-    /// Gives an entity a new state, from `since` on (which is not after now), or from now on.
+    /// Writes a new state of an entity, valid from `since` (not after now), or from now.
     ///
     /// # Errors
     /// When it is too large, or the store fails.
     fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError>;
 
-    /// Gives a relationship a new state. Its ends may differ from those it had.
+    /// Writes a new state of a relationship. Its ends may differ from the previous ones.
     ///
     /// # Errors
     /// As [`Transaction::put_entity`].
@@ -365,8 +366,9 @@ pub trait Transaction: Read {
         since: Option<Millis>,
     ) -> Result<(), OmrsError>;
 
-    /// Destroys an entity with its history, and every relationship that has it at an end, with all
-    /// its history. Of a relationship that has other ends now, the states in which it had this one.
+    /// Destroys an entity with its history, and every relationship that it has or had, with its
+    /// history. If a relationship has other ends now, only its states with this entity at an end
+    /// are destroyed.
     ///
     /// # Errors
     /// When the store fails.
@@ -379,24 +381,24 @@ pub trait Transaction: Read {
     fn purge_relationship(&mut self, guid: &str) -> Result<(), OmrsError>;
 }
 
-/// Where instances are kept.
+/// A store of instances.
 pub trait Store: Send + Sync {
     /// The time by the store's clock.
     fn now(&self) -> Millis;
 
-    /// A reader of what is now, or of what was at the end of the millisecond `at`.
+    /// Opens a reader of now, or of the end of the millisecond `at`.
     ///
     /// # Errors
     /// When the store fails.
     fn read(&self, at: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError>;
 
-    /// All states that an entity ever had, oldest first; none when it is not known.
+    /// All states that an entity ever had, oldest first; empty when it is not known.
     ///
     /// # Errors
     /// When the store fails.
     fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError>;
 
-    /// All states that a relationship ever had, oldest first; none when it is not known.
+    /// All states that a relationship ever had, oldest first; empty when it is not known.
     ///
     /// # Errors
     /// When the store fails.
@@ -405,7 +407,7 @@ pub trait Store: Send + Sync {
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError>;
 
-    /// Those states of an entity that `choice` asks for, in its order.
+    /// The states of an entity that `choice` selects, in its order.
     ///
     /// # Errors
     /// When the store fails; what `choice` returns.
@@ -418,7 +420,7 @@ pub trait Store: Send + Sync {
         choice::chosen(self.entity_history(guid)?, life_status, choice)
     }
 
-    /// The same of a relationship.
+    /// The same for a relationship.
     ///
     /// # Errors
     /// As [`Store::entity_states`].
@@ -432,8 +434,8 @@ pub trait Store: Send + Sync {
         choice::chosen(self.relationship_history(guid)?, life_status, choice)
     }
 
-    /// What stands for entities at the ends of relationships: for each of them, in their order, as
-    /// a reader of each of its times shows it, in theirs.
+    /// The proxies of entities, for the ends of relationships. Returns one list for each entity,
+    /// with its proxy at each of its times, both in the given order.
     ///
     /// # Errors
     /// When the store fails; what `cost` returns.
@@ -449,18 +451,17 @@ pub trait Store: Send + Sync {
         asked.iter().map(of_each).collect()
     }
 
-    /// Whether any instance that is not purged is, or ever was, of this type or of a subtype; of a
-    /// classification, whether any entity carries, or ever carried, it. The type is one of those
-    /// that the store knows.
+    /// Whether any instance that is not purged has, or ever had, this type or a subtype. For a
+    /// classification: whether any entity carries it, or ever did. The store must know the type.
     ///
     /// # Errors
     /// When the store fails.
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError>;
 
-    /// Runs `work` and commits what it changed, durable when this returns. What `work` reads by
-    /// GUID, and the relationships of an entity that it lists, do not change until then. `work` may
-    /// be called again after a conflict; `guids` are those it is sure to touch, known beforehand to
-    /// spare that. When `work` fails, nothing is changed.
+    /// Runs `work` and commits its changes, which are durable when this returns. Until then,
+    /// instances that `work` read by GUID, and lists of relationships that it read, do not change.
+    /// `work` may be called again after a conflict; naming the GUIDs that it surely touches in
+    /// `guids` avoids that. When `work` fails, nothing changes.
     ///
     /// # Errors
     /// What `work` returns, or when the store fails.
@@ -470,9 +471,10 @@ pub trait Store: Send + Sync {
         work: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
     ) -> Result<(), OmrsError>;
 
-    /// Begins to go over to other types: what is written from now on, still by the types until now,
-    /// is kept so that searches by `types` find it. Returns whether [`Store::complete_types`] has
-    /// work to do. [`Store::set_types`] with the same `types` ends it, with others it gives it up.
+    /// Begins a change to other types. From now on, writes still follow the present types, but
+    /// searches by `types` find them too. Returns whether [`Store::complete_types`] has work to do.
+    /// [`Store::set_types`] ends the change if called with the same `types`, and gives it up if
+    /// called with others.
     ///
     /// # Errors
     /// When the store fails.
@@ -480,8 +482,8 @@ pub trait Store: Send + Sync {
         Ok(false)
     }
 
-    /// Does the same to what was written before. That takes as long as there are instances; reads
-    /// and writes go on meanwhile.
+    /// Does the same for instances written earlier. Its time grows with their number; reads and
+    /// writes continue meanwhile.
     ///
     /// # Errors
     /// When the store fails.
@@ -489,21 +491,21 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// The types that instances are kept and found by. The repository reports every change before
-    /// an instance of the new types comes; the store brings what it keeps into line with them, as
-    /// far as that was not done beforehand.
+    /// Sets the types by which instances are stored and found. The repository reports every change
+    /// of the types before it writes an instance of the new types. The store updates its entries,
+    /// as far as [`Store::complete_types`] has not done so.
     ///
     /// # Errors
     /// When the store fails.
     fn set_types(&self, types: Arc<Catalogue>) -> Result<(), OmrsError>;
 
-    /// A note of the repository's own (its id, its types), by name.
+    /// Reads a note of the repository itself (its id, its types), by name.
     ///
     /// # Errors
     /// When the store fails.
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>, OmrsError>;
 
-    /// Keeps a note, durably.
+    /// Stores a note, durably.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,4 +1,4 @@
-//! Types: what they are ([`TypeDef`], [`AttributeTypeDef`]) and which ones there are
+//! Types: their definitions ([`TypeDef`], [`AttributeTypeDef`]), and all those of a repository
 //! ([`Catalogue`]).
 
 mod attribute;

@@ -1,4 +1,4 @@
-//! Whether an instance is what its type says, with the contract's exceptions when it is not.
+//! Validates instances against their types, with the contract's exceptions.
 
 mod instance;
 mod properties;

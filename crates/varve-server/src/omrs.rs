@@ -1,13 +1,13 @@
 //! The REST API of the open-metadata repository (OMRS): 99 calls below
 //! `/servers/{serverName}/open-metadata/repository-services`.
 //!
-//! This API differs from HugeGraph's in nearly everything, so its module is separate: the HTTP
-//! status is 200 whatever happened and the failure is in the body, in the response's class of the
-//! very call; bodies and answers are read and written by `varve-omrs`. Each module of calls has a
-//! table of [`call!`](call::call) lines, each with the contract's name of the method, its path,
-//! where it runs, the class of its response, and what it asks the repository. Reads of the present
-//! by GUID run in place; searches, reads of the past and writes on the pool, since the first two
-//! have no bound (an instance may have a hundred thousand states) and the last wait for the disk.
+//! This API differs from HugeGraph's in nearly everything, so its module is separate. The HTTP
+//! status is always 200; a failure is in the body, in the response class of the call. `varve-omrs`
+//! decodes bodies and encodes answers. Each module of calls has a table of [`call!`](call::call)
+//! lines: the contract's name of the method, its path, where it runs, the class of its response,
+//! and its work on the repository. Reads of the present by GUID run in place. Searches and reads of
+//! the past run on the pool, since their cost has no bound (an instance may have a hundred thousand
+//! states), and so do writes, since they wait for the disk.
 
 mod call;
 mod classifications;
@@ -42,15 +42,15 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
     ]
 }
 
-/// The metadata repository that a server is, and how it is reached.
+/// A server's metadata repository.
 pub struct Metadata {
     /// The repository.
     pub repository: RepositoryOf,
-    /// The graph that keeps it, which nothing else may change.
+    /// The graph that stores the repository. Nothing else may change it.
     pub graph: String,
-    /// The names by which paths may call the server; none = any.
+    /// The names of the server that paths may use; empty = any.
     pub server_names: Vec<String>,
-    /// What a body may hold.
+    /// The limits of a body.
     pub limits: Limits,
 }
 
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Metadata {
 }
 
 impl Metadata {
-    /// Whether the server goes by this name.
+    /// Whether a path may use this name for the server.
     fn is_called(&self, name: &str) -> bool {
         self.server_names.is_empty() || self.server_names.iter().any(|known| known == name)
     }

@@ -1,18 +1,18 @@
 //! The classes of the contract's exceptions.
 
-/// Java package of every OMRS exception.
+/// The Java package of the exceptions.
 const PACKAGE: &str = "org.odpi.openmetadata.repositoryservices.ffdc.exception";
 
 macro_rules! exceptions {
     ($($(#[$meta:meta])* $variant:ident = $class:literal,)*) => {
-        /// An exception that a client throws: the only part of an error that it acts on.
+        /// An exception that a client throws. Clients act on it, not on the message.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Exception {
             $($(#[$meta])* $variant,)*
         }
 
         impl Exception {
-            /// All of them.
+            /// All exceptions.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The simple name of the Java class.
@@ -29,25 +29,25 @@ macro_rules! exceptions {
 exceptions! {
     /// A parameter is missing, malformed or contradicts another.
     InvalidParameter = "InvalidParameterException",
-    /// The repository cannot do its work.
+    /// The repository failed.
     RepositoryError = "RepositoryErrorException",
-    /// The user may not do this.
+    /// The user lacks the right.
     UserNotAuthorized = "UserNotAuthorizedException",
-    /// A type is not known, or not usable here.
+    /// A type is not known, or cannot be used here.
     TypeError = "TypeErrorException",
     /// A property does not fit its type.
     PropertyError = "PropertyErrorException",
-    /// Offset or page size make no sense.
+    /// The offset or the page size is not valid.
     PagingError = "PagingErrorException",
-    /// A classification is not known, not allowed for the entity, or not there.
+    /// A classification is not known, not allowed for the entity, or not present.
     ClassificationError = "ClassificationErrorException",
-    /// The status is not one of the type's.
+    /// The type does not have the status.
     StatusNotSupported = "StatusNotSupportedException",
-    /// No such entity, or it is deleted.
+    /// The entity is not known, or is deleted.
     EntityNotKnown = "EntityNotKnownException",
-    /// No such relationship, or it is deleted.
+    /// The relationship is not known, or is deleted.
     RelationshipNotKnown = "RelationshipNotKnownException",
-    /// Only a proxy of the entity is here.
+    /// Only a proxy of the entity is known.
     EntityProxyOnly = "EntityProxyOnlyException",
     /// The entity must be deleted before it can be purged or restored.
     EntityNotDeleted = "EntityNotDeletedException",
@@ -57,27 +57,27 @@ exceptions! {
     HomeEntity = "HomeEntityException",
     /// The relationship's home is this repository.
     HomeRelationship = "HomeRelationshipException",
-    /// The entity contradicts the one that is here.
+    /// The entity contradicts the stored one.
     EntityConflict = "EntityConflictException",
-    /// The relationship contradicts the one that is here.
+    /// The relationship contradicts the stored one.
     RelationshipConflict = "RelationshipConflictException",
     /// The entity is malformed.
     InvalidEntity = "InvalidEntityException",
     /// The relationship is malformed.
     InvalidRelationship = "InvalidRelationshipException",
-    /// The repository does not do this.
+    /// The repository does not support this.
     FunctionNotSupported = "FunctionNotSupportedException",
-    /// No such type definition.
+    /// The type definition is not known.
     TypeDefNotKnown = "TypeDefNotKnownException",
     /// The repository refuses this type definition.
     TypeDefNotSupported = "TypeDefNotSupportedException",
-    /// The type definition is here already.
+    /// The type definition is known already.
     TypeDefKnown = "TypeDefKnownException",
-    /// The type definition contradicts the one that is here.
+    /// The type definition contradicts the known one.
     TypeDefConflict = "TypeDefConflictException",
     /// The type definition is malformed.
     InvalidTypeDef = "InvalidTypeDefException",
-    /// The type definition is still used.
+    /// The type definition is in use.
     TypeDefInUse = "TypeDefInUseException",
     /// The patch does not fit the type definition.
     PatchError = "PatchErrorException",

@@ -1,22 +1,22 @@
-//! The messages of errors: number, usual exception, text.
+//! The messages of errors: identifier, usual exception, text.
 
 use super::Exception;
 
-/// The user's action when nothing better is known.
+/// The default user action.
 const CORRECT_AND_RETRY: &str = "Correct the request and send it again.";
-/// What the system did with a request that failed.
+/// The system action of every message.
 const NOTHING_CHANGED: &str = "The request was refused; nothing was changed.";
 
 macro_rules! messages {
     ($($variant:ident $id:literal $exception:ident $text:literal;)*) => {
-        /// What can be said of a failed call. In its text `{0}`, `{1}` … stand for parameters.
+        /// The message of an error. In its text, `{0}`, `{1}` … are replaced by parameters.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Message {
             $(#[doc = concat!("`", $id, "`: ", $text)] $variant,)*
         }
 
         impl Message {
-            /// All of them.
+            /// All messages.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The contract's identifier.
@@ -27,7 +27,7 @@ macro_rules! messages {
                 }
             }
 
-            /// The exception that usually goes with it.
+            /// The usual exception of the message.
             #[must_use]
             pub const fn exception(self) -> Exception {
                 match self {
@@ -160,7 +160,7 @@ impl Message {
             .expect("a test looks at the identifier of every message")
     }
 
-    /// The text with its parameters filled in.
+    /// The text with the parameters inserted.
     #[must_use]
     pub fn text(self, parameters: &[String]) -> String {
         let mut text = format!("{} ", self.id());
@@ -175,13 +175,13 @@ impl Message {
         text
     }
 
-    /// What the repository did about it.
+    /// The action of the repository.
     #[must_use]
     pub const fn system_action(self) -> &'static str {
         NOTHING_CHANGED
     }
 
-    /// What the user can do about it.
+    /// The action that the user can take.
     #[must_use]
     pub const fn user_action(self) -> &'static str {
         if matches!(

@@ -8,12 +8,11 @@ use crate::search::{Limits, Meter, Order, Query, relationship_bytes, rendered_re
 use crate::store::{Read, RenderedRelationship};
 use crate::types::InstanceStatus;
 
-/// The relationships with an entity at either end: those of the query's type and status, in its
-/// order, the part of its page.
+/// The relationships with an entity at either end that have the query's type and status: the
+/// query's page of them, in its order.
 ///
 /// # Errors
-/// `RepositoryErrorException` when there are more than the limits allow to look at, or the store
-/// fails.
+/// `RepositoryErrorException` when a limit is exceeded, or the store fails.
 pub fn relationships_of_entity(
     read: &dyn Read,
     query: &Query,

@@ -1,11 +1,11 @@
-//! What lies on the paths between two entities.
+//! Finds the subgraph on the simple paths (without repeated entities) between two entities.
 //!
-//! An entity or relationship lies on a path from start to end that meets no entity twice if and
-//! only if it is in one of the blocks (parts that stay connected when any one entity is taken away)
-//! which lie between the two in the tree of blocks and cut entities. One depth-first search from
-//! the start finds the blocks, in time linear in what is connected to it: when the search leaves an
-//! entity on the way back to the start, the block of the relationship that led to it is complete,
-//! and it counts if the end, or a place where another block that counts begins, is in it.
+//! An entity or relationship is on such a path if and only if it is in a block (biconnected
+//! component) on the path between start and end in the tree of blocks and cut vertices. One
+//! depth-first search from the start finds the blocks, in time linear in what is connected to it.
+//! When the search goes back from an entity towards the start, the block of the relationship that
+//! led to the entity may be complete. The block counts if it contains the end, or an entity at
+//! which another block that counts begins.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ use crate::search::Limits;
 use crate::store::{Read, RenderedEntity};
 use crate::types::Catalogue;
 
-/// All entities and relationships on some path from `start` to `end` that meets no entity twice,
-/// both included. Nothing when there is no path.
+/// All entities and relationships on simple paths from `start` to `end`, both included. Empty when
+/// there is no path.
 ///
 /// # Errors
-/// `RepositoryErrorException` when it is more than the limits allow to look at, or the store fails.
+/// `RepositoryErrorException` when a limit is exceeded, or the store fails.
 pub fn linking(
     read: &dyn Read,
     types: &Catalogue,
@@ -49,8 +49,8 @@ pub fn linking(
     found.read(&stepper, [start, end])
 }
 
-/// What lies on the paths: most of what a search passes by is not on them, and is never read in
-/// whole.
+/// The result before it is rendered. Most entities that the search visits are not in it, and are
+/// never read in full.
 struct Linking {
     entities: Vec<(String, Entered)>,
     relationships: Vec<Way>,
@@ -81,7 +81,8 @@ impl Linking {
                 stepper.let_go_row(&mut entered);
             }
             let entity = match end {
-                // Whichever status the start has, the paths begin there.
+                // The paths begin at the start whatever its status, but the result has it only if
+                // it satisfies the limits.
                 Some(end) if stepper.step.takes_entity(stepper.read, end)? => Some(end.clone()),
                 Some(_) => None,
                 None => stepper.entered(&guid, entered)?,
@@ -91,40 +92,42 @@ impl Linking {
     }
 }
 
-/// An entity that the search has come to.
+/// An entity that the search has visited.
 struct Visited {
     guid: String,
     entered: Entered,
-    /// The least number that it or what lies behind it is linked to.
+    /// The low point: the least number among the entities to which it, or an entity behind it, is
+    /// linked.
     low: usize,
-    /// Whether it is on a path to the end as far as blocks are complete: the end, or where a block
-    /// that counts begins.
+    /// Whether a complete part of a path to the end begins here: it is the end, or a block that
+    /// counts begins at it.
     leads: bool,
     is_kept: bool,
 }
 
-/// An entity on the way from the start to where the search is.
+/// An entity on the path from the start to the current entity of the search.
 struct Frame {
     number: usize,
-    /// The relationships that are still to be looked at.
+    /// The relationships that are still to be followed.
     rest: std::vec::IntoIter<Way>,
-    /// Where the relationships and entities that belong behind it begin on the stacks.
+    /// The positions on the stacks at which the relationships and entities of this entity begin.
     relationships_from: usize,
     entities_from: usize,
 }
 
-/// A depth-first search without recursion: paths can be as long as there are entities.
+/// A depth-first search without recursion, since a path can have all entities.
 struct Search<'a> {
     stepper: &'a Stepper<'a>,
     end: String,
     numbers: HashMap<String, Option<usize>>,
     visited: Vec<Visited>,
     frames: Vec<Frame>,
-    /// Relationships and entities whose blocks are not complete yet.
+    /// The relationships and entities whose blocks are not complete yet.
     relationships: Vec<Way>,
     entities: Vec<usize>,
     kept: Vec<Way>,
-    /// What leads on from entities that the search will come to, as it comes by all that is linked.
+    /// The links of entities that the search has not visited yet, read in advance. The search
+    /// visits every connected entity.
     ahead: HashMap<String, Vec<Way>>,
 }
 
@@ -172,7 +175,7 @@ impl<'a> Search<'a> {
                 Some(way) => self.pass(way)?,
                 None => self.leave(),
             }
-            // All of the start's other blocks would lead elsewhere.
+            // The other blocks of the start do not lead to the end.
             if self.visited[0].leads {
                 break;
             }
@@ -195,7 +198,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Lets go of all that only saves another look.
+    /// Drops everything that only saves another read.
     fn let_go_rows(&mut self) {
         let stepper = self.stepper;
         for (_, ways) in self.ahead.drain() {
@@ -229,8 +232,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// What leads on from an entity that the search has come to. Those that it will come to next
-    /// from where it came from are asked for at once, as long as there is room.
+    /// The links of an entity that the search visits. As long as there is room, those of the next
+    /// neighbours of its predecessor are read at the same time.
     fn ways_from(&mut self, number: usize) -> Result<Vec<Way>, OmrsError> {
         let guid = &self.visited[number].guid;
         if let Some(ways) = self.ahead.remove(guid) {
@@ -264,7 +267,7 @@ impl<'a> Search<'a> {
         Ok(own)
     }
 
-    /// Looks along a relationship of the entity that the search is at.
+    /// Follows a relationship of the current entity.
     fn pass(&mut self, way: Way) -> Result<(), OmrsError> {
         let Some(frame) = self.frames.last() else {
             return Ok(());
@@ -272,7 +275,8 @@ impl<'a> Search<'a> {
         let from = frame.number;
         let to = other_end(&way.link.ends, &self.visited[from].guid);
         match self.numbers.get(to) {
-            // It does not lead on, or was looked along from its other end, or is a loop.
+            // The other entity may not be entered, or the relationship was followed from there, or
+            // is a loop.
             Some(None) => self.stepper.let_go_way(&way),
             Some(Some(number)) if *number >= from => self.stepper.let_go_way(&way),
             Some(Some(number)) => {
@@ -308,7 +312,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Goes back from the entity that the search is at.
+    /// Goes back from the current entity.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else {
             return;
@@ -323,7 +327,7 @@ impl<'a> Search<'a> {
             visited.low = visited.low.min(low);
             return;
         }
-        // Nothing behind here is linked to what lies before `before`: the block is complete.
+        // No entity behind this one is linked to one before `before`, so the block is complete.
         let entities = self.entities.split_off(frame.entities_from);
         let relationships = self.relationships.split_off(frame.relationships_from);
         let counts = entities.iter().any(|number| self.visited[*number].leads);

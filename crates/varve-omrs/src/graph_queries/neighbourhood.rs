@@ -1,4 +1,4 @@
-//! What is so many steps away from an entity, and everything that is connected to it.
+//! Finds the neighbourhood of an entity, and all entities connected to it.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::search::{Limits, Order, SortKey};
 use crate::store::{Read, RenderedEntity, RenderedRelationship, StoredInstance};
 use crate::types::{Catalogue, TypeIndex};
 
-/// A part of the graph: entities, and relationships between them.
+/// A subgraph: entities, and relationships between them.
 #[derive(Debug, Clone, Default)]
 pub struct SubGraph {
     /// The entities, the nearest first.
@@ -21,36 +21,36 @@ pub struct SubGraph {
     pub relationships: Vec<RenderedRelationship>,
 }
 
-/// Which entities and relationships are walked along.
+/// The entities and relationships that a traversal may enter.
 #[derive(Debug, Clone, Default)]
 pub struct WalkLimits {
-    /// Which status both must have; none listed = any but DELETED.
+    /// The statuses of both; empty = any but DELETED.
     pub find: FindRequest,
-    /// Types of which an entity must be one; none listed = no matter.
+    /// An entity must have one of these types; empty = no limit.
     pub entity_types: Vec<TypeIndex>,
-    /// Types of which a relationship must be one; none listed = no matter.
+    /// A relationship must have one of these types; empty = no limit.
     pub relationship_types: Vec<TypeIndex>,
-    /// Classifications of which an entity must have one; none listed = no matter.
+    /// An entity must carry one of these classifications; empty = no limit.
     pub classifications: Vec<String>,
 }
 
-/// What is asked of all that is connected to an entity: which are wanted, in which order, which
-/// page.
+/// A query for entities connected to an entity.
 #[derive(Debug, Clone)]
 pub struct RelatedQuery {
-    /// Which entities are wanted: all are walked along that have the right status.
+    /// The limits of the results. The traversal itself enters every entity and relationship with
+    /// the right status.
     pub wanted: WalkLimits,
-    /// The order.
+    /// The order of the results.
     pub order: Order,
-    /// The part that is asked for.
+    /// The page of the results.
     pub page: Page,
 }
 
-/// The entity `start` and all that is at most `levels` relationships away from it, `None` = at any
-/// distance, with the relationships that lead there.
+/// The entity `start` and the entities within `levels` relationships of it (`None` = at any
+/// distance), with the relationships that lead to them.
 ///
 /// # Errors
-/// `RepositoryErrorException` when it is more than the limits allow to look at, or the store fails.
+/// `RepositoryErrorException` when a limit is exceeded, or the store fails.
 pub fn neighbourhood(
     read: &dyn Read,
     types: &Catalogue,
@@ -91,9 +91,8 @@ pub fn neighbourhood(
     Ok(graph)
 }
 
-/// The entity `start` and all that is connected to it over any number of relationships: those that
-/// are wanted, in the order and page that are asked for. Where no order is asked for, the nearest
-/// come first, and no more is walked than the page needs.
+/// The entity `start` and all entities connected to it: the query's page of those that it selects.
+/// In the order `Any`, the nearest come first, and the traversal stops when the page is full.
 ///
 /// # Errors
 /// As [`neighbourhood`].
@@ -155,7 +154,7 @@ pub fn related(
     Ok(page.map(|(_, entity)| entity).collect())
 }
 
-/// What an entity is ordered by. Its object is made for that, where that is needed, and not kept.
+/// The sort key of an entity. It is decoded for that if the order needs it, and not held.
 fn key(read: &dyn Read, order: &Order, entity: &RenderedEntity) -> Result<SortKey, OmrsError> {
     if matches!(order, Order::Any | Order::Guid) {
         return Ok(SortKey::None);
@@ -164,7 +163,7 @@ fn key(read: &dyn Read, order: &Order, entity: &RenderedEntity) -> Result<SortKe
     Ok(entity.map_or(SortKey::None, |entity| order.key(&Target::from(&entity))))
 }
 
-/// The GUID of the end that is not `from`; `from` itself where it is at both.
+/// The GUID of the end that is not `from`; `from` itself if it is at both ends.
 pub(super) fn other_end<'a>([one, two]: &'a [CompactString; 2], from: &str) -> &'a str {
     if one == from { two } else { one }
 }

@@ -1,6 +1,5 @@
-//! What is stored of an instance beside its content, read without copying it: for the instance, or
-//! straight for its JSON. JSON that is kept as it came is read only where it is rendered: searches
-//! and purges pass it by.
+//! Stored headers, read without copying: to decode them, or to render their JSON directly. Values
+//! that are stored as JSON are parsed only where they are rendered; searches and purges skip them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceTy
 use crate::json::{self, Encode, Limits, Millis, RawJson, Shared, Writer};
 use crate::types::{InstanceStatus, ResolvedType};
 
-/// An audit header that is being read: what it says of its type may come from the catalogue.
+/// An audit header that is being read. The type that it states may come from the catalogue.
 pub(super) struct Audit<'a> {
     header_version: Option<i64>,
     type_version: Option<i64>,
@@ -32,7 +31,7 @@ pub(super) struct Audit<'a> {
     mapping_properties: Option<Mapping<'a>>,
 }
 
-/// What is usual is not stored.
+/// The usual values, which are not stored.
 impl Default for Audit<'_> {
     fn default() -> Self {
         Self {
@@ -58,7 +57,7 @@ impl Default for Audit<'_> {
 }
 
 impl<'a> Audit<'a> {
-    /// Reads the value of the member `name`; passes over what belongs to no audit header.
+    /// Reads the value of the member `name`, or skips it if it is not part of an audit header.
     pub(super) fn read(&mut self, name: &str, cursor: &mut Cursor<'a>) -> Decoded<()> {
         match name {
             "hv" => self.header_version = optional_int(cursor)?,
@@ -90,37 +89,37 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
-    /// Whether it says of its type what the catalogue does not.
+    /// Whether the stored header states its type in full, because it differs from the catalogue's.
     pub(super) fn says_type(&self) -> bool {
         self.said_type.is_some()
     }
 
-    /// Its home.
+    /// The id of the home metadata collection.
     pub(super) fn home(&self) -> Option<&'a str> {
         self.metadata_collection_id
     }
 
-    /// When the instance was made.
+    /// When the instance was created.
     pub(super) fn create_time(&self) -> Option<Millis> {
         self.create_time
     }
 
-    /// When it was changed last.
+    /// When the instance was last updated.
     pub(super) fn update_time(&self) -> Option<Millis> {
         self.update_time
     }
 
-    /// How often it was changed.
+    /// The instance's version number.
     pub(super) fn version(&self) -> i64 {
         self.version
     }
 
-    /// Where the instance stands in its life.
+    /// The instance's status.
     pub(super) fn status(&self) -> Option<InstanceStatus> {
         self.status
     }
 
-    /// Leaves out what only other repositories understand.
+    /// Removes the mapping properties, which only other repositories understand.
     pub(super) fn without_mapping(mut self) -> Self {
         self.mapping_properties = None;
         self
@@ -150,7 +149,7 @@ impl<'a> Audit<'a> {
         }))
     }
 
-    /// The header of an instance of the type `of`.
+    /// Makes the audit header of an instance of the type `of`.
     pub(super) fn finish(
         self,
         of: Option<&ResolvedType>,
@@ -182,8 +181,8 @@ impl<'a> Audit<'a> {
         })
     }
 
-    /// Writes the properties of the header of an instance of the type `of`, as the header itself
-    /// would.
+    /// Writes the members of the audit header of an instance of the type `of`, in the order of
+    /// [`InstanceAuditHeader`].
     pub(super) fn write(
         self,
         of: Option<&ResolvedType>,
@@ -262,7 +261,7 @@ impl<'a> Audit<'a> {
     }
 }
 
-/// What is stored of an instance beside its properties and classifications.
+/// The stored header of an instance.
 #[derive(Default)]
 pub(super) struct Head<'a> {
     pub(super) audit: Audit<'a>,
@@ -287,7 +286,7 @@ impl<'a> Head<'a> {
         Ok(head)
     }
 
-    /// The header of an instance of the type `of`, and whether it is that of a proxy.
+    /// Makes the header of an instance of the type `of`. Returns it with whether it is a proxy's.
     pub(super) fn finish(
         self,
         guid: &str,
@@ -304,7 +303,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Mapping properties as they are stored: names, and values as JSON.
+/// Stored mapping properties: names, and values as JSON.
 struct Mapping<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Mapping<'a> {

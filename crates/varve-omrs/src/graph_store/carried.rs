@@ -1,6 +1,6 @@
-//! The classifications that an entity carries: their JSON is made straight from what is stored, and
-//! they themselves only when somebody looks at them. Most are read to be rendered, and they are
-//! most of a rendered entity.
+//! The classifications that an entity carries. Their JSON is rendered directly from the stored
+//! bytes, and they are decoded only when their fields are read. Most of them are read only to be
+//! rendered, and they are most of a rendered entity.
 
 use std::sync::Arc;
 
@@ -20,8 +20,7 @@ use crate::types::{
     AttributeTypeDef, Catalogue, DefinedProperty, PrimitiveDefCategory, ResolvedType,
 };
 
-/// The classifications that are stored so. Their JSON is made unless it is among what was made
-/// before.
+/// The classifications in these bytes, with their JSON: from the cache, or rendered now.
 pub(super) fn shared(
     types: &Arc<Catalogue>,
     known: &MadeJson<MadeClassifications>,
@@ -31,7 +30,7 @@ pub(super) fn shared(
         Known::Made(made) => made,
         of @ (Known::AskedFor | Known::Nothing) => {
             let Ok(json) = json(types, bytes) else {
-                // Damaged, or of a form that is read only as a whole.
+                // Damaged, or in a form that only the decoder reads.
                 return classifications(types, bytes).map(Shared::new);
             };
             let made = MadeClassifications {
@@ -49,8 +48,8 @@ pub(super) fn shared(
     Ok(Shared::made_later(json, size, Stored { types, stored }))
 }
 
-/// Writes the classifications that are stored so, unless they are none, which fails. The JSON is
-/// kept if they were asked for lately.
+/// Writes the JSON of the classifications in these bytes. Fails if there are none. The JSON is
+/// cached if the same bytes were requested recently.
 pub(super) fn put(
     types: &Catalogue,
     known: &MadeJson<MadeClassifications>,
@@ -73,7 +72,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// A list as it is stored, whose JSON was made.
+/// A stored list whose JSON has been rendered.
 struct Stored {
     types: Arc<Catalogue>,
     stored: Bytes,
@@ -91,15 +90,15 @@ impl MakeLater<Vec<Classification>> for Stored {
     }
 }
 
-/// The JSON of the list. Fails where reading the list fails, and where members do not stand in the
-/// order in which they are written.
+/// Renders a stored list. Fails where decoding fails, and where members are not stored in the order
+/// in which they are rendered.
 pub(super) fn json(types: &Catalogue, bytes: &[u8]) -> Decoded<Bytes> {
     let mut writer = Writer::with_capacity(bytes.len() * JSON_PER_STORED);
     put_list(types, bytes, &mut writer)?;
     Ok(Bytes::from(writer.finish().into_boxed_slice()))
 }
 
-/// About how many bytes of JSON become of one that is stored.
+/// The usual number of JSON bytes for one stored byte.
 pub(super) const JSON_PER_STORED: usize = 5;
 
 fn put_list(types: &Catalogue, bytes: &[u8], writer: &mut Writer) -> Decoded<()> {
@@ -142,7 +141,7 @@ fn put_fields(types: &Catalogue, cursor: &mut Cursor<'_>, writer: &mut Writer) -
             }
             ("o", _) => origin = named(cursor, ClassificationOrigin::from_name)?,
             ("og", _) => origin_guid = Some(text(cursor)?),
-            // It is the last one that is stored, and stands behind the audit header and the name.
+            // Stored last, after the audit header and the name.
             ("pp", Some(_)) => {
                 let audit = audit.take().ok_or_else(|| cursor.error())?;
                 put_head(audit, of, name, cursor, writer)?;
@@ -204,7 +203,7 @@ fn put_members(
     writer: &mut Writer,
 ) -> Decoded<()> {
     const VERSION: &str = "\"headerVersion\":";
-    /// Where each member stands among those that are stored.
+    /// The rank of each member in the stored order.
     fn place(name: &str) -> usize {
         ["hv", "ef", "et", "vs"]
             .iter()
@@ -281,7 +280,7 @@ fn put_named_values(
     Ok(())
 }
 
-/// Writes a value with the name that it has among others.
+/// Writes a property: its name and its value.
 pub(super) fn put_named_value(
     name: &str,
     property: Option<&DefinedProperty>,
@@ -292,7 +291,7 @@ pub(super) fn put_named_value(
     let def = def.map(|def| &**def);
     let token = cursor.token()?;
     let is_plain = !matches!(token, Token::Map(_) | Token::List(_) | Token::Null);
-    // Where it is as the type says, all but the value follows from that.
+    // If the value has the kind of the property's type, the rest of its JSON is the same each time.
     if let (true, Some(property), Some(def)) = (is_plain, property, def)
         && let Some(category) = expected_category(Some(def))
         && category_of(token, Some(def)) == category
@@ -319,8 +318,7 @@ pub(super) fn put_named_value(
     put_value(token, def, cursor, writer)
 }
 
-/// What the JSON of a property begins with that has a value of the kind that the type says, up to
-/// the value.
+/// The JSON of a property up to its value, for a value of the kind of the property's type.
 fn before_value(name: &str, def: &AttributeTypeDef, category: PrimitiveDefCategory) -> String {
     let mut writer = Writer::new();
     writer.object(|writer| {
@@ -339,7 +337,7 @@ fn before_value(name: &str, def: &AttributeTypeDef, category: PrimitiveDefCatego
 /// The last member of a primitive value.
 const VALUE: &str = "\"primitiveValue\":";
 
-/// Writes what a primitive value says of its kind.
+/// Writes the members of a primitive value that state its kind.
 fn put_kind(def: Option<&AttributeTypeDef>, category: PrimitiveDefCategory, writer: &mut Writer) {
     writer.class("PrimitivePropertyValue");
     writer.known_key("\"instancePropertyCategory\":");
@@ -356,7 +354,7 @@ fn put_kind(def: Option<&AttributeTypeDef>, category: PrimitiveDefCategory, writ
     category.encode(writer);
 }
 
-/// Writes the value that begins with `token`, which was read already.
+/// Writes the value that begins with `token`, which has been read.
 fn put_value(
     token: Token<'_>,
     def: Option<&AttributeTypeDef>,

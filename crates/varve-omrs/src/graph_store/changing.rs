@@ -1,8 +1,8 @@
-//! Going over to other types.
+//! Changes the types of a store.
 //!
-//! First writes make the entries that follow from the new types, then those that instances miss are
-//! made, then readers and transactions go by the new types. So nobody searches by what is not there
-//! in full, and nobody waits meanwhile.
+//! First, writes begin to make the entries that follow from the new types. Then the missing entries
+//! of stored instances are made. Last, readers and transactions switch to the new types. So no
+//! search uses incomplete entries, and no request waits.
 
 use std::sync::Arc;
 
@@ -26,28 +26,28 @@ use crate::error::{Message, OmrsError};
 use crate::store::Subject;
 use crate::types::{Catalogue, TypeIndex};
 
-/// A change of the types that readers do not know of yet.
+/// A change of the types that is not published yet.
 pub(super) struct TypeChange {
     types: Arc<Catalogue>,
     state: Arc<TypesInGraph>,
     before: Rules,
-    /// Whose entries are to be made anew.
+    /// The types whose entries must be rebuilt.
     missing: Changed,
-    /// The entries are of an earlier form of rules.
+    /// Whether the stored entries have an earlier form.
     is_of_older_form: bool,
-    /// What is missing was begun before, so maybe as the entries were of an earlier form.
+    /// Whether some of `missing` comes from an interrupted change, perhaps one of an earlier form.
     is_resumed: bool,
-    /// The note says that entries are to be made anew.
+    /// Whether the stored note lists entries to rebuild.
     is_noted: bool,
 }
 
 impl TypeChange {
-    /// Whether entries are to be made.
+    /// Whether entries must be built.
     pub(super) fn is_to_be_completed(&self) -> bool {
         self.is_of_older_form || !self.missing.is_empty()
     }
 
-    /// Whether it leads to these types.
+    /// Whether these are its new types.
     pub(super) fn is_to(&self, types: &Arc<Catalogue>) -> bool {
         Arc::ptr_eq(&self.types, types)
     }
@@ -58,8 +58,8 @@ impl TypeChange {
 }
 
 impl GraphStore {
-    /// Gives new types their labels, and has all that is written from now on make the entries that
-    /// follow from `types`.
+    /// Creates labels for new types. From now on, every write makes the entries that follow from
+    /// `types`.
     pub(super) fn begin_change(&self, types: Arc<Catalogue>) -> Result<TypeChange, OmrsError> {
         let labels = ensure_labels(&self.graph, &types)?;
         let keys = Keys::of(&self.graph.schema()).ok_or_else(|| {
@@ -79,13 +79,13 @@ impl GraphStore {
         }
         let is_of_older_form = !is_first && before.form < rules.form;
         let mut missing = if is_first {
-            // What is there already, as from a dump, came without entries.
+            // Existing instances, as from a dump, have no entries.
             rules.all()
         } else {
             rules.changed_since(&before)
         };
         let mut noted = if is_of_older_form {
-            // If it is interrupted, an older form is brought up to date by making everything anew.
+            // If this is interrupted, the next attempt rebuilds all entries.
             rules.labels()
         } else {
             rules.labels_of(&missing)
@@ -107,7 +107,7 @@ impl GraphStore {
         let texts = Arc::clone(&self.texts);
         let state = TypesInGraph::new(Arc::clone(&types), keys, rules, labels, texts);
         if !is_first && !is_of_older_form {
-            // The lists of all types that had rules were complete before.
+            // The lists of all types with rules were complete before.
             self.leave_out_unused(&state, &mut missing)?;
         }
         missing.entities.extend(pending.0);
@@ -123,8 +123,8 @@ impl GraphStore {
         })
     }
 
-    /// Adds the labels that had no rules `before`, and that there may be instances of: they came
-    /// with a dump, so no list of ours has them. The graph's own lists of labels say so.
+    /// Adds the labels without rules in `before` that may have instances, by the graph's own lists
+    /// of labels. Such instances came with a dump and are in no list of this store.
     fn add_unlisted(
         &self,
         rules: &Rules,
@@ -149,9 +149,9 @@ impl GraphStore {
         Ok(())
     }
 
-    /// Makes the entries that instances miss, however long it takes: what ended with the time of a
-    /// request would be begun anew by the next one, and never be done. What is interrupted is done
-    /// when the graph is opened the next time, by the types that are set then.
+    /// Makes the missing entries without a deadline: work that stopped at a request's deadline
+    /// would start again with the next request, and never end. If the server stops meanwhile, the
+    /// work is done when the graph is opened again, by the types that are set then.
     pub(super) fn complete_change(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
         if change.is_to_be_completed() {
             return deadline::without_end(|| self.make_missing(change));
@@ -168,14 +168,14 @@ impl GraphStore {
         });
         if change.is_of_older_form {
             rebuild_derived(&self.graph, Some(&former), &|id, content| {
-                // What is damaged is reported when its entries are made.
+                // Damaged content is reported when its entries are made.
                 former::has_other_entries(id, content, state.keys, &change.before).unwrap_or(true)
             })?;
         }
         if !change.missing.is_empty() {
             let wanted = Wanted::of(&change.missing, state.keys);
-            // It reads all states of each instance, which only entries of an earlier form are
-            // worth.
+            // Reading all states of each instance is needed only if entries of an earlier form may
+            // exist.
             let has_former = change.is_of_older_form || change.is_resumed;
             let former = has_former.then_some(&former as &dyn Deriver);
             rebuild_derived(&self.graph, former, &|id, content| {
@@ -193,8 +193,8 @@ impl GraphStore {
         Ok(())
     }
 
-    /// Leaves out the types that no state of an instance is of, and the classifications that none
-    /// carries: a look each.
+    /// Removes the types that no instance ever had, and the classifications that no entity ever
+    /// carried. Costs one look-up for each.
     fn leave_out_unused(
         &self,
         state: &TypesInGraph,
@@ -202,7 +202,7 @@ impl GraphStore {
     ) -> Result<(), OmrsError> {
         let mut failure = None;
         let mut is_used = |of: Option<TypeIndex>| match of.map(|of| self.was_ever(state, of)) {
-            // Of a type that is not known any more the lists may be, too.
+            // A type that is no longer known may still be in use.
             None => true,
             Some(Ok(is_used)) => is_used,
             Some(Err(error)) => {
@@ -222,8 +222,8 @@ impl GraphStore {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Whether any state of an instance is of this type or a subtype, or carries this
-    /// classification.
+    /// Whether any instance has or ever had this type or a subtype, or any entity carries or ever
+    /// carried this classification.
     pub(super) fn was_ever(&self, state: &TypesInGraph, of: TypeIndex) -> Result<bool, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         let (index, firsts) = plan::listing_of(state, of).ok_or_else(|| {
@@ -235,14 +235,14 @@ impl GraphStore {
                 return Ok(true);
             }
         }
-        // Levels are called alike in all indexes.
+        // The partitions of a level have the same name in all indexes.
         let proxies = IndexKind::Proxy.number(Subject::Entities);
         let is_entity_type = index == IndexKind::Guid.number(Subject::Entities);
         Ok(is_entity_type && view.was_ever_derived(proxies, &firsts[0])?)
     }
 }
 
-/// Says of which elements entries are to be made anew.
+/// Selects the elements whose entries must be rebuilt.
 struct Wanted<'a> {
     entities: FxHashSet<u32>,
     relationships: FxHashSet<u32>,

@@ -1,18 +1,18 @@
-//! Which part of its period an event decides: what no newer one speaks of.
+//! The part of an event's period that the event decides: instants that no newer event covers.
 
 use std::collections::BTreeMap;
 
 use varve_model::{Instant, Period};
 
-/// The instants that the events so far speak of: the ends of periods by their starts. They neither
-/// overlap nor touch, so however many states there are, each of which ends when the next one
-/// begins, they are one period.
+/// The instants covered by the events so far, as the ends of periods by their starts. The periods
+/// neither overlap nor touch. So consecutive states, each ending where the next one begins, make
+/// one period, however many there are.
 #[derive(Debug, Default)]
 pub(super) struct Decided(BTreeMap<Instant, Instant>);
 
 impl Decided {
-    /// Takes in an event that is older than all before, and shows the parts of its period that none
-    /// of those speaks of.
+    /// Adds an event that is older than all before, and shows the parts of its period that no newer
+    /// event covers.
     pub(super) fn add(&mut self, period: Period, mut show: impl FnMut(Period)) {
         let Period { from, to } = period;
         if from >= to {
@@ -77,14 +77,14 @@ mod tests {
                 let period = period(&mut below);
                 let mut shown = Vec::new();
                 decided.add(period, |part| shown.push(part));
-                // One instant after another, the last one stands for all that follow.
+                // After the last one, nothing changes.
                 for instant in (0..=2 * INSTANTS).map(Instant) {
                     let is_open = !newer.iter().any(|it| it.covers(instant));
                     let expected = period.covers(instant) && is_open;
                     let parts = shown.iter().filter(|part| part.covers(instant));
                     assert_eq!(parts.count(), usize::from(expected), "{instant:?}");
                 }
-                // In order, and as few as can be.
+                // Ordered, and as few parts as possible.
                 assert!(shown.iter().all(|part| part.from < part.to));
                 assert!(shown.windows(2).all(|two| two[0].to < two[1].from));
                 newer.push(period);

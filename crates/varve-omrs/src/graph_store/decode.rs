@@ -1,4 +1,4 @@
-//! Stored content back to instances: the other way round of [`super::encode`].
+//! Decodes stored content: the inverse of [`super::encode`].
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::json::{self, Limits, RawJson, Shared};
 use crate::store::{LifeStatus, StoredEntity, StoredRelationship};
 use crate::types::{Catalogue, InstanceStatus, ResolvedType};
 
-/// What is read, or the place where it cannot be.
+/// A decoded value, or where decoding failed.
 pub(super) type Decoded<T> = Result<T, DecodeError>;
 
-/// Reads instances with the types at hand.
+/// Decodes instances of known types.
 #[derive(Clone, Copy)]
 pub(super) struct Decoder<'a> {
     pub(super) types: &'a Arc<Catalogue>,
@@ -39,7 +39,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Finds them in an element's properties.
+    /// Finds the parts in an element's properties.
     pub(super) fn of(mut reader: PropertyReader<'a>, keys: Keys) -> Decoded<Self> {
         let mut parts = Self::default();
         while let Some((key, value)) = reader.next_shallow()? {
@@ -60,8 +60,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The classifications that were read last. The states of an entity's history mostly have the same
-/// ones.
+/// The classifications that were read last. Most states in an entity's history have the same ones.
 #[derive(Default)]
 pub(super) struct LastClassifications {
     bytes: Vec<u8>,
@@ -69,8 +68,8 @@ pub(super) struct LastClassifications {
 }
 
 impl Decoder<'_> {
-    /// The entity with this GUID and type. With `last`, classifications that are stored in the same
-    /// bytes as those of the call before are shared with them.
+    /// Decodes the entity with this GUID and type. With `last`, its classifications are shared with
+    /// those of the previous call if both are stored in the same bytes.
     pub(super) fn entity(
         &self,
         guid: &str,
@@ -107,7 +106,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// The entity with no more than its header, of which the mapping properties are left out.
+    /// Decodes the header of an entity, without the mapping properties.
     pub(super) fn entity_head(
         guid: &str,
         of: Option<&ResolvedType>,
@@ -127,7 +126,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// The same of a relationship.
+    /// The same for a relationship.
     pub(super) fn relationship_head(
         guid: &str,
         of: Option<&ResolvedType>,
@@ -142,7 +141,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// The relationship with this GUID, type and ends.
+    /// Decodes the relationship with this GUID, type and ends.
     pub(super) fn relationship(
         guid: &str,
         of: Option<&ResolvedType>,
@@ -158,7 +157,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The classifications that are stored so.
+/// Decodes a stored list of classifications.
 pub(super) fn classifications(types: &Catalogue, bytes: &[u8]) -> Decoded<Vec<Classification>> {
     let mut cursor = Cursor::new(bytes);
     let Token::List(count) = cursor.token()? else {
@@ -169,7 +168,7 @@ pub(super) fn classifications(types: &Catalogue, bytes: &[u8]) -> Decoded<Vec<Cl
         .collect()
 }
 
-/// Those of them that are called `name`.
+/// Decodes the classifications in the list that have this name.
 pub(super) fn classifications_named(
     types: &Catalogue,
     bytes: &[u8],
@@ -209,7 +208,7 @@ fn classification(types: &Catalogue, cursor: &mut Cursor<'_>) -> Decoded<Classif
     reading.finish(cursor)
 }
 
-/// A classification that is being read.
+/// A classification that is being decoded.
 struct Reading<'t, 'a> {
     made: Classification,
     of: Option<&'t ResolvedType>,
@@ -252,7 +251,7 @@ impl<'t, 'a> Reading<'t, 'a> {
     }
 }
 
-/// The header of an instance of the type `of`, and whether it is that of a proxy.
+/// Decodes the header of an instance of the type `of`. Returns it with whether it is a proxy's.
 pub(super) fn header(
     guid: &str,
     of: Option<&ResolvedType>,
@@ -272,8 +271,8 @@ fn short_header(
     head.finish(guid, of, &Cursor::new(bytes))
 }
 
-/// How it stands with an instance, from the bytes of its header: little of [`Head`], and many are
-/// asked for it.
+/// The status of an instance, from the bytes of its header. Reads less than [`Head`], since graph
+/// queries need the status of many instances.
 pub(super) fn life_status(header: &[u8]) -> Decoded<LifeStatus> {
     let mut cursor = Cursor::new(header);
     let members = map(&mut cursor)?;
@@ -291,7 +290,7 @@ pub(super) fn life_status(header: &[u8]) -> Decoded<LifeStatus> {
     Ok(found)
 }
 
-/// The version of an instance, from the bytes of its header.
+/// The version number of an instance, from the bytes of its header.
 pub(super) fn version(header: &[u8]) -> Decoded<i64> {
     let mut cursor = Cursor::new(header);
     let members = map(&mut cursor)?;

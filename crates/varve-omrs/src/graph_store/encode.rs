@@ -1,10 +1,10 @@
-//! Instances as stored content: nested values written without a tree.
+//! Encodes instances as stored content: nested values, written without a tree.
 //!
 //! An instance is a vertex or an edge with up to three properties that hold nested values: its
-//! header, its properties, its classifications. Names are short, and what is usual is left out:
-//! `docs/storage-format.md` has all of them. What a type says of its instances is not stored with
-//! each, and read from the catalogue again; it is stored where an instance says something else, as
-//! reference copies may.
+//! header, its properties, its classifications. Member names are short, and usual values are left
+//! out: `docs/storage-format.md` has all of them. The part of a type's definition that its
+//! instances repeat is not stored; it is read from the catalogue. It is stored only if an instance
+//! differs from the definition, as reference copies may.
 
 use varve_encoding::datum::{Members, put_bool, put_float, put_int, put_null, put_text};
 use varve_encoding::key::put_schema_id;
@@ -24,21 +24,21 @@ use crate::types::{
     ResolvedType,
 };
 
-/// How deep the values of properties may nest: what nested values allow, of which each level takes
-/// three.
+/// The greatest depth of nested property values. Each level takes three of the levels that nested
+/// values allow.
 const DEPTH_MAX: usize = 30;
-/// The most bytes that an instance may have as it is stored.
+/// The largest stored instance, in bytes.
 const CONTENT_BYTES_MAX: usize = 64 << 20;
 
-/// Writes instances with the types at hand.
+/// Encodes instances of known types.
 pub(super) struct Encoder<'a> {
     pub(super) types: &'a Catalogue,
     pub(super) keys: Keys,
 }
 
 impl Encoder<'_> {
-    /// The content of an entity of the vertex label `label` and of the type `of`, which holds from
-    /// `from` on.
+    /// The content of an entity of the vertex label `label` and the type `of`, in a state that
+    /// starts at `from`.
     pub(super) fn entity(
         &self,
         from: Millis,
@@ -60,8 +60,8 @@ impl Encoder<'_> {
         Ok(content)
     }
 
-    /// The content of a relationship between vertices with these labels, which holds from `from`
-    /// on.
+    /// The content of a relationship between vertices with these labels, in a state that starts at
+    /// `from`.
     pub(super) fn relationship(
         &self,
         from: Millis,
@@ -193,7 +193,7 @@ fn header_bytes(
         map.member("px", &mut out);
         put_bool(true, &mut out);
     }
-    // Walks in the order of times, as of a time, need not look at what is later, but for these.
+    // A walk by time, as of a time, may skip later entries only because these instances are marked.
     let times = [header.audit.create_time, header.audit.update_time];
     if times.iter().flatten().any(|time| *time > from) {
         map.member("ah", &mut out);
@@ -254,7 +254,8 @@ fn put_audit(
     }
 }
 
-/// What the instance says of its type: the version, if all else is what the catalogue says.
+/// Writes the type that the instance states: only its version, if the rest is equal to the
+/// catalogue's definition.
 fn put_type(
     said: Option<&Shared<InstanceType>>,
     of: Option<&ResolvedType>,
@@ -368,7 +369,7 @@ fn put_enum(value: &EnumPropertyValue, map: &mut Members, out: &mut Vec<u8>) {
     put_optional("d", value.description.as_deref(), map, out);
 }
 
-/// Whether a value says of its type what [`expected_header`] makes.
+/// Whether a value's header is the one of [`expected_header`].
 fn is_expected(header: &PropertyValueHeader, def: Option<&AttributeTypeDef>) -> bool {
     let (guid, name) = match def {
         Some(def) => (def.header.guid.as_deref(), def.header.name.as_deref()),
@@ -379,7 +380,7 @@ fn is_expected(header: &PropertyValueHeader, def: Option<&AttributeTypeDef>) -> 
         && header.type_name.as_deref() == name
 }
 
-/// What values of an attribute say of their type, usually.
+/// The usual header of an attribute's values.
 pub(super) fn expected_header(def: Option<&AttributeTypeDef>) -> PropertyValueHeader {
     PropertyValueHeader {
         header_version: None,
@@ -388,7 +389,7 @@ pub(super) fn expected_header(def: Option<&AttributeTypeDef>) -> PropertyValueHe
     }
 }
 
-/// The kind of primitive that an attribute takes; without one, what a plain text is.
+/// The kind of primitive of an attribute's values; without an attribute, the kind of a plain text.
 pub(super) fn expected_category(def: Option<&AttributeTypeDef>) -> Option<PrimitiveDefCategory> {
     match def.map(|def| &def.kind) {
         None => Some(PrimitiveDefCategory::String),
@@ -409,8 +410,8 @@ fn put_value_header(header: &PropertyValueHeader, list: &mut Members, out: &mut 
     }
 }
 
-/// A primitive as it is if the attribute says all else, otherwise a list of its kind, itself, and
-/// its header.
+/// Writes a primitive: as the plain value if the rest follows from the attribute, otherwise as a
+/// list of its kind, its value and its header.
 fn put_primitive(
     value: &PrimitivePropertyValue,
     def: Option<&AttributeTypeDef>,
@@ -440,7 +441,7 @@ fn put_primitive(
     list.end(out);
 }
 
-/// The number that stands for a kind of primitive.
+/// The stored number of a kind of primitive.
 pub(super) fn category_number(category: PrimitiveDefCategory) -> i64 {
     let at = PrimitiveDefCategory::ALL
         .iter()

@@ -1,8 +1,8 @@
 //! The index entries of instances, made from their stored content.
 //!
-//! An entry is (number of the index; first value: a level and what all entries of the partition
-//! have in common; further values: what they are ordered by; the element). A level is the label's
-//! id of a type, or 0 for all types.
+//! An entry is (number of the index; first value; further values; element). The first value names
+//! the partition: a level, and what all its entries have in common. The further values order the
+//! entries. A level is the label id of a type, or 0 for all types.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::types::InstanceStatus;
 pub(super) struct InstanceDeriver {
     pub(super) rules: Arc<Rules>,
     pub(super) keys: Keys,
-    /// Where texts are noted, if they are.
+    /// Collects the texts, if given.
     pub(super) texts: Option<Arc<Texts>>,
 }
 
@@ -53,8 +53,8 @@ impl Deriver for InstanceDeriver {
             Subject::Entities => &self.rules.entities,
             Subject::Relationships => &self.rules.relationships,
         };
-        // What is of no known type was not written by this repository, or came with a dump before
-        // its type: then it gets all its entries as the type is added.
+        // An instance of an unknown type was not written by this repository, or came with a dump
+        // before its type. In that case all its entries are made when the type is added.
         let Some(rules) = rules.get(&label) else {
             return Ok(());
         };
@@ -64,7 +64,8 @@ impl Deriver for InstanceDeriver {
             entries.put(index, &first, &[]);
         }
         let parts = Parts::of(properties, self.keys)?;
-        // Nor was what has no header, in a label of the same name.
+        // Content without a header, under a label of the same name, is not of this repository
+        // either.
         if parts.header.is_empty() {
             return Ok(());
         }
@@ -95,20 +96,20 @@ struct Making<'a> {
     texts: Option<&'a Texts>,
     rules: &'a TypeRules,
     entries: &'a mut DerivedEntries,
-    /// For the first value of a level.
+    /// A buffer for first values that begin with a level.
     first: Vec<u8>,
     further: Vec<u8>,
     times: Times,
-    /// Whether texts have entries of their own: those of classifications have not.
+    /// Whether texts have entries of their own. Those of classifications have none.
     lists_texts: bool,
 }
 
-/// What a header says of times.
+/// The times in a header.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
     created: Option<i64>,
     updated: Option<i64>,
-    /// Whether one of the two is later than the time from which the state holds.
+    /// Whether one of them is later than the start of the state.
     ahead: bool,
 }
 
@@ -120,7 +121,7 @@ impl Making<'_> {
         self.entries.put(index, first, &self.further);
     }
 
-    /// Puts an entry of a level, and of a property or list of it.
+    /// Puts an entry at a level, or in a property's or list's partition at that level.
     fn put_level(&mut self, kind: IndexKind, level: u32, of: Option<u32>) {
         let index = kind.number(self.subject);
         self.first.clear();
@@ -132,7 +133,7 @@ impl Making<'_> {
         self.put_lists(kind, None);
     }
 
-    /// An entry in one of the lists of each level.
+    /// Puts an entry in the list `list` of each level.
     fn put_lists(&mut self, kind: IndexKind, list: Option<u32>) {
         let rules = self.rules;
         for level in &rules.levels {
@@ -140,9 +141,9 @@ impl Making<'_> {
         }
     }
 
-    /// The entries of what the header says. Whether properties have some too: those of a proxy have
-    /// not, since no search finds it, and one that had to pass by the proxies of a repository that
-    /// keeps many copies of relationships would look at each of them.
+    /// Puts the entries of the header. Returns whether properties have entries too. Those of a
+    /// proxy have none, since no search finds proxies: a repository with many copies of
+    /// relationships has many proxies, and each search would have to skip them.
     fn header(&mut self, bytes: &[u8]) -> Result<bool, DecodeError> {
         let (mut times, mut deleted, mut proxy, mut home) = (Times::default(), false, false, None);
         let mut cursor = Cursor::new(bytes);
@@ -248,7 +249,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Puts the entries of a property whose value is ready.
+    /// Puts the entries of a property; its value is in `further`.
     fn put_property(&mut self, at: usize) {
         let rule = &self.rules.properties[at];
         let rules = self.rules;
@@ -257,8 +258,8 @@ impl Making<'_> {
         }
     }
 
-    /// Reads one value of a property: makes its ordered bytes ready and says so if it is single,
-    /// and puts the entries of the texts in it.
+    /// Reads one value of a property and puts the entries of the texts in it. If the value is
+    /// single, appends its ordered bytes to `further` and returns true.
     fn value(&mut self, cursor: &mut Cursor<'_>, big: bool) -> Result<bool, DecodeError> {
         let single = match cursor.token()? {
             Token::Null => false,
@@ -288,7 +289,7 @@ impl Making<'_> {
         Ok(single)
     }
 
-    /// A text as a value, and its own entries.
+    /// Writes the ordered bytes of a text to `further`, and puts the text's own entries.
     fn text(&mut self, text: &str) {
         self.further.clear();
         put_ordered_text(text, &mut self.further);
@@ -302,13 +303,13 @@ impl Making<'_> {
         self.put_level(IndexKind::Text, self.label, None);
     }
 
-    /// A primitive of a stated kind: the kind's number, the value, and perhaps a header.
+    /// Reads a primitive with a stated kind: the kind's number, the value, and perhaps a header.
     fn stated(&mut self, items: u32, cursor: &mut Cursor<'_>) -> Result<bool, DecodeError> {
         let Token::Int(kind) = cursor.token()? else {
             return Err(cursor.error());
         };
         let single = if kind == 0 {
-            // Any JSON has no order, and is no text.
+            // Arbitrary JSON has no order, and is not a text.
             cursor.skip()?;
             false
         } else {
@@ -340,7 +341,7 @@ impl Making<'_> {
         Ok(ordinal.is_some())
     }
 
-    /// The properties of a struct, map or array.
+    /// Reads the properties of a struct, map or array.
     fn nested(&mut self, members: u32, cursor: &mut Cursor<'_>) -> Made {
         for _ in 0..members {
             match (cursor.name()?, cursor.token()?) {
@@ -386,7 +387,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// The entries of a classification by its name.
+    /// Puts the entries of a classification's name.
     fn classification(&mut self, name: &str) {
         let first = named_first(name);
         self.further.clear();
@@ -416,7 +417,7 @@ impl Making<'_> {
         }
     }
 
-    /// The entries of a classification's properties.
+    /// Puts the entries of a classification's properties.
     fn classified(&mut self, name: Option<&str>, members: u32, cursor: &mut Cursor<'_>) -> Made {
         let all = self.all;
         let rules = name.and_then(|name| all.classifications.get(name));
@@ -444,7 +445,7 @@ impl Making<'_> {
     }
 }
 
-/// Passes over what follows a token of a value that is not wanted.
+/// Skips the rest of the value that begins with `token`.
 pub(super) fn skip_rest(token: Token<'_>, cursor: &mut Cursor<'_>) -> Made {
     match token {
         Token::List(count) => (0..count).try_for_each(|_| cursor.skip()),

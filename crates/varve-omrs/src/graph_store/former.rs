@@ -1,5 +1,5 @@
-//! What instances had other entries by the rules of earlier forms, and which ones proxies and
-//! DELETED instances had then.
+//! Entries of earlier forms of the rules: which instances had other entries, and which entries
+//! proxies and DELETED instances had.
 
 use varve_encoding::DecodeError;
 use varve_encoding::datum::{Cursor, Token};
@@ -15,7 +15,7 @@ use super::state::Keys;
 use crate::types::InstanceStatus;
 
 /// Makes the entries that proxies and DELETED instances had while they were listed among the
-/// others, and none of anything else.
+/// others. Other instances get none.
 pub(super) struct Former(pub(super) InstanceDeriver);
 
 impl Deriver for Former {
@@ -34,9 +34,10 @@ impl Deriver for Former {
     }
 }
 
-/// Whether an instance has other entries than by `rules` of an earlier form: it is DELETED, or it
-/// carries classifications, which [`Rules::has_orders_of_parts`] is about. Or it is a proxy: what
-/// was brought to form 3 may miss entries of the entity that it was before.
+/// Whether an instance has other entries by the present rules than by `rules` of an earlier form.
+/// It does if it is DELETED, or if it carries classifications and the form lacks the entries of
+/// [`Rules::has_orders_of_parts`]. A proxy may too: after an upgrade to form 3, entries of the
+/// entity that it was earlier may be missing.
 pub(super) fn has_other_entries(
     id: &ElementId,
     content: &[u8],
@@ -49,7 +50,7 @@ pub(super) fn has_other_entries(
         || (marks.classified && !rules.has_orders_of_parts()))
 }
 
-/// What of an instance decides which kinds of entries it has.
+/// The properties of an instance that decide which kinds of entries it has.
 #[derive(Debug, Clone, Copy, Default)]
 struct Marks {
     classified: bool,

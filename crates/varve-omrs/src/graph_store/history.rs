@@ -5,8 +5,8 @@
 //! pass decodes those. If the contents are small, the first pass caches them, and each event is
 //! read once.
 //!
-//! A history returns what reads of each time return: of the events of an element the newest one
-//! that speaks of an instant decides.
+//! A history returns what a read of each point of time returns: of an element's events that cover
+//! an instant, the newest one decides.
 
 use std::cmp::Reverse;
 
@@ -39,7 +39,7 @@ const PERIOD_BYTES: usize =
 #[derive(Clone, Copy)]
 struct Held {
     period: Period,
-    /// The position of its element among those of the instance.
+    /// The position of its element in the list of the instance's elements.
     element: usize,
     version: CommitVersion,
     life_status: LifeStatus,
@@ -70,7 +70,7 @@ fn together(mut held: Vec<Held>) -> Vec<Held> {
     all
 }
 
-/// Shows the events of an element until one of them fails.
+/// Calls `show` with the events of an element until it fails.
 fn visit(
     view: &View,
     id: &ElementId,
@@ -86,7 +86,7 @@ fn visit(
     failed.map_or(Ok(()), Err)
 }
 
-/// What was read of the events of an instance so far.
+/// What was read of an instance's events so far.
 struct Events<'a> {
     state: &'a TypesInGraph,
     held: Vec<Held>,

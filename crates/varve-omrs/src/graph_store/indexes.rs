@@ -30,27 +30,27 @@ pub(super) enum IndexKind {
     Deleted = 8,
     /// (GUID) -> nothing: the edges that are, or were, the relationship with this GUID.
     Relationship = 9,
-    /// (level) -> time: instances whose header has a later time than the start of its state in the
-    /// store, by when they were made.
+    /// (level) -> create time: instances whose header has a later time than the start of its state
+    /// in the store.
     CreatedAhead = 10,
-    /// (level) -> time or missing: the same, by when they were changed last.
+    /// (level) -> update time or missing: the same instances.
     UpdatedAhead = 11,
-    /// (level) -> time or missing: those in status DELETED, by when they were made. In forms 2 and
-    /// 3 only.
+    /// (level) -> create time or missing: those in status DELETED. In forms 2 and 3 only.
     DeletedCreated = 12,
-    /// (level) -> nothing: those of which only a proxy is known. They are in no other index but
-    /// those of classifications.
+    /// (level) -> nothing: entities of which only a proxy is known. They are in no other index
+    /// except those of classifications.
     Proxy = 13,
-    /// (name) -> time or missing: what carries the classification, by when it was made.
+    /// (name) -> create time or missing: entities that carry the classification.
     ClassifiedCreated = 33,
-    /// (name) -> time or missing: the same, by when it was changed last.
+    /// (name) -> update time or missing: the same entities.
     ClassifiedUpdated = 34,
-    /// (name) -> time or missing: those entities whose header has a later time than the start of
-    /// its state in the store, by when they were made.
+    /// (name) -> create time or missing: those of these entities whose header has a later time than
+    /// the start of its state in the store.
     ClassifiedCreatedAhead = 35,
-    /// (name) -> time or missing: the same, by when they were changed last.
+    /// (name) -> update time or missing: the same entities.
     ClassifiedUpdatedAhead = 36,
-    /// (property, name) -> value: what carries the classification with a value of this property.
+    /// (property, name) -> value: entities that carry the classification with this value of the
+    /// property.
     ClassifiedProperty = 37,
 }
 

@@ -1,7 +1,6 @@
-//! JSON that was made of stored bytes, kept for whoever reads the same bytes again: making it takes
-//! many times as long as finding it. Found by the bytes themselves, so what is found is right
-//! whatever was written since, and at every point of time; it holds as long as the types do, which
-//! it is kept with.
+//! A cache of JSON rendered from stored bytes, since rendering takes many times as long as a
+//! look-up. The key is the stored bytes themselves, so an entry is valid at every point of time and
+//! after any write. It is valid only for the types that the cache belongs to.
 
 use std::collections::VecDeque;
 
@@ -12,29 +11,29 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::store::RenderedEntity;
 
-/// The most bytes that are kept of lists of classifications, those stored and their JSON together:
-/// those of some two thousand entities that carry many.
+/// The most memory for classifications, in bytes, of the stored lists with their JSON. Room for
+/// some two thousand entities that carry many.
 pub(super) const CLASSIFICATION_BYTES_MAX: usize = 64 << 20;
-/// The most bytes that are kept of entities, alike. The JSON of their classifications is in it,
-/// also where it is the same as that above.
+/// The most memory for entities, in bytes, with the JSON of their classifications, even if that is
+/// cached as well.
 pub(super) const ENTITY_BYTES_MAX: usize = 128 << 20;
-/// Parts that are locked apart. A power of two.
+/// The number of shards, each with its own lock. A power of two.
 const SHARDS: usize = 16;
-/// The part of a shard's bytes that one entry may have: one that is longer would drive out many
-/// others.
+/// The least number of entries that fit in a shard. A larger entry, which would evict many others,
+/// is not cached.
 const ENTRIES_MIN: usize = 8;
-/// What what an entry is found by takes beside its bytes.
+/// The memory of an entry's key beside its bytes.
 const STORED_BYTES: usize = 32;
-/// How many of the bytes that were asked for last a shard remembers: what is asked for once, as by
-/// a search that goes through a whole type, is not kept, and drives nothing out.
+/// The number of recent requests that a shard remembers. JSON is cached at the second request for
+/// it, so a scan of a whole type evicts nothing.
 const ASKED_FOR: usize = 1024;
 
-/// What is made of stored bytes.
+/// Something rendered from stored bytes.
 pub(super) trait Made: Clone {
-    /// What it is found by: a name, and the bytes.
+    /// The cache key: a name, and the stored bytes.
     fn stored(&self) -> (&str, &[u8]);
 
-    /// How many bytes it holds, those included.
+    /// The memory of the entry, in bytes, with its key.
     fn bytes(&self) -> usize;
 }
 
@@ -55,7 +54,7 @@ impl Made for MadeClassifications {
     }
 }
 
-/// An entity that is there as JSON, which its GUID is a part of.
+/// The JSON of an entity. Its GUID is part of the key.
 #[derive(Clone)]
 pub(super) struct MadeEntity {
     pub(super) stored: Bytes,
@@ -72,19 +71,20 @@ impl Made for MadeEntity {
     }
 }
 
-/// What was made lately.
+/// A cache of rendered JSON.
 pub(super) struct MadeJson<M> {
     shards: [Mutex<Shard<M>>; SHARDS],
     bytes_max: usize,
 }
 
-/// Entries by the hash of their stored bytes; the first in the queue goes first, but later if it
-/// was asked for since.
+/// Entries by the hash of their key. The front of the queue is evicted first, unless it was
+/// requested since it was queued.
 struct Shard<M> {
     entries: FxHashMap<u64, Entry<M>>,
     queue: VecDeque<u64>,
     bytes: usize,
-    /// Hashes of what was asked for and is not kept, each at its own place.
+    /// The hashes of recent requests for bytes that are not cached, each at the position that
+    /// follows from the hash.
     asked_for: Box<[u64]>,
 }
 
@@ -99,13 +99,13 @@ impl<M> Default for Shard<M> {
     }
 }
 
-/// What is known of some bytes.
+/// The result of a look-up.
 pub(super) enum Known<M> {
-    /// What was made of them.
+    /// The cached entry.
     Made(M),
-    /// They were asked for lately: what is made of them now is to be kept.
+    /// Not cached, but requested recently: the caller should cache what it renders.
     AskedFor,
-    /// Nothing.
+    /// Not cached, and not requested recently.
     Nothing,
 }
 
@@ -118,15 +118,15 @@ fn hash_of((name, bytes): (&str, &[u8])) -> u64 {
     xxh3_64_with_seed(bytes, xxh3_64(name.as_bytes()))
 }
 
-/// What an entry takes, about: its place in a table and in a queue that may be half empty, and what
-/// it holds.
+/// The memory of an entry, in bytes, about: its slots in a table and a queue that may be half
+/// empty, and its content.
 fn weight<M: Made>(made: &M) -> usize {
     let place = size_of::<(u64, Entry<M>)>() + size_of::<u64>();
     2 * place + STORED_BYTES + made.bytes()
 }
 
 impl<M: Made> MadeJson<M> {
-    /// Nothing yet, of which at most so many bytes will be kept.
+    /// An empty cache of at most `bytes_max` bytes.
     pub(super) fn new(bytes_max: usize) -> Self {
         Self {
             shards: Default::default(),
@@ -134,7 +134,7 @@ impl<M: Made> MadeJson<M> {
         }
     }
 
-    /// What was made of these bytes.
+    /// Looks up what was rendered from these bytes.
     pub(super) fn of(&self, stored: (&str, &[u8])) -> Known<M> {
         let hash = hash_of(stored);
         let mut shard = self.shard(hash).lock();
@@ -144,7 +144,7 @@ impl<M: Made> MadeJson<M> {
             entry.is_asked_for = true;
             return Known::Made(entry.made.clone());
         }
-        // Which shard it is follows from other bits.
+        // The shard follows from other bits of the hash.
         let last = &mut shard.asked_for[hash as usize % ASKED_FOR];
         if std::mem::replace(last, hash) == hash {
             Known::AskedFor
@@ -153,7 +153,7 @@ impl<M: Made> MadeJson<M> {
         }
     }
 
-    /// Keeps what was made, if it is not too long.
+    /// Caches an entry, if it is not too large.
     pub(super) fn keep(&self, made: &M) {
         let bytes_max = self.bytes_max / SHARDS;
         if weight(made) <= bytes_max / ENTRIES_MIN {
@@ -163,7 +163,7 @@ impl<M: Made> MadeJson<M> {
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard<M>> {
-        // Tables of hashes look at the low bits.
+        // Hash tables use the low bits.
         &self.shards[(hash >> 32) as usize % SHARDS]
     }
 }
@@ -248,7 +248,7 @@ mod tests {
         assert!(found(&all, ("", &other)).is_none());
         assert!(found(&all, ("other", &one.stored)).is_none());
         assert_eq!(bytes(&all), weight(&one) + weight(&made(2, 100)));
-        // Where hashes are the same, the bytes decide.
+        // Where hashes are equal, the bytes decide.
         let hash = hash_of(("", &other));
         all.shard(hash).lock().keep(hash, one, BYTES_MAX);
         assert!(found(&all, ("", &other)).is_none());

@@ -66,9 +66,10 @@ pub(super) fn plan<'a>(
     Some(split_by_time(walk.subject, part, ahead))
 }
 
-/// Skips the entries of instances that were made or changed after `at`, however many there are. An
-/// instance that exists at `at` can have such a time only if its header is ahead of the time from
-/// which it holds, and those instances have indexes of their own.
+/// Splits a walk as of `at` in two, to skip the entries of instances that were made or changed
+/// after `at`, however many there are. An instance that exists at `at` can have a later time only
+/// if its header has a later time than the start of its state. Such instances have indexes of their
+/// own.
 fn split_by_time<'a>(
     subject: Subject,
     part: Part<'a>,
@@ -101,7 +102,7 @@ fn split_by_time<'a>(
     let Some(after) = first.after else {
         return vec![first, second];
     };
-    // `after` lies in one of the two parts.
+    // `after` is in one of the two parts.
     if (after >= &bound[..]) == first.reverse {
         let second = Part {
             after: None,
@@ -319,7 +320,7 @@ fn starting_with(prefix: &str) -> ClusteringRange {
     let mut from = Vec::new();
     put_text_prefix(prefix, &mut from);
     let mut to = from.clone();
-    // It begins with the tag 20, so there is a byte to increment.
+    // The prefix begins with the tag 20, so there is a byte to increment.
     while to.last() == Some(&0xFF) {
         to.pop();
     }

@@ -1,4 +1,4 @@
-//! Stored properties and their values back to those of instances.
+//! Decodes stored properties and their values.
 
 use varve_encoding::datum::{Cursor, Token};
 
@@ -12,7 +12,7 @@ use crate::instances::{
 use crate::json::Millis;
 use crate::types::{AttributeTypeDef, PrimitiveDefCategory, ResolvedType};
 
-/// The properties of an instance of the type `of`.
+/// Decodes the properties of an instance of the type `of`.
 pub(super) fn properties_of(
     parts: &Parts<'_>,
     of: Option<&ResolvedType>,
@@ -23,7 +23,7 @@ pub(super) fn properties_of(
     properties(&mut Cursor::new(bytes), of).map(Some)
 }
 
-/// The value of the property `name` alone, from the bytes of an instance's properties.
+/// Decodes only the property `name`, from the bytes of an instance's properties.
 pub(super) fn property_of(
     cursor: &mut Cursor<'_>,
     of: Option<&ResolvedType>,
@@ -56,7 +56,7 @@ pub(super) fn properties(
     }
 }
 
-/// More levels than any that is written.
+/// The greatest depth that is read. More than the greatest depth that is written.
 const DEPTH_MAX: usize = 64;
 
 fn nested(cursor: &mut Cursor<'_>, depth: usize) -> Decoded<Option<InstanceProperties>> {
@@ -109,7 +109,7 @@ fn value(
     value_of(token, cursor, def, depth)
 }
 
-/// The value that begins with `token`, which was read already.
+/// Decodes the value that begins with `token`, which has been read.
 pub(super) fn value_of(
     token: Token<'_>,
     cursor: &mut Cursor<'_>,
@@ -130,7 +130,7 @@ pub(super) fn value_of(
     }
 }
 
-/// Of which kind a plain value of an attribute is.
+/// The kind of a plain value of an attribute.
 pub(super) fn category_of(
     plain: Token<'_>,
     def: Option<&AttributeTypeDef>,
@@ -140,8 +140,8 @@ pub(super) fn category_of(
         .unwrap_or_else(|| usual_category(plain))
 }
 
-/// Whether a plain value may be of a kind: it is not where the attribute has gone from the type
-/// since.
+/// Whether a plain value may have this kind. It may not if the attribute has since been removed
+/// from the type.
 fn fits(category: PrimitiveDefCategory, plain: Token<'_>) -> bool {
     use PrimitiveDefCategory as Of;
     match plain {

@@ -1,4 +1,4 @@
-//! Looking instances up at one point of time.
+//! Looks up instances at one point of time.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl TypesInGraph {
         }
     }
 
-    /// The entity that a vertex's content holds, and its type.
+    /// Decodes an entity from a vertex's content. Returns it with its type.
     pub(super) fn entity(
         &self,
         guid: &str,
@@ -42,7 +42,7 @@ impl TypesInGraph {
         self.entity_after(guid, content, None)
     }
 
-    /// The same; what is equal to the state read before is shared with it.
+    /// The same; classifications equal to those of the state read before are shared with it.
     pub(super) fn entity_after(
         &self,
         guid: &str,
@@ -57,7 +57,7 @@ impl TypesInGraph {
         Ok((entity, of))
     }
 
-    /// The relationship that an edge's content holds, and its type.
+    /// Decodes a relationship from an edge's content. Returns it with its type.
     pub(super) fn relationship(
         &self,
         id: &EdgeId,
@@ -72,7 +72,7 @@ impl TypesInGraph {
         Ok((relationship, of))
     }
 
-    /// The header of the entity that a vertex's content holds.
+    /// Decodes the header of an entity from a vertex's content.
     pub(super) fn entity_head(
         &self,
         guid: &str,
@@ -84,7 +84,7 @@ impl TypesInGraph {
         Ok(Decoder::entity_head(guid, of, &parts)?)
     }
 
-    /// The header of the relationship that an edge's content holds.
+    /// Decodes the header of a relationship from an edge's content.
     pub(super) fn relationship_head(
         &self,
         id: &EdgeId,
@@ -102,7 +102,7 @@ impl TypesInGraph {
         )?)
     }
 
-    /// How it stands with the instance that an element's content holds.
+    /// The status of the instance in an element's content.
     pub(super) fn life_status_of(
         &self,
         id: &ElementId,
@@ -114,13 +114,13 @@ impl TypesInGraph {
         })
     }
 
-    /// How it stands with the instance that these properties hold.
+    /// The status of the instance in these properties.
     fn life_status(&self, properties: PropertyReader<'_>) -> Result<LifeStatus, GraphError> {
         let parts = Parts::of(properties, self.keys)?;
         Ok(life_status(parts.header)?)
     }
 
-    /// Walks as of `at` with `walker`, which runs a walk over entries.
+    /// Runs a walk as of `at`; `walker` scans the index entries.
     pub(super) fn walk(
         &self,
         walk: &Walk<'_>,
@@ -184,7 +184,7 @@ impl TypesInGraph {
         Ok(flow)
     }
 
-    /// The entity of a candidate, rendered.
+    /// Renders the entity of a candidate row.
     pub(super) fn candidate_entity(
         &self,
         kept: &CandidateRow,
@@ -195,7 +195,7 @@ impl TypesInGraph {
         }
     }
 
-    /// The same of a relationship.
+    /// The same for a relationship.
     pub(super) fn candidate_relationship(
         &self,
         kept: CandidateRow,
@@ -207,7 +207,7 @@ impl TypesInGraph {
     }
 }
 
-/// Runs a walk over derived entries.
+/// Scans a range of derived index entries.
 pub(super) type Walker<'w> =
     &'w dyn Fn(&DerivedWalk<'_>, &mut dyn FnMut(DerivedStep<'_>) -> Flow) -> Result<(), GraphError>;
 
@@ -221,39 +221,39 @@ pub(super) fn guid_of(id: &VertexId) -> Result<&str, GraphError> {
     }
 }
 
-/// The vertex of an entity.
+/// The id of an entity's vertex.
 pub(super) fn vertex_of(guid: &str) -> VertexId {
     VertexId::text(guid)
 }
 
-/// What the partition of a relationship's edges is called.
+/// The index and the partition of a relationship's edges.
 pub(super) fn relationship_first(guid: &str) -> (u32, Vec<u8>) {
     let index = IndexKind::Relationship.number(Subject::Relationships);
     (index, named_first(guid))
 }
 
-/// Reads at a view's point of time.
+/// A reader at a view's point of time.
 pub(super) struct GraphReader {
     pub(super) view: View,
     pub(super) state: Arc<TypesInGraph>,
 }
 
-/// Of how many entities links are asked for at once: most that a walk comes by have few.
+/// The number of entities whose links are read at once: most entities on a walk have few.
 const LINKS_AT_ONCE: usize = 16;
 
-/// The edge with this clustering key at a vertex. One that begins and ends there is stored twice,
-/// and counts once.
+/// The edge with this clustering key at a vertex. An edge that begins and ends there is stored
+/// twice; `None` for the second one.
 fn edge_once(owner: &[u8], clustering: &[u8]) -> Result<Option<EdgeId>, GraphError> {
     let (id, side) = key::decode_edge(owner, clustering)?;
     let is_again = side == varve_model::Direction::In && id.source == id.target;
     Ok((!is_again).then_some(id))
 }
 
-/// Is shown an edge and its content.
+/// Called with an edge and its content.
 type ShowEdge<'s> = &'s mut dyn FnMut(EdgeId, &[u8]) -> Result<Flow, OmrsError>;
 
 impl GraphReader {
-    /// Shows the edge that is the relationship with this GUID.
+    /// Calls `show` with the edge of the relationship with this GUID.
     fn with_relationship(
         &self,
         guid: &str,
@@ -277,7 +277,7 @@ impl GraphReader {
         })?)
     }
 
-    /// Shows each edge at an entity once, with its content.
+    /// Calls `show` with each edge at an entity once, and its content.
     fn edges_of(&self, entity: &str, show: ShowEdge<'_>) -> Result<(), OmrsError> {
         let vertex = vertex_of(entity);
         let owner = key::vertex_id(&vertex);
@@ -542,13 +542,13 @@ impl Read for GraphReader {
     }
 
     fn state(&self) -> Option<u64> {
-        // Without one, the store fails elsewhere too.
+        // If this fails, the store fails elsewhere too.
         self.view.last_commit().ok().map(|version| version.0)
     }
 }
 
 impl TypesInGraph {
-    /// The edge that a link is, if its type is known.
+    /// The edge of a link, if its type is known.
     fn edge_of(&self, link: &Link) -> Option<EdgeId> {
         let label = link.of.and_then(|of| self.label(of))?;
         let [one, two] = &link.ends;

@@ -1,6 +1,6 @@
-//! The JSON of instances, made straight from what is stored of them, without objects. What cannot
-//! be written so, as it is damaged, or of a form that is read only as a whole, or says of its type
-//! what the catalogue does not, is read and written as an object.
+//! Renders the JSON of instances directly from their stored content, without objects. An instance
+//! is decoded and encoded as an object if that fails: it is damaged, has a form that only the
+//! decoder reads, or states a type that differs from the catalogue's.
 
 use bytes::Bytes;
 use compact_str::CompactString;
@@ -20,11 +20,11 @@ use crate::json::{Field, Pieces, Shared, Writer};
 use crate::store::{EntityJson, LifeStatus, Link, RenderedEntity, RenderedRelationship};
 use crate::types::{InstanceStatus, ResolvedType, TypeIndex};
 
-/// About how many bytes the members of an instance have.
+/// The usual size of an instance's members, in bytes.
 const MEMBERS_BYTES: usize = 2048;
 
 impl TypesInGraph {
-    /// The entity that a vertex's content holds, rendered.
+    /// Renders the entity in a vertex's content.
     pub(super) fn rendered_entity(
         &self,
         guid: &str,
@@ -53,7 +53,7 @@ impl TypesInGraph {
         Ok(rendered)
     }
 
-    /// What the entity renders of itself; `None` of one of which only a proxy is known.
+    /// Renders the entity itself, without its proxy; `None` if only a proxy is known.
     pub(super) fn rendered_detail(
         &self,
         guid: &str,
@@ -61,7 +61,7 @@ impl TypesInGraph {
     ) -> Result<Option<Shared<EntityDetail>>, GraphError> {
         match self.made_entities.of((guid, content)) {
             Known::Made(made) => return Ok(made.rendered.detail().cloned()),
-            // It is about to be kept, with what stands for it.
+            // The whole entity is about to be cached, with its proxy.
             Known::AskedFor => return Ok(self.rendered_entity(guid, content)?.detail().cloned()),
             Known::Nothing => {}
         }
@@ -75,7 +75,7 @@ impl TypesInGraph {
         Ok(detail.map(Shared::of_json))
     }
 
-    /// What stands for it at the end of a relationship.
+    /// Renders the entity's proxy, for the end of a relationship.
     pub(super) fn rendered_proxy(
         &self,
         guid: &str,
@@ -94,7 +94,7 @@ impl TypesInGraph {
         Ok(Shared::of_json(proxy))
     }
 
-    /// The relationship that an edge's content holds, rendered.
+    /// Renders the relationship in an edge's content.
     pub(super) fn rendered_relationship(
         &self,
         id: EdgeId,
@@ -110,7 +110,7 @@ impl TypesInGraph {
         })
     }
 
-    /// The link that an edge is.
+    /// The link of an edge.
     pub(super) fn link(&self, id: EdgeId, content: &[u8]) -> Result<Link, GraphError> {
         let (_, _, properties) = edge_parts(content)?;
         let parts = Parts::of(properties, self.keys)?;
@@ -137,7 +137,7 @@ fn link(
 }
 
 impl Decoder<'_> {
-    /// The JSON of the entity with this GUID and type, and how it stands with it.
+    /// Renders the entity with this GUID and type, and its proxy. Returns the JSON with the status.
     pub(super) fn entity_json(
         &self,
         guid: &str,
@@ -152,7 +152,7 @@ impl Decoder<'_> {
         Ok((rendering.life_status, json))
     }
 
-    /// The JSON of what the entity renders of itself.
+    /// Renders the entity itself; `None` if only a proxy is known.
     pub(super) fn detail_json(
         &self,
         guid: &str,
@@ -177,7 +177,7 @@ impl Decoder<'_> {
         done.map(|()| Some(writer.finish_to_keep()))
     }
 
-    /// The JSON of what stands for it.
+    /// Renders the entity's proxy.
     pub(super) fn proxy_json(
         &self,
         guid: &str,
@@ -212,7 +212,7 @@ impl Decoder<'_> {
         done.map(|()| writer.finish_to_keep())
     }
 
-    /// Writes the members that stand before an entity's properties, but for the class.
+    /// Writes the members that come before an entity's properties, except the class.
     fn put_start(
         &self,
         (guid, of): (&str, Option<&ResolvedType>),
@@ -255,7 +255,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What the JSON of an entity is made of.
+/// The parts of an entity's JSON.
 struct Rendering<'p> {
     of: Option<&'p ResolvedType>,
     life_status: LifeStatus,
@@ -313,10 +313,10 @@ impl Rendering<'_> {
     }
 }
 
-/// What a header says that can be rendered straight.
+/// Reads a header that can be rendered directly.
 fn rendered_head(bytes: &[u8]) -> Decoded<Head<'_>> {
     let head = Head::read(bytes)?;
-    // What it says of its type may be another than the one that is asked which properties are
+    // A stated type may differ from the catalogue's type, which decides which properties are
     // unique.
     if head.audit.says_type() {
         return Err(Cursor::new(bytes).error());
@@ -324,8 +324,8 @@ fn rendered_head(bytes: &[u8]) -> Decoded<Head<'_>> {
     Ok(head)
 }
 
-/// The members of the object that a relationship is rendered as, those that come before its ends,
-/// and its status.
+/// Renders the members of a relationship's object that come before its ends. Returns them with the
+/// status.
 fn relationship_json(
     guid: &str,
     of: Option<&ResolvedType>,
@@ -343,7 +343,7 @@ fn relationship_json(
     Ok((status, writer.finish_to_keep()))
 }
 
-/// Those properties of an entity that stand for it at the ends of its relationships, if it has any.
+/// Renders the unique properties of an entity, for its proxy; `None` if it has none.
 fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<Pieces>> {
     let Some(of) = of else { return Ok(None) };
     let mut cursor = Cursor::new(bytes);
@@ -356,7 +356,7 @@ fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<
         }
         for _ in 0..map(&mut cursor)? {
             let name = cursor.name()?;
-            // Objects have them in this order.
+            // Objects have their properties in this order.
             if last.is_some_and(|last| last >= name) {
                 return Err(cursor.error());
             }
@@ -383,7 +383,7 @@ fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<
 }
 
 impl Head<'_> {
-    /// Writes the members.
+    /// Writes the members of the header.
     fn write(
         self,
         guid: &str,

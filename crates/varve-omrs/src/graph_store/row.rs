@@ -1,5 +1,5 @@
-//! An instance as a walk shows it: its row, of which what is asked for is made when it is asked
-//! for. Of most that a search looks at that is what the header says, or one property.
+//! An instance as a walk visits it: a stored row whose parts are decoded when they are needed.
+//! Searches need only the header or one property of most instances.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -36,12 +36,12 @@ pub(super) struct Row<'a> {
     header: OnceCell<InstanceHeader>,
     properties: OnceCell<Option<InstanceProperties>>,
     classifications: OnceCell<Shared<Vec<Classification>>>,
-    /// What could not be read; whoever asks gets something empty.
+    /// The error of a part that could not be decoded. The getter returned an empty value instead.
     failed: Cell<Option<GraphError>>,
 }
 
 impl TypesInGraph {
-    /// The instance that an element's content holds.
+    /// The row of an element's content.
     pub(super) fn row<'a>(
         &'a self,
         id: &'a ElementId,
@@ -63,7 +63,7 @@ impl TypesInGraph {
 }
 
 impl<'a> Row<'a> {
-    /// The instance of the type `of` that an element's content holds, of which these are the parts.
+    /// The row of an element's content with these parts, of an instance of the type `of`.
     pub(super) fn new(
         decoder: Decoder<'a>,
         (id, content): (&'a ElementId, &'a [u8]),
@@ -94,12 +94,12 @@ impl<'a> Row<'a> {
         self.of
     }
 
-    /// What its header says that a classification's would say, too.
+    /// The audit header.
     pub(super) fn head(&self) -> &Audit<'a> {
         &self.head.audit
     }
 
-    /// That everything which was asked for could be read.
+    /// Fails if any part that was needed could not be decoded.
     pub(super) fn checked(&self) -> Result<(), GraphError> {
         self.failed.take().map_or(Ok(()), Err)
     }
@@ -109,7 +109,7 @@ impl<'a> Row<'a> {
         self.of.map(|of| types.get(of))
     }
 
-    /// What was read, or something empty if it could not be.
+    /// Takes a decoded part, or an empty one and the error.
     fn made<T: Default>(&self, read: Decoded<T>) -> T {
         read.unwrap_or_else(|error| {
             self.failed.set(Some(error.into()));

@@ -1,10 +1,10 @@
-//! Which index entries instances of a type have: what follows from the types, in numbers, so that
-//! entries can be made without them.
+//! Rules: the index entries of each type's instances. They are derived from the types and consist
+//! of numbers, so that entries can be made without the types.
 //!
-//! The rules are stored with the graph, so that whoever opens it keeps its indexes, whether or not
-//! he knows the types. Types are known by their labels' ids, properties by numbers that are given
-//! once. A change of the types changes the rules; where that concerns instances that there may be,
-//! their entries are made anew.
+//! The rules are stored with the graph, so that a program that opens the graph maintains its
+//! indexes even if it does not know the types. Types are identified by their labels' ids,
+//! properties by numbers that never change. A change of the types changes the rules; the entries of
+//! the affected types' instances are then rebuilt.
 
 use std::collections::BTreeMap;
 
@@ -21,38 +21,38 @@ use crate::types::{
     TypeDefCategory, TypeIndex,
 };
 
-/// The level of all types. Levels of types are their labels' ids, which begin with 1.
+/// The level of all types. The level of a type is its label's id, which is at least 1.
 pub(super) const ANY: u32 = 0;
 
-/// Which entries rules stand for, whatever the types are. Form 1 had none of
-/// [`Rules::has_orders_of_parts`], forms 1 and 2 not the list of [`Rules::keeps_proxies_apart`],
-/// forms 1 to 3 not those of [`Rules::keeps_deleted_apart`].
+/// The present form: which kinds of entries follow from rules. Form 1 had no entries of
+/// [`Rules::has_orders_of_parts`], forms 1 and 2 no list of [`Rules::keeps_proxies_apart`], and
+/// forms 1 to 3 no lists of [`Rules::keeps_deleted_apart`].
 pub(super) const FORM: u32 = 4;
 
 /// The rules of all types.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Rules {
-    /// The form of the build that made the entries.
+    /// The form of the entries in the graph.
     pub(super) form: u32,
-    /// The label of the root that most entity types descend from: its level is that of all types.
+    /// The label of the root type of most entity types. The level of all types is its level.
     pub(super) root: u32,
-    /// By the labels of entity types.
+    /// The rules of entity types, by label.
     pub(super) entities: BTreeMap<u32, TypeRules>,
-    /// By the labels of relationship types.
+    /// The rules of relationship types, by label.
     pub(super) relationships: BTreeMap<u32, TypeRules>,
-    /// By the names of classifications, which have no labels and no levels.
+    /// The rules of classifications, by name. Classifications have no labels and no levels.
     pub(super) classifications: BTreeMap<String, TypeRules>,
-    /// The names of properties: each one's place is its number.
+    /// The names of properties; the position of a name is the property's number.
     pub(super) names: Vec<String>,
 }
 
 /// The rules of one type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TypeRules {
-    /// The levels that its instances are listed at: of all types, then from the root down to the
+    /// The levels that list its instances: the level of all types, then from the root down to the
     /// type itself.
     pub(super) levels: Vec<u32>,
-    /// Its properties of single values, by name.
+    /// Its properties of single values, ordered by name.
     pub(super) properties: Vec<PropertyRule>,
 }
 
@@ -62,14 +62,14 @@ pub(super) struct PropertyRule {
     pub(super) name: String,
     /// Its number, the same in all types.
     pub(super) number: u32,
-    /// The place in the type's levels of the first whose type has the property. The level of all
-    /// types is the root's.
+    /// The position in the type's levels of the first level whose type has the property. The level
+    /// of all types counts as the root's.
     pub(super) from: u32,
-    /// Texts that are digits of big numbers, and stand in their order.
+    /// Whether the property's texts are the digits of big numbers, and are ordered as numbers.
     pub(super) big: bool,
 }
 
-/// Types whose instances' entries are to be made anew.
+/// The types whose instances' entries must be rebuilt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Changed {
     /// The labels of entity types.
@@ -86,7 +86,7 @@ impl Changed {
     }
 }
 
-/// Whether an attribute has single values that stand in an order: primitives and enums.
+/// Whether an attribute has single values, which can be ordered: primitives and enums.
 pub(super) fn is_single(def: &AttributeTypeDef) -> bool {
     match &def.kind {
         AttributeTypeKind::Primitive(kind) => {
@@ -112,7 +112,7 @@ fn is_big_category(category: PrimitiveDefCategory) -> bool {
     big.contains(&category)
 }
 
-/// Whether this is the number of a kind of big numbers.
+/// Whether `category` is the stored number of a kind of big numbers.
 pub(super) fn is_big_number(category: i64) -> bool {
     let big = [
         PrimitiveDefCategory::BigInteger,
@@ -122,7 +122,7 @@ pub(super) fn is_big_number(category: i64) -> bool {
 }
 
 impl TypeRules {
-    /// The rule of the property called `name`.
+    /// The rule of the property `name`.
     pub(super) fn property(&self, name: &str) -> Option<&PropertyRule> {
         let found = self
             .properties
@@ -132,25 +132,26 @@ impl TypeRules {
 }
 
 impl Rules {
-    /// Whether what carries a classification, and (in form 2 and 3) what is DELETED, have entries
-    /// by more than GUIDs.
+    /// Whether entities with a classification, and in forms 2 and 3 also DELETED instances, have
+    /// entries by times and properties, not only by GUID.
     pub(super) fn has_orders_of_parts(&self) -> bool {
         self.form >= 2
     }
 
-    /// Whether proxies are in a list of their own, and not in those of entities.
+    /// Whether proxies have a list of their own, and are not in the lists of entities.
     pub(super) fn keeps_proxies_apart(&self) -> bool {
         self.form >= 3
     }
 
-    /// Whether what is DELETED is in orders by GUID and times of its own, and not in those of the
-    /// others.
+    /// Whether DELETED instances have orders of their own by GUID and by time, and are not in those
+    /// of other instances.
     pub(super) fn keeps_deleted_apart(&self) -> bool {
         self.form >= 4
     }
 
-    /// The same of the last form that listed proxies, and what is DELETED, among the others. It
-    /// stands for all that earlier and later ones listed of them, but for what they list apart.
+    /// The same rules in form 2, the last form that listed proxies and DELETED instances among the
+    /// others. Its entries for these instances include those of all other forms, except the lists
+    /// of their own.
     pub(super) fn with_all_together(&self) -> Self {
         Self {
             form: 2,
@@ -158,8 +159,8 @@ impl Rules {
         }
     }
 
-    /// The rules that follow from `types`, whose labels are `labels`. Numbers, and rules of labels
-    /// whose types have gone, are those of `before`.
+    /// The rules that follow from `types` with these `labels`. The numbers of properties are taken
+    /// from `before`, and so are the rules of labels whose types were removed.
     pub(super) fn of(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>, before: &Self) -> Self {
         let mut rules = before.clone();
         rules.form = FORM;
@@ -238,8 +239,8 @@ impl Rules {
         (all(&self.entities), all(&self.relationships))
     }
 
-    /// Whose instances have other entries by `self` than by `before`, but for labels without rules
-    /// before.
+    /// The types whose instances have other entries by `self` than by `before`. Labels without
+    /// rules in `before` are left out.
     pub(super) fn changed_since(&self, before: &Self) -> Changed {
         fn changed<K: Ord + Clone>(
             now: &BTreeMap<K, TypeRules>,
@@ -251,8 +252,8 @@ impl Rules {
             let differing = now.iter().filter(differs);
             differing.map(|(of, _)| of.clone()).collect()
         }
-        // What came with a dump may carry a classification that was not known until now: it is
-        // listed by the name, but has no entries of the properties.
+        // An entity from a dump may carry a classification that was not known until now. It is
+        // listed by name, but has no entries of the classification's properties.
         let is_new = |(name, rules): &(&String, &TypeRules)| {
             !before.classifications.contains_key(*name) && !rules.properties.is_empty()
         };
@@ -266,7 +267,7 @@ impl Rules {
         }
     }
 
-    /// All types.
+    /// All entity and relationship types, to rebuild.
     pub(super) fn all(&self) -> Changed {
         let (entities, relationships) = self.labels();
         Changed {
@@ -276,7 +277,8 @@ impl Rules {
         }
     }
 
-    /// The labels of all whose instances may be concerned: any entity may carry a classification.
+    /// The labels of all types whose instances may be affected. Any entity may carry a
+    /// classification.
     pub(super) fn labels_of(&self, changed: &Changed) -> (Vec<u32>, Vec<u32>) {
         let entities = if changed.classifications.is_empty() {
             changed.entities.clone()
@@ -292,7 +294,7 @@ impl Rules {
         u32::try_from(at).ok()
     }
 
-    /// As bytes. `pending` are labels whose instances' entries are still to be made anew.
+    /// Encodes the rules. `pending` has the labels whose instances' entries must still be rebuilt.
     pub(super) fn to_bytes(&self, keys: Keys, pending: &(Vec<u32>, Vec<u32>)) -> Vec<u8> {
         let number = |number: &u32| Datum::Int(i64::from(*number));
         let numbers = |all: &[u32]| Datum::List(all.iter().map(number).collect());
@@ -335,10 +337,10 @@ impl Rules {
         ]))
     }
 
-    /// Reads what [`Rules::to_bytes`] wrote.
+    /// Decodes the bytes of [`Rules::to_bytes`].
     ///
     /// # Errors
-    /// When they are damaged, or of a form that is not known yet.
+    /// When the bytes are damaged, or have a newer form.
     pub(super) fn decode(bytes: &[u8]) -> Result<Read, GraphError> {
         let record = datum::decode(bytes)?;
         if let Some(form) = record.get("version").and_then(number)
@@ -354,7 +356,7 @@ impl Rules {
     }
 }
 
-/// The entity type without a supertype that most others descend from; of several the first by name.
+/// The label of the root entity type with the most subtypes; of several, the first by name.
 fn main_root(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>) -> u32 {
     let entities = types.types().filter(|(index, of)| {
         of.depth() == 0
@@ -368,7 +370,7 @@ fn main_root(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>) -> u32 {
     best.map_or(0, |(index, _)| labels[&index])
 }
 
-/// Rules, the ids of the property keys, and labels whose instances' entries are to be made anew.
+/// Rules, the ids of the property keys, and the labels whose entries must still be rebuilt.
 type Read = (Rules, Keys, (Vec<u32>, Vec<u32>));
 
 fn read(record: &Datum) -> Option<Read> {

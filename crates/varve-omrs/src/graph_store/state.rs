@@ -43,7 +43,8 @@ impl Keys {
     }
 }
 
-/// The types, their labels and their property keys in the graph, at one moment.
+/// The types, and their labels and property keys in the graph. Immutable: a change of the types
+/// makes a new one.
 pub(super) struct TypesInGraph {
     pub(super) types: Arc<Catalogue>,
     pub(super) keys: Keys,
@@ -104,12 +105,12 @@ impl TypesInGraph {
         }
     }
 
-    /// How many texts instances have, if they are all known.
+    /// The number of distinct texts of instances, if all are known.
     pub(super) fn texts(&self) -> Option<usize> {
         self.known_texts.count(|| self.text_reader())
     }
 
-    /// Starts the count of the texts that instances have.
+    /// Starts to find the distinct texts of instances.
     pub(super) fn begin_texts(&self) {
         self.known_texts.begin(|| self.text_reader());
     }

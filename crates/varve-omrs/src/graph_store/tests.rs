@@ -69,8 +69,8 @@ impl Fixture {
         decoder.entity("guid", of, &parts, None).ok()
     }
 
-    /// Whether the JSON of the classifications was made straight from what is stored; then it is
-    /// that of the classifications.
+    /// Whether the JSON of the classifications can be rendered directly from the stored bytes. If
+    /// so, checks it against the decoded classifications.
     fn tells_straight(&self, content: &[u8]) -> Option<bool> {
         let (_, properties) = vertex_parts(content).ok()?;
         let stored = Parts::of(properties, KEYS).ok()?.classifications?;
@@ -90,8 +90,8 @@ impl Fixture {
         Some(true)
     }
 
-    /// Whether the JSON of the entity was made straight from what is stored; then it is that of the
-    /// entity.
+    /// Whether the JSON of the entity can be rendered directly from the stored bytes. If so, checks
+    /// it against the decoded entity.
     fn tells_entity_straight(&self, content: &[u8]) -> Option<bool> {
         let (_, properties) = vertex_parts(content).ok()?;
         let parts = Parts::of(properties, KEYS).ok()?;
@@ -108,7 +108,7 @@ impl Fixture {
         let rendered = RenderedEntity::of_json("guid", Some(self.of), life_status, json);
         assert_eq!(rendered.life_status(), read.life_status());
         assert_eq!(encode(rendered.proxy()), encode(read.proxy()));
-        // By themselves, too.
+        // Also when rendered separately.
         let proxy = decoder.proxy_json("guid", of, &parts);
         let proxy = proxy.expect("what stands for it can be rendered alone");
         assert_eq!(proxy.joined(), encode(read.proxy()));
@@ -120,7 +120,7 @@ impl Fixture {
         Some(true)
     }
 
-    /// Asks a row for everything, and then whether that could be read.
+    /// Reads all parts of a row. Returns whether all of them could be decoded.
     fn can_all_be_asked(&self, content: &[u8]) -> Option<bool> {
         let (_, properties) = vertex_parts(content).ok()?;
         let parts = Parts::of(properties, KEYS).ok()?;
@@ -138,7 +138,7 @@ impl Fixture {
         Some(row.checked().is_ok())
     }
 
-    /// What can be asked of a row is what can be asked of the object that it holds.
+    /// Checks that a row and the decoded object have equal fields.
     fn check_shown(&self, content: &[u8]) {
         let (_, properties) = vertex_parts(content).unwrap();
         let made = MadeJson::new(CLASSIFICATION_BYTES_MAX);
@@ -220,7 +220,7 @@ fn primitives() -> Vec<Primitive> {
     ]
 }
 
-/// An entity with every kind of value, none of which the type knows.
+/// An entity with every kind of value, in properties that its type does not define.
 #[expect(clippy::too_many_lines, reason = "one course of events")]
 fn everything(fixture: &Fixture) -> StoredEntity {
     let mut properties = InstanceProperties {
@@ -371,7 +371,7 @@ fn classifications_are_rendered_as_they_are_read() {
 fn entities_are_rendered_as_they_are_read() {
     let fixture = Fixture::new();
     let other = everything(&fixture);
-    // It says of its type what the catalogue does not.
+    // The type that it states differs from the catalogue's.
     let content = fixture.encode(&other);
     assert_eq!(fixture.tells_entity_straight(&content), Some(false));
     let StoredEntity::Detail(mut entity) = other else {
@@ -431,7 +431,7 @@ fn what_is_held_of_an_entity_is_counted_once_for_each_time_it_was_written() {
         let rendered = RenderedEntity::of_json("guid", Some(fixture.of), life_status, json);
         rendered.held_bytes().unwrap()
     };
-    // Beside the long texts: the rest of the JSON, and objects that are not made yet.
+    // Beside the long texts: the rest of the JSON, and room for objects that are not decoded yet.
     let rest = size_of::<EntityDetail>() + size_of::<EntityProxy>();
     let others = rest..rest + 10_000;
     let long = || Some("x".repeat(LONG));
@@ -539,7 +539,7 @@ fn damaged_content_never_panics() {
         }
         let asked = fixture.can_all_be_asked(&bytes);
         if let Some(read) = fixture.decode(&bytes) {
-            // Looked at, and not only rendered.
+            // Reads the fields as well, not only the JSON.
             let _ = read.classifications().len();
         } else {
             assert_ne!(asked, Some(true));

@@ -1,11 +1,11 @@
-//! The texts that instances have, each once, in memory: searches for ends and parts of texts look
-//! at them instead of at the instances, of which there are many more.
+//! The distinct texts of all instances, in memory. Searches for ends and parts of texts test them
+//! instead of the instances, which are many more.
 //!
-//! What is here is a hint. A text stays when the last instance that had it is gone; what a text
-//! leads to is looked at as ever. But none may be missing: every text is noted while entries are
-//! made of its instance, which is before any reader can see the instance, and what was there before
-//! is read in the background, once, when the store is opened. Where nothing was there, all are
-//! known from the beginning.
+//! The texts are hints. A text remains when its last instance is gone; each instance that a text
+//! leads to is checked. But none may be missing. A text is added when the entries of its instance
+//! are made, which is before any reader can see the instance. The texts of instances that were
+//! written before the store was opened are read once, in the background. In an empty graph all
+//! texts are known from the start.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,18 +22,18 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use crate::error::OmrsError;
 use crate::store::{TestText, TextHint};
 
-/// The most bytes of texts that are kept, about; of more none are.
+/// The most memory for texts, in bytes, about. If they take more, none are stored.
 const BYTES_MAX: usize = 64 << 20;
-/// What a text takes beside itself.
+/// The memory of a text beside its own bytes.
 const TEXT_BYTES: usize = 36;
-/// The longest text that is kept whole.
+/// The longest text that is stored whole, in bytes.
 const WHOLE_BYTES_MAX: usize = 4 << 10;
-/// Bytes of the start of a longer one that are kept.
+/// The part of a longer text that is stored, in bytes.
 const START_BYTES: usize = 64;
-/// Bytes of texts that are searched, or added to, at a time.
+/// The size of a chunk, in bytes. Texts are searched, and added, chunk by chunk.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Texts one after the other.
+/// Texts in one buffer.
 #[derive(Debug, Clone, Default)]
 struct Chunk {
     text: String,
@@ -43,29 +43,30 @@ struct Chunk {
 #[derive(Debug, Default)]
 struct Known {
     hashes: FxHashSet<u128>,
-    /// Those that are full.
+    /// The full chunks.
     chunks: Vec<Arc<Chunk>>,
     last: Chunk,
-    /// The starts of texts that are too long.
+    /// The starts of texts that are too long to store whole.
     starts: Vec<Arc<str>>,
     bytes: usize,
     stage: Stage,
     reading: Option<JoinHandle<()>>,
 }
 
-/// How much is known.
+/// Which texts are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
-    /// What was noted since the store was opened.
+    /// Those of instances written since the store was opened.
     #[default]
     Noted,
-    /// The same, and what was there before is being read.
+    /// The same, while older instances are being read.
     Reading,
     /// All.
     Whole,
-    /// Nothing: it was too much.
+    /// None: they took too much memory.
     TooMuch,
-    /// Not all, nor before the graph is opened again: what was there before could not be read.
+    /// Those of instances written since the store was opened, until it is opened again: older
+    /// instances could not be read.
     Failed,
 }
 
@@ -74,8 +75,8 @@ enum Stage {
 pub(super) struct Texts {
     graph: Weak<Graph>,
     bytes_max: usize,
-    /// Of the hashes, drawn anew: a text whose hash another one has is not found, so nobody may be
-    /// able to choose such texts.
+    /// The random seed of the hashes. A text with the hash of another text is not found, so a
+    /// client must not be able to choose such texts.
     seed: u64,
     known: Mutex<Known>,
     is_too_much: AtomicBool,
@@ -113,7 +114,7 @@ impl Known {
     }
 }
 
-/// The start of a text that is not kept whole.
+/// The start of a text that is not stored whole.
 fn start(text: &str) -> &str {
     let mut end = START_BYTES;
     while !text.is_char_boundary(end) {
@@ -123,7 +124,7 @@ fn start(text: &str) -> &str {
 }
 
 impl Texts {
-    /// None yet, of instances in `graph`.
+    /// No texts yet, of the instances in `graph`.
     pub(super) fn new(graph: &Arc<Graph>) -> Arc<Self> {
         Self::with_room(Arc::downgrade(graph), BYTES_MAX)
     }
@@ -139,12 +140,12 @@ impl Texts {
         })
     }
 
-    /// Notes a text that an instance has.
+    /// Adds a text of an instance.
     pub(super) fn note(&self, text: &str) {
         if self.is_too_much.load(Ordering::Relaxed) {
             return;
         }
-        // Of long texts with the same start, one is enough.
+        // Long texts with the same start are stored once.
         let hash = match text.len() > WHOLE_BYTES_MAX {
             true => xxh3_128_with_seed(start(text).as_bytes(), self.seed) ^ 1,
             false => xxh3_128_with_seed(text.as_bytes(), self.seed),
@@ -165,9 +166,9 @@ impl Texts {
         }
     }
 
-    /// How many there are; `None` when not all are known. Then `deriver`, whose entries are of all
-    /// texts and are noted here, is let read what was there before, so that they are known some
-    /// time later.
+    /// The number of texts; `None` when not all are known. In that case a background thread starts
+    /// to read older instances with `deriver`, which must add all their texts here, so all are
+    /// known later.
     pub(super) fn count(
         self: &Arc<Self>,
         deriver: impl FnOnce() -> Box<dyn Deriver>,
@@ -187,13 +188,13 @@ impl Texts {
         let thread = std::thread::Builder::new().name("omrs-texts".to_owned());
         match thread.spawn(work) {
             Ok(reading) => known.reading = Some(reading),
-            // Searches do without.
+            // Searches do without texts.
             Err(_) => known.stage = Stage::Noted,
         }
         None
     }
 
-    /// Begins to find out which there are, when nobody has written yet.
+    /// Begins to find all texts. Called before anything is written.
     pub(super) fn begin(self: &Arc<Self>, deriver: impl FnOnce() -> Box<dyn Deriver>) {
         if self.is_empty_graph() {
             let mut known = self.known.lock();
@@ -217,7 +218,7 @@ impl Texts {
         is_empty && matches!(visited, Some(Ok(())))
     }
 
-    /// Reads what was there before.
+    /// Reads the instances that were written before the store was opened.
     fn read_all(&self, deriver: &dyn Deriver) {
         let Some(graph) = self.graph.upgrade() else {
             return;
@@ -228,7 +229,7 @@ impl Texts {
                 is_whole = false;
                 return Flow::Break(());
             }
-            // What is damaged is reported to whoever reads it.
+            // Damaged content is reported to the request that reads it.
             let _ = deriver.derive(id, content, &mut DerivedEntries::default());
             Flow::Continue(())
         });
@@ -242,24 +243,24 @@ impl Texts {
         }
     }
 
-    /// Waits until what is being read is read.
+    /// Waits until the older instances are read.
     pub(super) fn await_reading(&self) {
         let reading = self.known.lock().reading.take();
-        // A panic there leaves this without all texts, and searches without it.
+        // After a panic there, texts stay incomplete, and searches do without them.
         let _ = reading.map(JoinHandle::join);
     }
 
-    /// Gives up reading, for the graph is to be closed.
+    /// Stops reading, since the graph is being closed.
     pub(super) fn close(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.await_reading();
     }
 
-    /// The texts that pass a test, and the starts of those that may; `None` when not all are known,
-    /// or they are more than `most`.
+    /// The texts that pass a test, and the starts of texts that may; `None` when not all texts are
+    /// known, or when more than `most` are found.
     ///
     /// # Errors
-    /// What the test returns, which ends it.
+    /// The error of the test, which ends the search.
     pub(super) fn matching(
         &self,
         matches: TestText<'_>,
@@ -350,7 +351,7 @@ mod tests {
         graph
     }
 
-    /// Does something with each state that it is shown.
+    /// Runs a function for each state.
     struct Seen<F>(F);
 
     impl<F: Fn() + Send + Sync> Deriver for Seen<F> {
@@ -388,7 +389,7 @@ mod tests {
             };
             assert_eq!(texts.count(|| Box::new(Seen(stop))), None);
             texts.await_reading();
-            // It had failed, had it come to the end.
+            // The stage would be `Failed` if reading had reached the damaged row.
             assert_eq!(texts.known.lock().stage, Stage::Noted);
         }
     }

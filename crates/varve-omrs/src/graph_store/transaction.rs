@@ -1,4 +1,4 @@
-//! Changing instances.
+//! Transactions that change instances.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -29,10 +29,10 @@ use crate::store::{
 };
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
-/// What the name of a relationship is held under begins with, unlike any vertex's key.
+/// The prefix of the name under which a relationship is latched. No vertex's key begins with it.
 const RELATIONSHIP: u8 = b'r';
 
-/// The name that a relationship is held under.
+/// The name under which a relationship is latched.
 pub(super) fn held_name(guid: &str) -> Vec<u8> {
     [&[RELATIONSHIP], guid.as_bytes()].concat()
 }
@@ -41,11 +41,12 @@ pub(super) fn held_name(guid: &str) -> Vec<u8> {
 pub(super) struct GraphTransaction<'a, 'g> {
     inner: &'a mut write::Transaction<'g>,
     state: Arc<TypesInGraph>,
-    /// The edges that this transaction has found or put relationships at.
+    /// The present edge of each relationship that this transaction has looked up or written, by
+    /// GUID.
     edges: RefCell<HashMap<String, Option<EdgeId>>>,
-    /// The edges that relationships may be at now, as far as committed.
+    /// The committed candidates for the present edge of a relationship, by GUID.
     listed: RefCell<HashMap<String, Vec<EdgeId>>>,
-    /// From when on what this transaction put holds.
+    /// The start of each state that this transaction has written.
     starts: HashMap<ElementId, Millis>,
 }
 
@@ -60,7 +61,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         }
     }
 
-    /// The edge that is the relationship with this GUID now.
+    /// The present edge of the relationship with this GUID.
     fn edge(&self, guid: &str) -> Result<Option<EdgeId>, OmrsError> {
         if let Some(edge) = self.edges.borrow().get(guid) {
             return Ok(edge.clone());
@@ -77,8 +78,8 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         Ok(found)
     }
 
-    /// The edges that may be the relationship with this GUID now, as far as committed. Its name is
-    /// held.
+    /// The committed candidates for the present edge of the relationship with this GUID. Latches
+    /// its name.
     fn listed_edges(&self, guid: &str) -> Result<Vec<EdgeId>, OmrsError> {
         if let Some(listed) = self.listed.borrow().get(guid) {
             return Ok(listed.clone());
@@ -92,7 +93,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         Ok(found)
     }
 
-    /// Every edge that is, or was, the relationship with this GUID, as far as committed.
+    /// Every committed edge that is, or was, the relationship with this GUID.
     fn ever_edges(&self, guid: &str) -> Result<Vec<EdgeId>, OmrsError> {
         let mut edges = self.listed_edges(guid)?;
         let (index, first) = relationship_first(guid);
@@ -102,7 +103,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         Ok(edges)
     }
 
-    /// From when on the present state of an element holds that this transaction has read and found.
+    /// The start of the present state of an element that this transaction has found.
     fn start(&self, id: &ElementId) -> Result<Option<Millis>, OmrsError> {
         if let Some(start) = self.starts.get(id) {
             return Ok(Some(*start));
@@ -313,7 +314,7 @@ impl Transaction for GraphTransaction<'_, '_> {
             self.earlier(&ElementId::Edge(id.clone()), below, decode)
         };
         let version = |of: &StoredRelationship| of.header.audit.version;
-        // The states that it had between other ends are older than those it had here.
+        // The states between other ends are older than those between the present ends.
         let mut best = earlier(&id)?;
         if best.as_ref().is_some_and(|best| version(best) == below - 1) {
             return Ok(best);
@@ -376,7 +377,7 @@ impl Transaction for GraphTransaction<'_, '_> {
         let guid = relationship.header.guid().to_owned();
         let [one, two] = &relationship.ends;
         let bytes = guid.len() + one.len() + two.len();
-        // What an edge's id has beside these is less than 64 bytes.
+        // The other parts of an edge's id take less than 64 bytes.
         let most = EDGE_ID_BYTES_MAX - 64;
         let is_end = |guid: &String| (1..=VERTEX_ID_BYTES_MAX).contains(&guid.len());
         if guid.is_empty() || bytes > most || !is_end(one) || !is_end(two) {
@@ -411,7 +412,7 @@ impl Transaction for GraphTransaction<'_, '_> {
         for edge in self.inner.ever_incident(&vertex)? {
             let relationship = edge.sort_values.to_string();
             let now = self.edge(&relationship)?;
-            // One that has other ends now lives on without the states that it had here.
+            // A relationship with other ends now survives, without its states at this entity.
             if now.is_none_or(|now| now.source == vertex || now.target == vertex) {
                 self.purge_relationship(&relationship)?;
             }

@@ -1,4 +1,4 @@
-//! What is known of an instance beside its content: type, origin, home, who changed it and when.
+//! Headers of instances: type, origin, home, author and time of changes.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::json::{Millis, RawJson, Shared, json_enum, json_object};
 use crate::types::{InstanceStatus, TypeDefCategory, TypeDefLink};
 
 json_enum! {
-    /// Where an instance comes from, which decides who may change it.
+    /// The provenance of an instance, which decides who may change it.
     pub enum InstanceProvenanceType {
         Unknown = "UNKNOWN",
-        /// Made by a member of the cohort, its home.
+        /// Created by a member of the cohort, its home.
         LocalCohort = "LOCAL_COHORT",
         /// Read from an archive that a repository exported; read-only.
         ExportArchive = "EXPORT_ARCHIVE",
@@ -26,28 +26,28 @@ json_enum! {
 }
 
 json_enum! {
-    /// How a classification came to its entity.
+    /// The origin of a classification of an entity.
     pub enum ClassificationOrigin {
-        /// Given to the entity itself.
+        /// Assigned to the entity itself.
         Assigned = "ASSIGNED",
-        /// Spread along a relationship.
+        /// Propagated along a relationship.
         Propagated = "PROPAGATED",
     }
 }
 
 json_object! {
-    /// What an instance says of its type.
+    /// The type of an instance, as its header has it.
     pub struct InstanceType {
         @class "InstanceType";
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
-        /// What the type is a type of.
+        /// The category of the type.
         category: Option<TypeDefCategory> = "typeDefCategory",
-        /// Which type.
+        /// The GUID of the type.
         guid: Option<String> = "typeDefGUID",
-        /// Which type.
+        /// The name of the type.
         name: Option<String> = "typeDefName",
-        /// The version of the definition when the instance was changed last.
+        /// The version of the definition when the instance was last changed.
         version: i64 = "typeDefVersion",
         /// Prose.
         description: Option<String> = "typeDefDescription",
@@ -55,21 +55,21 @@ json_object! {
         description_guid: Option<String> = "typeDefDescriptionGUID",
         /// All supertypes, nearest first.
         super_types: Vec<TypeDefLink> = "typeDefSuperTypes",
-        /// Which status the instance may have.
+        /// The statuses that the instance may have.
         valid_statuses: Vec<InstanceStatus> = "validStatusList",
-        /// Which properties the instance may have, inherited ones included.
+        /// The properties that the instance may have, with inherited ones.
         valid_properties: Vec<String> = "validInstanceProperties",
     }
 }
 
 impl InstanceType {
-    /// The type's GUID; empty where there is none.
+    /// The type's GUID; empty if there is none.
     #[must_use]
     pub fn guid(&self) -> &str {
         self.guid.as_deref().unwrap_or_default()
     }
 
-    /// The type's name; empty where there is none.
+    /// The type's name; empty if there is none.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
@@ -77,53 +77,53 @@ impl InstanceType {
 }
 
 json_object! {
-    /// What is known of every instance, classifications included.
+    /// The header members of every instance, including classifications.
     pub struct InstanceAuditHeader {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
         /// Its type.
         instance_type: Option<Shared<InstanceType>> = "type",
-        /// Where it comes from.
+        /// Its provenance.
         provenance: Option<InstanceProvenanceType> = "instanceProvenanceType",
-        /// The metadata collection that is its home.
+        /// The id of its home metadata collection.
         metadata_collection_id: Option<String> = "metadataCollectionId",
-        /// The name of that metadata collection.
+        /// The name of its home metadata collection.
         metadata_collection_name: Option<String> = "metadataCollectionName",
         /// The metadata collection that replicates it for an external source.
         replicated_by: Option<String> = "replicatedBy",
-        /// The licence it is under.
+        /// Its licence.
         license: Option<String> = "instanceLicense",
-        /// Who made it.
+        /// The user who created it.
         created_by: Option<String> = "createdBy",
-        /// Who changed it last; absent until the first change.
+        /// The user who last changed it; absent before the first change.
         updated_by: Option<String> = "updatedBy",
-        /// All who changed it.
+        /// All users who changed it.
         maintained_by: Vec<String> = "maintainedBy",
-        /// When it was made.
+        /// When it was created.
         create_time: Option<Millis> = "createTime",
-        /// When it was changed last; absent until the first change.
+        /// When it was last changed; absent before the first change.
         update_time: Option<Millis> = "updateTime",
-        /// 1 when made, one more with each change. A change of a classification counts for the
-        /// classification only.
+        /// 1 for a new instance, incremented by each change. A change of a classification
+        /// increments only the classification's version.
         version: i64 = "version",
-        /// Where it stands in its life.
+        /// Its status.
         status: Option<InstanceStatus> = "status",
-        /// The status it had when it was deleted, while it is.
+        /// The status before the deletion, while it is deleted.
         status_on_delete: Option<InstanceStatus> = "statusOnDelete",
-        /// What a repository that is not native keeps to map it; handed on as it came.
+        /// Properties by which a repository maps foreign metadata; stored and returned unchanged.
         mapping_properties: BTreeMap<String, RawJson> = "mappingProperties",
     }
 }
 
 json_object! {
-    /// What is known of every entity and relationship.
+    /// The header of an entity or a relationship.
     pub struct InstanceHeader {
         @base
-        /// What is known of every instance.
+        /// The members of every instance's header.
         audit: InstanceAuditHeader;
         /// Opaque, case-sensitive; clients may choose it.
         guid: Option<String> = "guid",
-        /// Where it can be read at its home.
+        /// The URL at which its home returns it.
         instance_url: Option<String> = "instanceURL",
         /// The GUID it had before it was re-identified.
         re_identified_from_guid: Option<String> = "reIdentifiedFromGUID",
@@ -131,7 +131,7 @@ json_object! {
 }
 
 impl InstanceHeader {
-    /// The GUID; empty where there is none.
+    /// The GUID; empty if there is none.
     #[must_use]
     pub fn guid(&self) -> &str {
         self.guid.as_deref().unwrap_or_default()
@@ -139,13 +139,13 @@ impl InstanceHeader {
 }
 
 impl InstanceAuditHeader {
-    /// Whether the instance is deleted, which it is until it is restored or purged.
+    /// Whether the instance is deleted, and neither restored nor purged.
     #[must_use]
     pub fn is_deleted(&self) -> bool {
         self.status == Some(InstanceStatus::Deleted)
     }
 
-    /// The name of its type; empty where there is none.
+    /// The name of its type; empty if there is none.
     #[must_use]
     pub fn type_name(&self) -> &str {
         let instance_type = self.instance_type.as_deref();

@@ -8,9 +8,9 @@ json_object! {
     pub struct EntitySummary {
         @class "EntitySummary" | "EntityDetail" | "EntityProxy";
         @base
-        /// What is known of it.
+        /// The header.
         header: InstanceHeader;
-        /// The classifications it carries.
+        /// The classifications that it carries.
         classifications: Shared<Vec<Classification>> = "classifications",
     }
 }
@@ -20,9 +20,9 @@ json_object! {
     pub struct EntityDetail {
         @class "EntityDetail";
         @base
-        /// What is known of it.
+        /// The header.
         header: InstanceHeader;
-        /// The classifications it carries.
+        /// The classifications that it carries.
         classifications: Shared<Vec<Classification>> = "classifications",
         /// Its properties.
         properties: Option<InstanceProperties> = "properties",
@@ -30,16 +30,16 @@ json_object! {
 }
 
 json_object! {
-    /// What stands for an entity at the end of a relationship, and where only a relationship to it
-    /// is known.
+    /// The part of an entity that a relationship needs, for the ends of relationships. For an
+    /// entity of another repository it may be all that is known.
     pub struct EntityProxy {
         @class "EntityProxy";
         @base
-        /// What is known of it.
+        /// The header.
         header: InstanceHeader;
-        /// The classifications it carries.
+        /// The classifications that it carries.
         classifications: Shared<Vec<Classification>> = "classifications",
-        /// Those of its properties that are unique.
+        /// Its unique properties.
         unique_properties: Option<InstanceProperties> = "uniqueProperties",
     }
 }
@@ -49,7 +49,7 @@ json_object! {
     pub struct Relationship {
         @class "Relationship";
         @base
-        /// What is known of it.
+        /// The header.
         header: InstanceHeader;
         /// Its properties.
         properties: Option<InstanceProperties> = "properties",
@@ -65,21 +65,21 @@ json_object! {
     pub struct Classification {
         @class "Classification";
         @base
-        /// What is known of it.
+        /// The audit header.
         audit: InstanceAuditHeader;
         /// The name of its type.
         name: Option<String> = "name",
         /// Its properties.
         properties: Option<InstanceProperties> = "properties",
-        /// How it came to its entity.
+        /// Whether it was assigned or propagated.
         origin: Option<ClassificationOrigin> = "classificationOrigin",
-        /// The entity it spread from.
+        /// The GUID of the entity from which it was propagated.
         origin_guid: Option<String> = "classificationOriginGUID",
     }
 }
 
 impl Classification {
-    /// The name of its type; empty where there is none.
+    /// The name of its type; empty if there is none.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()

@@ -1,20 +1,20 @@
-//! Numbers of any size, as their digits.
+//! Numbers of any size, stored as digits.
 
-/// The most digits of a number, and the largest exponent: what Java's `BigDecimal` takes long to
-/// print is refused.
+/// The most digits of a number, and its largest exponent. Larger numbers are refused, since Java's
+/// `BigDecimal` takes long to print them.
 const DIGITS_MAX: usize = 10_000;
 
-/// A whole number of any size, in digits without leading zeros.
+/// A whole number of any size, as digits without leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BigInteger(Box<str>);
 
-/// A decimal number of any size, as it was written. Two that are written differently are different,
-/// as in Java: `1.0` has another scale than `1.00`.
+/// A decimal number of any size, in its given form. Different forms are different numbers, as in
+/// Java: `1.0` and `1.00` have different scales.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BigDecimal(Box<str>);
 
 impl BigInteger {
-    /// Reads digits with an optional sign; `None` when it is something else, or too long.
+    /// Parses digits with an optional sign; `None` when the text is no whole number, or too long.
     ///
     /// ```
     /// use varve_omrs::instances::BigInteger;
@@ -41,7 +41,7 @@ impl BigInteger {
 }
 
 impl BigDecimal {
-    /// Reads a decimal number; `None` when it is something else, or too long.
+    /// Parses a decimal number; `None` when the text is none, or too long.
     ///
     /// ```
     /// use varve_omrs::instances::BigDecimal;
@@ -77,14 +77,14 @@ impl BigDecimal {
         ))
     }
 
-    /// The number as it was written.
+    /// The number in its given form.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0
     }
 }
 
-/// Where the whole part of a number without a sign ends.
+/// The end of the whole part of a number without a sign.
 fn mantissa_whole(number: &str) -> usize {
     let end = number.find(|character: char| !character.is_ascii_digit());
     end.unwrap_or(number.len())

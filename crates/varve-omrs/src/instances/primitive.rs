@@ -6,15 +6,14 @@ use super::{BigDecimal, BigInteger, PropertyValueHeader};
 use crate::json::{Encode, Fields, JsonError, Millis, RawJson, Reader, Writer};
 use crate::types::PrimitiveDefCategory;
 
-/// A primitive value of a kind that is stated apart from it, since JSON has only one kind of
-/// number.
+/// A primitive value. Its kind is stated explicitly, since JSON has only one kind of number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrimitivePropertyValue {
-    /// What every property value says of its type.
+    /// The type of the value.
     pub header: PropertyValueHeader,
     /// The kind of value.
     pub category: PrimitiveDefCategory,
-    /// The value, of that kind; none is Java's null.
+    /// The value, of that kind; `None` is Java's null.
     pub value: Option<Primitive>,
 }
 
@@ -25,7 +24,7 @@ pub enum Primitive {
     Boolean(bool),
     /// 8 bits, signed.
     Byte(i8),
-    /// One UTF-16 code unit that is a character by itself.
+    /// A character that is a single UTF-16 code unit.
     Char(char),
     /// 16 bits, signed.
     Short(i16),
@@ -70,7 +69,7 @@ impl Primitive {
         }
     }
 
-    /// Reads a value of `category` from one JSON value.
+    /// Decodes a value of `category` from one JSON value.
     fn decode(reader: &mut Reader<'_>, category: PrimitiveDefCategory) -> Result<Self, JsonError> {
         match category {
             PrimitiveDefCategory::Boolean => reader.boolean().map(Self::Boolean),
@@ -113,7 +112,7 @@ fn narrow<T: TryFrom<i64>>(
     T::try_from(value).map_err(|_| wanted(reader, category))
 }
 
-/// The text of a number; big ones, and those that JSON has not (`NaN`, `Infinity`), may come as
+/// The text of a number. Big numbers, and those that JSON lacks (`NaN`, `Infinity`), may be
 /// strings.
 fn number_text<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, JsonError> {
     if reader.at_string()? {
@@ -123,7 +122,7 @@ fn number_text<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, JsonError> {
     }
 }
 
-/// A floating-point number. One too large for its kind is refused rather than read as infinite.
+/// Reads a floating-point number. A number too large for its kind is refused, not read as infinite.
 fn parsed<T: std::str::FromStr + Floating>(
     reader: &mut Reader<'_>,
     category: PrimitiveDefCategory,
@@ -200,12 +199,12 @@ fn special(value: f64) -> &'static str {
     }
 }
 
-/// A primitive value while it is read: its category may come after the value.
+/// A primitive value that is being decoded. The category may follow the value.
 #[derive(Default)]
 pub(super) struct PrimitiveParts<'a> {
     pub(super) header: PropertyValueHeader,
     category: Option<PrimitiveDefCategory>,
-    /// Where the value stands.
+    /// The position of the value.
     value: Option<Reader<'a>>,
 }
 
@@ -229,7 +228,7 @@ impl<'a> PrimitiveParts<'a> {
         }
     }
 
-    /// Without a category, the kind of value is that of the JSON.
+    /// Decodes the value. Without a category, the kind follows from the JSON.
     pub(super) fn finish(self) -> Result<PrimitivePropertyValue, JsonError> {
         let category = self.category.unwrap_or(PrimitiveDefCategory::Unknown);
         let value = self.value.map(|mut reader| {
@@ -244,7 +243,7 @@ impl<'a> PrimitiveParts<'a> {
 }
 
 impl PrimitivePropertyValue {
-    /// A value with the type that goes with its kind left open.
+    /// A value of this kind, without a stated type.
     #[must_use]
     pub fn of(value: Primitive) -> Self {
         Self {

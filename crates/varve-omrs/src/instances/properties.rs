@@ -7,15 +7,15 @@ use super::{Primitive, PrimitivePropertyValue};
 use crate::json::{Decode, Encode, Fields, JsonError, Millis, Reader, Writer, json_object};
 
 json_object! {
-    /// Properties by name, and the period in which they are in effect. The period is data: no call
-    /// looks at it.
+    /// Properties by name, and the period in which they are effective. The period is plain data; no
+    /// call evaluates it.
     pub struct InstanceProperties {
         @class "InstanceProperties";
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
-        /// From when on the properties are in effect.
+        /// The start of the period.
         effective_from: Option<Millis> = "effectiveFromTime",
-        /// Until when.
+        /// The end of the period.
         effective_to: Option<Millis> = "effectiveToTime",
         /// The values.
         values: BTreeMap<String, InstancePropertyValue> = "instanceProperties",
@@ -23,7 +23,7 @@ json_object! {
 }
 
 json_object! {
-    /// What every property value says of its type; may be absent when it comes from a client.
+    /// The type of a property value. Clients may leave it out.
     pub struct PropertyValueHeader {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
@@ -39,7 +39,7 @@ json_object! {
 pub enum InstancePropertyValue {
     /// One value.
     Primitive(PrimitivePropertyValue),
-    /// One of the values of an enum.
+    /// A value of an enum.
     Enum(EnumPropertyValue),
     /// Values by the names of the struct's fields.
     Struct(StructPropertyValue),
@@ -50,10 +50,10 @@ pub enum InstancePropertyValue {
 }
 
 json_object! {
-    /// One of the values of an enum.
+    /// A value of an enum.
     pub struct EnumPropertyValue {
         @base
-        /// What every property value says of its type.
+        /// The type of the value.
         header: PropertyValueHeader;
         /// The value's number.
         ordinal: i32 = "ordinal",
@@ -68,7 +68,7 @@ json_object! {
     /// A struct.
     pub struct StructPropertyValue {
         @base
-        /// What every property value says of its type.
+        /// The type of the value.
         header: PropertyValueHeader;
         /// The values by the names of the fields.
         attributes: Option<InstanceProperties> = "attributes",
@@ -79,7 +79,7 @@ json_object! {
     /// A map.
     pub struct MapPropertyValue {
         @base
-        /// What every property value says of its type.
+        /// The type of the value.
         header: PropertyValueHeader;
         /// The values by key.
         values: Option<InstanceProperties> = "mapValues",
@@ -90,23 +90,23 @@ json_object! {
     /// An array.
     pub struct ArrayPropertyValue {
         @base
-        /// What every property value says of its type.
+        /// The type of the value.
         header: PropertyValueHeader;
-        /// How many elements it has.
+        /// The number of elements.
         count: i32 = "arrayCount",
-        /// The elements by their positions: `0` and up.
+        /// The elements by their positions, `0`, `1` …
         values: Option<InstanceProperties> = "arrayValues",
     }
 }
 
 impl InstanceProperties {
-    /// The property called `name`.
+    /// The property `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&InstancePropertyValue> {
         self.values.get(name)
     }
 
-    /// The properties with one more, or one in the place of another of its name.
+    /// Adds a property, or replaces the one with the same name.
     #[must_use]
     pub fn with(mut self, name: &str, value: InstancePropertyValue) -> Self {
         self.values.insert(name.to_owned(), value);
@@ -115,7 +115,7 @@ impl InstanceProperties {
 }
 
 impl ArrayPropertyValue {
-    /// The elements in order: those at the positions `0`, `1` … as far as they go without a gap.
+    /// The elements in order: those at the positions `0`, `1` … up to the first gap.
     pub fn elements(&self) -> impl Iterator<Item = &InstancePropertyValue> {
         let values = self.values.as_ref();
         (0..).map_while(move |position: usize| values?.get(&position.to_string()))
@@ -123,19 +123,19 @@ impl ArrayPropertyValue {
 }
 
 impl InstancePropertyValue {
-    /// A string.
+    /// Makes a string.
     #[must_use]
     pub fn string(text: &str) -> Self {
         Self::primitive(Primitive::String(text.to_owned()))
     }
 
-    /// A primitive value.
+    /// Makes a primitive value.
     #[must_use]
     pub fn primitive(value: Primitive) -> Self {
         Self::Primitive(PrimitivePropertyValue::of(value))
     }
 
-    /// What the value says of its type.
+    /// The type of the value.
     #[must_use]
     pub fn header(&self) -> &PropertyValueHeader {
         match self {
@@ -147,7 +147,7 @@ impl InstancePropertyValue {
         }
     }
 
-    /// What the value says of its type, to be changed.
+    /// The type of the value, to change it.
     pub fn header_mut(&mut self) -> &mut PropertyValueHeader {
         match self {
             Self::Primitive(value) => &mut value.header,
@@ -158,7 +158,7 @@ impl InstancePropertyValue {
         }
     }
 
-    /// The name of its Java class, and of its category.
+    /// The names of its Java class and of its category.
     #[must_use]
     pub fn class(&self) -> (&'static str, &'static str) {
         match self {
@@ -191,7 +191,7 @@ impl Decode for InstancePropertyValue {
     }
 }
 
-/// Names the lifetime of the document in the closure, which [`Reader::object`] does through `self`.
+/// Calls [`Reader::object`], with the document's lifetime named in the closure.
 fn members<'a>(
     reader: &mut Reader<'a>,
     member: impl FnMut(&mut Reader<'a>, &str) -> Result<(), JsonError>,

@@ -1,14 +1,14 @@
-//! Dates as the contract has them: milliseconds since 1970.
+//! The contract's dates: milliseconds since 1970.
 
 use super::{Decode, Encode, JsonError, Reader, Writer};
 
-/// Milliseconds since 1970-01-01T00:00:00Z; negative before. Written as a number, read from a
+/// Milliseconds since 1970-01-01T00:00:00Z; negative before. Encoded as a number, decoded from a
 /// number or an ISO-8601 string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// Reads an ISO-8601 date or date and time; without a time zone it is in UTC.
+    /// Parses an ISO-8601 date, or date and time. Without a time zone it is in UTC.
     ///
     /// ```
     /// use varve_omrs::json::Millis;

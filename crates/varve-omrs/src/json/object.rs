@@ -1,24 +1,23 @@
-//! Two declarations that spare the typing of the contract's many objects and enums.
+//! Macros that declare the contract's objects and enums.
 
 use super::{JsonError, Reader, Writer};
 
-/// The properties of an object or of a part of one that other objects inherit.
+/// The properties of an object, or of an object from which others inherit.
 pub(crate) trait Fields {
-    /// Reads the value of property `key` if it is one of these; otherwise reads nothing and says
-    /// `false`.
+    /// Reads the value of the property `key` if it is one of these. Otherwise reads nothing and
+    /// returns false.
     fn read_field(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError>;
 
-    /// Writes the properties that are not absent.
+    /// Writes the properties that are present.
     fn write_fields(&self, writer: &mut Writer);
 }
 
 /// Declares a struct whose fields are the properties of an object.
 ///
-/// `@base part: Part;` before the fields includes an object that is inherited from.
-/// `@class "A" | "B";` before it says that the object carries its class, which is written as the
-/// first of them and, when present, must be one of them when read. `if part.field` after the
-/// classes writes the second one when that field is there. Without `@class` a `class` is neither
-/// written nor looked at.
+/// `@base part: Part;` before the fields includes the object from which this one inherits.
+/// `@class "A" | "B";` before that declares the classes of the object: the first one is written,
+/// and a class that is read must be one of them. With `if part.field` after the classes, the second
+/// one is written if that field is present. Without `@class`, no `class` is written or checked.
 macro_rules! json_object {
     (
         $(#[$meta:meta])*
@@ -103,7 +102,7 @@ macro_rules! json_object {
     };
 }
 
-/// Declares an enum that is written by name, with the ordinal of the contract where it has one.
+/// Declares an enum that is written by name.
 macro_rules! json_enum {
     (
         $(#[$meta:meta])*
@@ -118,7 +117,7 @@ macro_rules! json_enum {
         }
 
         impl $name {
-            /// All of them, in the contract's order.
+            /// All values, in the contract's order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The contract's name.
@@ -129,7 +128,7 @@ macro_rules! json_enum {
                 }
             }
 
-            /// The one with this name.
+            /// The value with this name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {

@@ -1,4 +1,4 @@
-//! Values that several objects of a document have in common.
+//! Values that several objects of a document share.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -8,23 +8,23 @@ use bytes::Bytes;
 
 use super::{Decode, Encode, Field, JsonError, Limits, Pieces, Reader, Writer, decode};
 
-/// A value that costs nothing to clone. Who changes it changes a copy of its own where others hold
-/// it too.
+/// A value with shared ownership, cheap to clone. A change through one holder copies the value if
+/// others hold it too.
 ///
-/// While it has several holders, its JSON is made once for every document and every place of a
-/// document that it stands in, and what is long is not even copied there, so that an answer in
-/// which the same thing stands many times costs little. One whose JSON is known from the start is
-/// itself made when somebody first looks at it ([`Shared::made_later`]).
+/// While a value has several holders, its JSON is rendered once for all documents and all positions
+/// in them, and long JSON is not even copied into them. So a repeated value costs an answer little.
+/// A value that is created from JSON is decoded only when it is first used
+/// ([`Shared::made_later`]).
 pub struct Shared<T>(Arc<SharedValue<T>>);
 
 struct SharedValue<T> {
     value: OnceLock<T>,
-    /// Made when it is written while it has several holders, unless it was there before.
+    /// Rendered when the value is encoded while it has several holders, or known from the start.
     json: OnceLock<Pieces>,
     later: Option<Later<T>>,
 }
 
-/// A value that is made when it is first looked at.
+/// How a value is made when it is first used.
 struct Later<T> {
     make: Make<T>,
     bytes: usize,
@@ -35,12 +35,12 @@ enum Make<T> {
     OfJson(fn(&Pieces) -> T),
 }
 
-/// What a value can be made of.
+/// The source of a value that is made later.
 pub(crate) trait MakeLater<T>: Send + Sync {
-    /// The value.
+    /// Makes the whole value.
     fn whole(&self) -> T;
 
-    /// What of it is called `name`, or more.
+    /// Makes at least the part with this name.
     fn named(&self, name: &str) -> T;
 }
 
@@ -57,7 +57,7 @@ impl<T> SharedValue<T> {
     }
 }
 
-/// What documents of our own may be: whatever was written.
+/// The limits of JSON that we have written ourselves: none.
 const OWN: Limits = Limits {
     bytes: usize::MAX,
     depth: usize::MAX,
@@ -66,8 +66,8 @@ const OWN: Limits = Limits {
 };
 
 impl<T> Shared<T> {
-    /// What each value takes where it is kept, with the room for itself, beside what it and its
-    /// JSON hold.
+    /// The memory of a value with room for itself, in bytes, beside the memory that the value and
+    /// its JSON refer to.
     pub(crate) const PARTS_BYTES: usize = 2 * size_of::<usize>() + size_of::<SharedValue<T>>();
 
     /// A value with one holder.
@@ -79,8 +79,8 @@ impl<T> Shared<T> {
         }))
     }
 
-    /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is
-    /// about what is held until then, and then beside it.
+    /// A value whose JSON is known, and which `make` makes when it is first used. `bytes` is about
+    /// the memory that `make` and the JSON hold, before and after that.
     pub(crate) fn made_later(json: Bytes, bytes: usize, make: impl MakeLater<T> + 'static) -> Self {
         let make = Make::OfWhatIsHeld(Box::new(make));
         Self(Arc::new(SharedValue {
@@ -90,7 +90,7 @@ impl<T> Shared<T> {
         }))
     }
 
-    /// A value that was written as this JSON, and is read from it if somebody looks at it.
+    /// A value that was encoded as this JSON, and is decoded from it when it is first used.
     pub(crate) fn of_json(json: Pieces) -> Self
     where
         T: Decode,
@@ -106,15 +106,15 @@ impl<T> Shared<T> {
         }))
     }
 
-    /// The bytes that are held of one that is made later, about, beside itself once somebody has
-    /// looked at it.
+    /// The memory of the source of a value that is made later, in bytes, about. The value itself
+    /// comes on top once it is made.
     #[must_use]
     pub fn bytes_made_later(&self) -> Option<usize> {
         self.0.later.as_ref().map(|later| later.bytes)
     }
 
-    /// How many bytes its JSON has, if those are at most `most`. It is made where it is not there,
-    /// and kept.
+    /// The size of the JSON in bytes, if it is at most `most`. Renders and caches the JSON if
+    /// necessary.
     pub(crate) fn json_bytes(&self, most: usize) -> Option<usize>
     where
         T: Encode,
@@ -133,8 +133,8 @@ impl<T> Shared<T> {
         Some(json.len()).filter(|bytes| *bytes <= most)
     }
 
-    /// What of a value that is still to be made is called `name`, or more, made for the caller
-    /// alone. `None` where the value is there, or is made as a whole only.
+    /// At least the part of a value with this name, made for the caller only. `None` if the whole
+    /// value exists, or can only be made as a whole.
     pub(crate) fn named(&self, name: &str) -> Option<T> {
         match (self.made(), &self.0.later) {
             (None, Some(later)) => match &later.make {
@@ -145,12 +145,12 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The value, unless it is still to be made.
+    /// The value, unless it has not been made yet.
     pub(crate) fn made(&self) -> Option<&T> {
         self.0.value.get()
     }
 
-    /// Whether it is the very same value, not just an equal one.
+    /// Whether both share one value, and are not just equal.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -191,7 +191,7 @@ impl<T: Clone> DerefMut for Shared<T> {
             *self = Self::new(self.0.value().clone());
         }
         let kept = Arc::get_mut(&mut self.0).expect("a value just made has one holder");
-        // What was written of it, or what it was made of, is not what it is about to become.
+        // The JSON and the source belong to the value before the change.
         kept.json.take();
         kept.later = None;
         kept.value.get_mut().expect("it was looked at above")
@@ -247,7 +247,7 @@ impl<T: Encode> Encode for Shared<T> {
 
 impl<T: Decode + Encode> Field for Shared<Vec<T>> {
     fn is_absent(&self) -> bool {
-        // A list whose JSON is known is not looked at for this.
+        // A list whose JSON is known is not made for this check.
         match self.0.json.get() {
             Some(json) => json.is(b"[]"),
             None => self.is_empty(),
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use crate::json::encode;
 
-    /// Makes a text.
+    /// The source of a text.
     struct Text(&'static str);
 
     impl MakeLater<String> for Text {

@@ -1,5 +1,5 @@
-//! Conditions from the bodies of requests. What their regular expressions cost counts against the
-//! request's [`Effort`].
+//! Builds conditions from the bodies of requests. The cost of their regular expressions counts
+//! against the request's [`Effort`].
 
 use std::sync::Arc;
 
@@ -11,18 +11,17 @@ use crate::requests::{
     SearchProperties,
 };
 
-/// How deep conditions may be nested.
+/// The greatest nesting depth of conditions.
 const DEPTH_MAX: usize = 100;
-/// How many values the operator IN may have: each instance that is looked at may be compared with
-/// all of them.
+/// The most values of the operator IN. Each examined instance may be compared with all of them.
 const IN_VALUES_MAX: usize = 10_000;
 
-/// The condition of the `…ByProperty` calls: header fields and properties by name, strings as
-/// regular expressions. `None` when nothing is asked for.
+/// The condition of the `…ByProperty` calls: header fields and properties by name, with strings as
+/// regular expressions. `None` when there are no properties.
 ///
 /// # Errors
 /// `InvalidParameterException` or `FunctionNotSupportedException` for a regular expression, or when
-/// they are too many; `RepositoryErrorException` when the request's time is up.
+/// there are too many; `RepositoryErrorException` when the request's time is over.
 pub fn property_condition(
     properties: Option<&InstanceProperties>,
     criteria: Option<MatchCriteria>,
@@ -64,8 +63,8 @@ pub fn classification_condition(
 /// The condition of the `…ByPropertyValue` calls.
 ///
 /// # Errors
-/// `InvalidParameterException` when there is nothing to search for; as [`property_condition`]
-/// otherwise.
+/// `InvalidParameterException` when the text is missing or empty; otherwise as
+/// [`property_condition`].
 pub fn text_condition(
     criteria: Option<&str>,
     effort: &Arc<Effort>,
@@ -81,11 +80,11 @@ pub fn text_condition(
     }
 }
 
-/// The condition that a tree of conditions is. `None` when nothing is asked for.
+/// The condition of a tree of conditions on properties. `None` when the tree is empty.
 ///
 /// # Errors
-/// `InvalidParameterException` when a condition is malformed or nested too deeply; as
-/// [`property_condition`] otherwise.
+/// `InvalidParameterException` when a condition is malformed or nested too deeply; otherwise as
+/// [`property_condition`].
 pub fn search_condition(
     search: &SearchProperties,
     path: &str,
@@ -94,7 +93,7 @@ pub fn search_condition(
     nested_condition(search, path, 0, effort)
 }
 
-/// The condition that conditions on classifications are. `None` when nothing is asked for.
+/// The condition of a tree of conditions on classifications. `None` when the tree is empty.
 ///
 /// # Errors
 /// As [`search_condition`].
@@ -151,7 +150,7 @@ fn nested_condition(
     Ok(Condition::combined(criteria, conditions))
 }
 
-/// A condition on one property, of checked form.
+/// A condition on one property, whose form has been checked.
 fn comparison(
     condition: &PropertyCondition,
     path: &str,
@@ -203,8 +202,8 @@ fn string(value: &InstancePropertyValue) -> Option<&str> {
     }
 }
 
-/// The test that a value of the `…ByProperty` calls stands for. Strings are expressions where they
-/// are whole values; within arrays, maps and structs they are compared as they are.
+/// The test for a value in a `…ByProperty` call. A string that is the whole value is a regular
+/// expression; strings within arrays, maps and structs are compared literally.
 fn value_test(
     value: &InstancePropertyValue,
     parameter: &str,

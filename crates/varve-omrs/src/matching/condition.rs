@@ -9,21 +9,21 @@ use crate::requests::{MatchCriteria, PropertyComparisonOperator};
 /// A condition on an instance.
 #[derive(Debug, Clone)]
 pub enum Condition {
-    /// All of them hold.
+    /// All of these conditions hold.
     All(Vec<Condition>),
-    /// At least one of them holds.
+    /// At least one of these conditions holds.
     Any(Vec<Condition>),
-    /// None of them holds.
+    /// None of these conditions holds.
     None(Vec<Condition>),
-    /// The property of this name, or the header field of this name, passes the test. Where an
-    /// instance has both, it is enough that one of them does.
+    /// The property or header field of this name passes the test. If an instance has both, one of
+    /// them is enough.
     Property {
         /// The name of the property or field.
         name: String,
         /// The test.
         test: Test,
     },
-    /// Some string property, or a string or symbolic name nested in one, matches.
+    /// Some string property, or a string or symbolic name nested in a property, matches.
     Text(Pattern),
     /// The entity carries the classification of this name, which passes the condition.
     Classification {
@@ -94,7 +94,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds for an instance.
+    /// Whether the condition holds for an instance.
     #[must_use]
     pub fn holds(&self, target: &Target<'_>) -> bool {
         match self {
@@ -125,7 +125,7 @@ fn property_passes(target: &Target<'_>, name: &str, test: &Test) -> bool {
     } else {
         None
     };
-    // Fields are looked at first, as they cost less.
+    // Fields are tested first, since they cost less.
     match test {
         Test::Missing => field.is_none() && value().is_none(),
         Test::Present => field.is_some() || value().is_some(),

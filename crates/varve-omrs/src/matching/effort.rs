@@ -1,9 +1,9 @@
-//! What the regular expressions of one request may cost, and have cost so far.
+//! The cost limit of one request's regular expressions, and the cost so far.
 //!
-//! A text is compared with an expression in a time that grows with the length of both, and nothing
-//! can interrupt that. So a request may have no more than so many expressions; what they cost is
-//! counted with each text, the clock is looked at accordingly, and a single comparison that could
-//! take long is refused before it begins.
+//! The time of a comparison grows with the length of the text and of the expression, and nothing
+//! can interrupt it. So the number of expressions of a request is limited, the steps of each
+//! comparison are counted, the clock is checked after a number of steps, and a single comparison
+//! that could take long is refused before it begins.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,39 +12,38 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Message, OmrsError};
 
-/// The most general expressions of a request. What quotes one text is none.
+/// The most general expressions of a request. An expression that only quotes a text does not count.
 const EXPRESSIONS_MAX: usize = 100;
-/// The most bytes of them when compiled, all together.
+/// The most bytes of all compiled expressions of a request together.
 const COMPILED_BYTES_MAX: usize = 4 << 20;
-/// The most steps that one comparison may take, of some nanoseconds each in the worst case: some
-/// seconds. Enough for texts of 4 MiB, the longest by default, with
-/// expressions of 16 KiB, more than most that people write; for the largest expressions it allows
-/// texts of 128 KiB.
+/// The most steps of one comparison. A step takes some nanoseconds in the worst case, so this is
+/// some seconds. It is enough for texts of 4 MiB, the longest by default, with compiled expressions
+/// of 16 KiB, larger than most that people write. The largest expressions allow texts of 128 KiB.
 const COMPARISON_MAX: u64 = 1 << 31;
-/// After how many steps the clock is looked at: some ten milliseconds in the worst case.
+/// The number of steps between two checks of the clock: some ten milliseconds in the worst case.
 const CLOCK_EVERY: u64 = 1 << 23;
 
-/// [`Effort::end`] while comparisons are made.
+/// [`Effort::end`] while comparisons are allowed.
 const GOES_ON: u8 = 0;
-/// [`Effort::end`] when the time is up.
+/// [`Effort::end`] when the time is over.
 const TIME_UP: u8 = 1;
 /// [`Effort::end`] when a comparison was refused.
 const REFUSED: u8 = 2;
 
-/// The regular expressions of one request, while it is answered.
+/// The budget of one request's regular expressions.
 pub struct Effort {
     began: Instant,
     time_max: Duration,
     expressions: AtomicUsize,
     compiled_bytes: AtomicUsize,
-    /// Steps since the clock was looked at.
+    /// Steps since the last check of the clock.
     steps: AtomicU64,
-    /// Why no more comparisons are made.
+    /// Whether, and why, no more comparisons are allowed.
     end: AtomicU8,
 }
 
 impl Effort {
-    /// That of a request which begins now and may take so long.
+    /// The budget of a request that begins now and may take this long.
     #[must_use]
     pub fn new(time_max: Duration) -> Arc<Self> {
         Arc::new(Self {
@@ -57,12 +56,12 @@ impl Effort {
         })
     }
 
-    /// When the request began.
+    /// The start of the request.
     pub(crate) fn began(&self) -> Instant {
         self.began
     }
 
-    /// That there is time to read one more expression.
+    /// Checks that there is time to parse one more expression.
     ///
     /// # Errors
     /// As [`Effort::check`].
@@ -71,11 +70,11 @@ impl Effort {
         self.check()
     }
 
-    /// Counts one more general expression, which `parameter` gives, and the bytes that it has when
-    /// compiled.
+    /// Counts one more general expression and its compiled bytes. `parameter` names the parameter
+    /// that has it.
     ///
     /// # Errors
-    /// `InvalidParameterException` when it is one too many, or all together have too many bytes.
+    /// `InvalidParameterException` when there are too many expressions, or too many bytes in all.
     pub(super) fn add(&self, bytes: usize, parameter: &str) -> Result<(), OmrsError> {
         let count = self.expressions.fetch_add(1, Ordering::Relaxed) + 1;
         within(count, EXPRESSIONS_MAX, "expressions", parameter)?;
@@ -83,7 +82,7 @@ impl Effort {
         within(all, COMPILED_BYTES_MAX, "bytes when compiled", parameter)
     }
 
-    /// Counts a comparison that takes so many steps at most. False when it is not to be begun.
+    /// Counts a comparison of at most so many steps. Returns false if it must not begin.
     pub(super) fn allows(&self, steps: u64) -> bool {
         if self.is_over() {
             return false;
@@ -104,7 +103,7 @@ impl Effort {
         self.end.load(Ordering::Relaxed) != GOES_ON
     }
 
-    /// Looks at the clock.
+    /// Checks the clock.
     fn look(&self) {
         self.steps.store(0, Ordering::Relaxed);
         if self.began.elapsed() > self.time_max {
@@ -112,11 +111,11 @@ impl Effort {
         }
     }
 
-    /// That every comparison was made which was asked for.
+    /// Checks that no comparison was refused.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when the time was up for one, or it could have taken too long by
-    /// itself.
+    /// `RepositoryErrorException` when the time was over, or when one comparison could have taken
+    /// too long.
     pub(crate) fn check(&self) -> Result<(), OmrsError> {
         match self.end.load(Ordering::Relaxed) {
             GOES_ON => Ok(()),
@@ -129,7 +128,7 @@ impl Effort {
     }
 }
 
-/// The same for every request: queries are distinguished by how they are written.
+/// The same text for every request, since cached queries are identified by their debug format.
 impl fmt::Debug for Effort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Effort")

@@ -1,11 +1,11 @@
-//! Header fields as things to search by.
+//! Header fields in conditions.
 
 use crate::instances::{InstanceType, Primitive};
 use crate::json::Millis;
 
 use super::Facts;
 
-/// The header fields that searches may name, beside the properties of the type.
+/// The header fields that conditions may name, besides the properties of the type.
 pub(crate) const HEADER_FIELDS: &[&str] = &[
     "metadataCollectionId",
     "metadataCollectionName",
@@ -32,7 +32,7 @@ pub(crate) const HEADER_FIELDS: &[&str] = &[
     "effectiveToTime",
 ];
 
-/// Whether a name is that of a header field.
+/// Whether a name is the name of a header field.
 #[must_use]
 pub fn is_header_field(name: &str) -> bool {
     HEADER_FIELDS.contains(&name)
@@ -43,13 +43,13 @@ pub fn is_header_field(name: &str) -> bool {
 pub enum FieldValue<'a> {
     /// A text, or a constant by its name.
     Text(&'a str),
-    /// Some of several texts.
+    /// A list of texts, of which any may match.
     Texts(&'a [String]),
     /// A date or a number.
     Number(Primitive),
 }
 
-/// The header field called `name`, if the instance has it. For enums, its number too.
+/// The header field `name`, if the instance has it. An enum is given by its name.
 pub(crate) fn header_field<'a, F: Facts + ?Sized>(
     target: &'a F,
     name: &str,

@@ -1,18 +1,18 @@
-//! Java's classes of characters, written as those of the `regex` crate.
+//! Translates Java's character classes to those of the `regex` crate.
 
 use super::java_regex::{Fault, Flags, Fold, NESTING_MAX, Parser, Token, not_supported, syntax};
 
-/// A class of characters in the syntax of the `regex` crate, in brackets.
+/// A character class in the syntax of the `regex` crate, in brackets.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ClassText {
     pub(super) text: String,
-    /// Whether letters of either case count. Only for all of Unicode: what Java folds by itself is
-    /// folded in the text.
+    /// Whether case is ignored for all of Unicode. If Java folds ASCII letters only, both cases are
+    /// in the text.
     pub(super) folds: bool,
 }
 
 impl ClassText {
-    /// From what stands between the brackets.
+    /// Makes a class from the text between the brackets.
     pub(super) fn ranges(ranges: &str) -> Self {
         Self {
             text: format!("[{ranges}]"),
@@ -27,7 +27,7 @@ const HORIZONTAL_SPACES: &str =
 const VERTICAL_SPACES: &str = "\\n\\x0B\\f\\r\\x{85}\\x{2028}\\x{2029}";
 const PUNCTUATION: &str = "!-/:-@\\[-`{-~";
 
-/// Java's names of ASCII classes, and what is in them.
+/// Java's names of ASCII classes, with their ranges.
 const POSIX: &[(&str, &str)] = &[
     ("Lower", "a-z"),
     ("Upper", "A-Z"),
@@ -47,7 +47,7 @@ const POSIX: &[(&str, &str)] = &[
     ("all", "\\x{0}-\\x{10FFFF}"),
 ];
 
-/// The general categories that Java takes without a prefix.
+/// The general categories whose names Java accepts without a prefix.
 const CATEGORIES: &[&str] = &[
     "C", "Cc", "Cf", "Cn", "Co", "L", "LC", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me", "Mn",
     "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk", "Sm",
@@ -58,7 +58,7 @@ pub(super) fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t'..='\r')
 }
 
-/// A class in brackets, after the opening one.
+/// Parses a class, after its opening bracket.
 pub(super) fn class(parser: &mut Parser, flags: Flags, depth: u32) -> Result<ClassText, Fault> {
     let text = bracketed(parser, flags, depth)?;
     Ok(ClassText {
@@ -99,7 +99,7 @@ fn bracketed(parser: &mut Parser, flags: Flags, depth: u32) -> Result<String, Fa
     Ok(format!("[{negation}{}]", operands.join("&&")))
 }
 
-/// A character, a range of them, or a class by its name.
+/// Parses a character, a range, or a predefined class.
 fn item(parser: &mut Parser, token: Token, flags: Flags, text: &mut String) -> Result<(), Fault> {
     if let Token::Escaped(escaped) = token
         && let Some(class) = predefined(parser, escaped, flags)?
@@ -133,7 +133,7 @@ fn character(parser: &mut Parser, token: Token) -> Result<char, Fault> {
     }
 }
 
-/// Adds the characters, and where ASCII letters of either case count, their counterparts.
+/// Adds a range of characters. With ASCII folding, also adds the letters of the other case.
 fn push_range(text: &mut String, from: char, to: char, fold: Fold) {
     let mut push = |from: u32, to: u32| {
         text.push_str(&format!("\\x{{{from:X}}}-\\x{{{to:X}}}"));
@@ -152,7 +152,7 @@ fn push_range(text: &mut String, from: char, to: char, fold: Fold) {
     }
 }
 
-/// The class that `\d` and its like stand for.
+/// The predefined class of an escape such as `\d`.
 pub(super) fn predefined(
     parser: &mut Parser,
     escaped: char,
@@ -178,7 +178,7 @@ pub(super) fn predefined(
     Ok(Some(ClassText::ranges(&format!("{negation}{ranges}"))))
 }
 
-/// The class that `\p{…}` stands for.
+/// The class of `\p{…}`.
 fn property(parser: &mut Parser, negated: bool, flags: Flags) -> Result<ClassText, Fault> {
     let name = property_name(parser)?;
     let ranges = match POSIX.iter().find(|(posix, _)| *posix == name) {
@@ -254,7 +254,7 @@ fn unicode_property(name: &str) -> Result<String, Fault> {
     Err(unknown())
 }
 
-/// The character that an escape stands for.
+/// The character of an escape.
 pub(super) fn escaped_character(parser: &mut Parser, escaped: char) -> Result<char, Fault> {
     match escaped {
         't' => Ok('\t'),
@@ -320,7 +320,7 @@ fn hexadecimal(parser: &mut Parser, digits: usize, mut code: u32) -> Result<u32,
     Ok(code)
 }
 
-/// Four digits, or twice four where two code units make one character.
+/// Reads four digits, or twice four for a surrogate pair.
 fn unicode(parser: &mut Parser) -> Result<char, Fault> {
     let high = hexadecimal(parser, 4, 0)?;
     if let Some(character) = char::from_u32(high) {

@@ -1,47 +1,47 @@
-//! The syntax of Java's regular expressions, read into a tree.
+//! Parses Java's regular expressions into a tree.
 
 use super::java_class::{self, ClassText};
 
-/// The most characters of an expression that are not in quotes.
+/// The longest expression, in characters outside quotes.
 const GENERAL_LENGTH_MAX: usize = 20_000;
-/// The most characters of an expression that is more than one quoted text.
+/// The longest expression that is not a single quoted text, in characters.
 const QUOTED_LENGTH_MAX: usize = 1_000_000;
-/// How deep groups and classes may be nested.
+/// The greatest nesting depth of groups and classes.
 pub(super) const NESTING_MAX: u32 = 100;
 
-/// Why an expression cannot be used.
+/// The reason why an expression cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Java would refuse it.
+    /// Java rejects it too.
     Syntax(String),
-    /// Java would take it.
+    /// Java accepts it, but this implementation does not support it.
     NotSupported(String),
 }
 
-/// Which letters count as the same.
+/// Which letters match each other regardless of case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
     /// None.
     None,
-    /// A and a, but not É and é: what Java does by default.
+    /// ASCII letters only, Java's default: a matches A, but é does not match É.
     Ascii,
-    /// All that differ by case only.
+    /// All letters.
     Unicode,
 }
 
-/// What a dot leaves out.
+/// The characters that a dot does not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dot {
-    /// Every line terminator that Java knows.
+    /// All line terminators that Java knows.
     NoTerminator,
-    /// The line feed.
+    /// The line feed only.
     NoLineFeed,
-    /// Nothing.
+    /// None: the dot matches every character.
     All,
 }
 
-/// A part of an expression. Capturing makes no difference to whether a text matches, and greed none
-/// either.
+/// A part of an expression. Capturing and greediness are left out, since they do not change which
+/// texts match.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Node {
     Char(char, Fold),
@@ -54,7 +54,7 @@ pub(super) enum Node {
     Start,
     /// The end of the text.
     End,
-    /// The end of the text, or before a line terminator there.
+    /// The end of the text, or before a line terminator at the end.
     LastLineEnd,
     WordBoundary(bool),
 }
@@ -118,21 +118,21 @@ impl Flags {
     }
 }
 
-/// A character with its meaning.
+/// A character with its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
-    /// It may be an operator.
+    /// A character that may be an operator.
     Plain(char),
-    /// It stood in a quote.
+    /// A character within a quote.
     Quoted(char),
-    /// It stood after a backslash.
+    /// A character after a backslash.
     Escaped(char),
 }
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// When Java would refuse it, or this implementation does.
+/// When Java rejects the expression, or this implementation does not support it.
 pub(super) fn parse(text: &str) -> Result<Node, Fault> {
     let mut parser = Parser::new(text)?;
     let node = parser.alternatives(Flags::default(), 0)?;
@@ -150,14 +150,15 @@ pub(super) fn not_supported(why: &str) -> Fault {
     Fault::NotSupported(why.to_owned())
 }
 
-/// An expression without its quotes, and how far it is read.
+/// The tokens of an expression, and the position of the next one.
 pub(super) struct Parser {
     tokens: Vec<Token>,
     at: usize,
 }
 
 impl Parser {
-    /// Takes the quotes out first, as Java does, so that they may stand wherever a character may.
+    /// Splits an expression into tokens. Removes the quotes first, as Java does, so a quote may be
+    /// wherever a character may be.
     fn new(text: &str) -> Result<Self, Fault> {
         let mut tokens = Vec::with_capacity(text.len());
         let mut characters = text.chars();
@@ -210,7 +211,7 @@ impl Parser {
         self.at -= 1;
     }
 
-    /// White space and remarks count for nothing where the flag `x` says so.
+    /// Skips white space and comments, if the flag `x` is set.
     fn skip_remarks(&mut self, flags: Flags) {
         if !flags.comments {
             return;
@@ -227,7 +228,7 @@ impl Parser {
         }
     }
 
-    /// Everything up to a closing parenthesis or the end.
+    /// Parses alternatives up to a closing parenthesis or the end.
     fn alternatives(&mut self, mut flags: Flags, depth: u32) -> Result<Node, Fault> {
         if depth > NESTING_MAX {
             return Err(not_supported("its groups are nested too deeply"));
@@ -260,7 +261,7 @@ impl Parser {
         })
     }
 
-    /// One thing that may be repeated; nothing where only flags are set.
+    /// Parses one part that may be repeated; `None` if it only sets flags.
     fn atom(&mut self, flags: &mut Flags, depth: u32) -> Result<Option<Node>, Fault> {
         let Some(token) = self.next() else {
             return Ok(None);
@@ -356,7 +357,8 @@ impl Parser {
         Err(syntax("the name of a group is not letters and digits"))
     }
 
-    /// Reads flags after `(?`. True when they are all of the group, false when a group follows.
+    /// Reads flags after `(?`. Returns true if the group has only flags, false if an expression
+    /// follows.
     fn take_flags(&mut self, flags: &mut Flags) -> Result<bool, Fault> {
         let mut on = true;
         loop {
@@ -392,7 +394,7 @@ impl Parser {
         Ok(Node::Repeat(Box::new(node), min, max))
     }
 
-    /// What stands between braces, up to the closing one.
+    /// Reads the count between braces, and the closing brace.
     fn count(&mut self) -> Result<(u32, Option<u32>), Fault> {
         let bad = || syntax("a count in braces is not one number or two");
         let min = self.number()?.ok_or_else(bad)?;

@@ -1,20 +1,22 @@
-//! Numbers of different kinds compared by what they are worth.
+//! Compares numbers of different kinds by value.
 
 use std::cmp::Ordering;
 
 use crate::instances::Primitive;
 
-/// A number of any kind. JSON has only one kind, so clients may send another kind than is stored.
+/// A number of any kind. JSON has only one kind of number, so the kind that a client sends may
+/// differ from the stored one.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Number<'a> {
     Whole(i64),
     Double(f64),
-    /// Its shortest text is what a client sees of it, `1.1` and not `1.10000002384185791015625`.
+    /// Compared by its shortest text, as clients see it: `1.1`, not `1.10000002384185791015625`.
     Float(f32),
     Digits(&'a str),
 }
 
-/// A decimal number: sign, digits without zeros at either end, and the exponent of its first digit.
+/// A decimal number: sign, digits without leading and trailing zeros, and the exponent of the first
+/// digit.
 #[derive(Debug, PartialEq, Eq)]
 struct Decimal {
     is_negative: bool,
@@ -23,7 +25,7 @@ struct Decimal {
 }
 
 impl<'a> Number<'a> {
-    /// The number that a primitive value is; dates count their milliseconds.
+    /// The number in a primitive value. A date is its milliseconds.
     pub(super) fn of(value: &'a Primitive) -> Option<Self> {
         Some(match value {
             Primitive::Byte(value) => Self::Whole(i64::from(*value)),
@@ -39,7 +41,8 @@ impl<'a> Number<'a> {
         })
     }
 
-    /// By value; NaN is equal to itself and greater than all others, as in Java's `compareTo`.
+    /// Compares by value. NaN is equal to itself and greater than all others, as in Java's
+    /// `compareTo`.
     pub(super) fn compare(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Whole(one), Self::Whole(other)) => one.cmp(&other),
@@ -80,7 +83,7 @@ fn compare_doubles(one: f64, other: f64) -> Ordering {
 }
 
 impl Decimal {
-    /// Of a text that is a decimal number.
+    /// Parses a decimal number.
     fn from_text(text: &str) -> Self {
         let is_negative = text.starts_with('-');
         let text = text.trim_start_matches(['-', '+']);

@@ -1,4 +1,4 @@
-//! Java regular expressions that a whole string is compared with.
+//! Java regular expressions that a whole string must match.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,25 +10,25 @@ use super::java_regex::{Dot, Fault, Fold, Node, not_supported, parse};
 use super::translate;
 use crate::error::{Message, OmrsError};
 
-/// How many compiled expressions are kept for the next search.
+/// The number of compiled expressions in the cache.
 const COMPILED_MAX: usize = 64;
-/// The most bytes of an expression that is not just one quoted text.
+/// The longest expression that is not a single quoted text, in bytes.
 const TEXT_BYTES_MAX: usize = 64 << 10;
-/// What one part of a compiled expression takes, in bytes, about.
+/// The size of one part of a compiled expression, in bytes, about.
 const PART_BYTES: usize = 32;
 
-/// A Java regular expression that a whole string is compared with.
+/// A Java regular expression that a whole string must match.
 ///
-/// Those that repositories quote texts with (the text itself, one that starts with it, ends with it
-/// or contains it, each with or without regard to case) are recognised and compared as texts; all
-/// others are translated for the `regex` crate, whose time is linear in the string. What that crate
-/// cannot do (references back, looking around, possessive repetition) is not supported.
+/// Quoted texts are recognised and compared as texts: the text itself, or a string that starts with
+/// it, ends with it or contains it, with or without regard to case. All other expressions are
+/// translated for the `regex` crate, whose time is linear in the string. Features that this crate
+/// lacks (back references, look-around, possessive repetition) are not supported.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    /// What is known of the strings that match.
+    /// What an index can use of the pattern.
     shape: Shape,
     kind: PatternForm,
-    /// That of the request that it was given in.
+    /// The budget of the pattern's request.
     effort: Option<Arc<Effort>>,
 }
 
@@ -42,39 +42,39 @@ enum PatternForm {
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub(super) regex: Regex,
-    /// The bytes that it has at most.
+    /// The greatest size that it may have, in bytes.
     pub(super) bytes: usize,
 }
 
-/// A text with or without a run of anything before and after it.
+/// A text, with or without a run of any characters before and after it.
 #[derive(Debug, Clone)]
 struct Quoted {
     before: Option<Dot>,
-    /// In lower case where case does not count.
+    /// In lower case if case is ignored.
     text: String,
     after: Option<Dot>,
     ignores_case: bool,
 }
 
-/// What is known of the strings that match a pattern, for an index to find them.
+/// What all strings that match a pattern have in common, for an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
-    /// Only this one does. Regards case.
+    /// Only this string matches. Case-sensitive.
     Is(String),
-    /// They all start with this. Regards case.
+    /// All matching strings start with this text. Case-sensitive.
     Starts(String),
-    /// They all contain this, perhaps in other case.
+    /// All matching strings contain this text, perhaps in other case.
     Contains(String),
-    /// Nothing.
+    /// Nothing is known.
     Unknown,
 }
 
 impl Pattern {
-    /// Reads an expression; `parameter` says where it was given.
+    /// Parses an expression. `parameter` names the parameter that has it.
     ///
     /// # Errors
-    /// `InvalidParameterException` when Java would refuse it too; `FunctionNotSupportedException`
-    /// when it asks for what is not done here.
+    /// `InvalidParameterException` when Java rejects it too; `FunctionNotSupportedException` when
+    /// it needs a feature that is not supported.
     pub fn new(text: &str, parameter: &str) -> Result<Self, OmrsError> {
         if let Some(quoted) = one_quote(text) {
             return Ok(quoted.into());
@@ -90,12 +90,11 @@ impl Pattern {
         Self::general(text).map_err(fault)
     }
 
-    /// The same of an expression that is given in a request, whose cost counts against what the
-    /// request may cost.
+    /// Parses an expression of a request, whose cost counts against the request's budget.
     ///
     /// # Errors
-    /// As [`Pattern::new`]; `InvalidParameterException` when the request has too many,
-    /// `RepositoryErrorException` when its time is up.
+    /// As [`Pattern::new`]; `InvalidParameterException` when the request has too many expressions,
+    /// `RepositoryErrorException` when its time is over.
     pub fn of_request(
         text: &str,
         parameter: &str,
@@ -119,7 +118,7 @@ impl Pattern {
         }
     }
 
-    /// One that is not just one quoted text.
+    /// Parses an expression that is not a single quoted text.
     fn general(text: &str) -> Result<Self, Fault> {
         if text.len() > TEXT_BYTES_MAX {
             let words = format!("it has more than {TEXT_BYTES_MAX} bytes");
@@ -136,14 +135,14 @@ impl Pattern {
         })
     }
 
-    /// The expression that only `text` matches.
+    /// The pattern that only `text` matches.
     #[must_use]
     pub fn exactly(text: &str) -> Self {
         Quoted::exactly(text).into()
     }
 
-    /// Whether all of `text` matches. False, and worth nothing, once the request has cost too much
-    /// ([`Effort::check`]).
+    /// Whether all of `text` matches. Returns false without a comparison once the request's budget
+    /// is used up ([`Effort::check`]).
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if let Some(effort) = &self.effort
@@ -157,7 +156,7 @@ impl Pattern {
         }
     }
 
-    /// How many steps that takes at most, about.
+    /// The most steps that this comparison may take, about.
     fn steps(&self, text: &str) -> u64 {
         let length = text.len() as u64;
         match &self.kind {
@@ -169,15 +168,15 @@ impl Pattern {
         }
     }
 
-    /// What is known of the strings that match.
+    /// What all matching strings have in common.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 }
 
-/// Compiling takes long beside matching one string, and clients page through a search with the same
-/// expression.
+/// Compiles an expression, or takes it from the cache. Compiling takes long compared with matching
+/// one string, and the pages of a search have the same expression.
 fn compiled(text: &str, node: &Node) -> Result<Arc<Compiled>, Fault> {
     static COMPILED: OnceLock<Mutex<HashMap<String, Arc<Compiled>>>> = OnceLock::new();
     let cache = COMPILED.get_or_init(Mutex::default);
@@ -194,13 +193,13 @@ fn compiled(text: &str, node: &Node) -> Result<Arc<Compiled>, Fault> {
     Ok(regex)
 }
 
-/// Whether a character stands for something else than itself in an expression.
+/// Whether a character has a special meaning in an expression.
 fn is_special(byte: u8) -> bool {
     b"\\[](){}.*+?^$|".contains(&byte)
 }
 
-/// Recognises a text without special characters, and the four usual forms by their first and last
-/// characters, without making a tree of what is between: values may be megabytes long.
+/// Recognises a text without special characters, and the four usual forms, by their first and last
+/// characters. The text between is not parsed, since values may have megabytes.
 fn one_quote(text: &str) -> Option<Quoted> {
     if !text.bytes().any(is_special) {
         return Some(Quoted::exactly(text));
@@ -235,7 +234,7 @@ fn one_quote(text: &str) -> Option<Quoted> {
     })
 }
 
-/// The parts of an expression one after the other.
+/// The consecutive parts of an expression.
 fn parts(node: &Node) -> &[Node] {
     match node {
         Node::Sequence(nodes) => nodes,
@@ -253,7 +252,7 @@ fn any_run(node: Option<&Node>) -> Option<Dot> {
     }
 }
 
-/// Recognises a text with or without a run of anything before and after it.
+/// Recognises a text with or without a run of any characters before and after it.
 fn quoted(node: &Node) -> Option<Quoted> {
     let mut nodes = parts(node);
     let before = any_run(nodes.first());
@@ -288,7 +287,7 @@ fn quoted(node: &Node) -> Option<Quoted> {
     })
 }
 
-/// What can be said of the strings that match an expression that is not a quoted text.
+/// The shape of an expression that is not a quoted text.
 fn general_shape(node: &Node) -> Shape {
     let nodes = parts(node);
     let literal = |node: &Node| match node {
@@ -397,8 +396,7 @@ fn allows(dot: Dot, text: &str) -> bool {
     }
 }
 
-/// Whether `wanted` stands somewhere in `text` with nothing before and after it that the dots leave
-/// out.
+/// Whether `text` contains `wanted`, with only characters before and after it that the dots match.
 fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
     let first_barrier = text
         .find(|character| is_terminator(before, character))
@@ -407,8 +405,7 @@ fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
         .char_indices()
         .rfind(|(_, character)| is_terminator(after, *character))
         .map_or(0, |(at, character)| at + character.len_utf8());
-    // Where the text may stand: not after the first barrier, and such that its end is not before
-    // the last one.
+    // The match must begin at or before the first barrier, and must not end before the last one.
     let mut start = last_barrier.saturating_sub(wanted.len());
     while !text.is_char_boundary(start) {
         start += 1;

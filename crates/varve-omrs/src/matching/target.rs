@@ -1,4 +1,4 @@
-//! What conditions look at.
+//! The fields of an instance that conditions test.
 
 use std::borrow::Cow;
 
@@ -10,51 +10,50 @@ use crate::json::{Millis, Shared};
 use crate::store::{StoredEntity, StoredInstance, StoredRelationship};
 use crate::types::InstanceStatus;
 
-/// What can be asked of an entity, a relationship, or a classification.
+/// The fields of an entity, a relationship, or a classification.
 ///
-/// The first four are required. The others are what most conditions and orders ask: whoever has an
-/// instance in a form in which the whole of a part costs more than one thing of it answers them
-/// without.
+/// The first four methods are required. Most conditions and orders use only the others. An
+/// implementation overrides them if it can read one field more cheaply than a whole part.
 pub trait Facts {
-    /// What is known of it.
+    /// The audit header.
     fn audit(&self) -> &InstanceAuditHeader;
 
-    /// What is known of it if it is no classification.
+    /// The header; `None` for a classification.
     fn header(&self) -> Option<&InstanceHeader>;
 
-    /// Its properties.
+    /// The properties.
     fn properties(&self) -> Option<&InstanceProperties>;
 
-    /// The classifications it carries.
+    /// The classifications that the instance carries.
     fn classifications(&self) -> Carried<'_>;
 
-    /// The property called `name`.
+    /// The property `name`.
     fn property(&self, name: &str) -> Option<Cow<'_, InstancePropertyValue>> {
         let value = self.properties()?.get(name)?;
         Some(Cow::Borrowed(value))
     }
 
-    /// The header field called `name`, if it has it.
+    /// The header field `name`, if the instance has it.
     fn field(&self, name: &str) -> Option<FieldValue<'_>> {
         header_field(self, name)
     }
 
-    /// Where it stands in its life.
+    /// The status.
     fn status(&self) -> Option<InstanceStatus> {
         self.audit().status
     }
 
-    /// When it was made.
+    /// When the instance was created.
     fn create_time(&self) -> Option<Millis> {
         self.audit().create_time
     }
 
-    /// When it was changed last.
+    /// When the instance was last updated.
     fn update_time(&self) -> Option<Millis> {
         self.audit().update_time
     }
 
-    /// Whether a classification that it carries has this name and passes a test.
+    /// Whether the instance carries a classification of this name that passes a test.
     fn any_classification(
         &self,
         name: &str,
@@ -64,72 +63,72 @@ pub trait Facts {
     }
 }
 
-/// An instance as conditions see it.
+/// An instance that a condition tests.
 #[derive(Clone, Copy)]
 pub struct Target<'a>(&'a dyn Facts);
 
 impl<'a> Target<'a> {
-    /// That of which these things can be asked.
+    /// The target with these fields.
     #[must_use]
     pub fn of(facts: &'a dyn Facts) -> Self {
         Self(facts)
     }
 
-    /// What is known of it.
+    /// The audit header.
     #[must_use]
     pub fn audit(&self) -> &'a InstanceAuditHeader {
         self.0.audit()
     }
 
-    /// What is known of it if it is no classification.
+    /// The header; `None` for a classification.
     #[must_use]
     pub fn header(&self) -> Option<&'a InstanceHeader> {
         self.0.header()
     }
 
-    /// Its properties.
+    /// The properties.
     #[must_use]
     pub fn properties(&self) -> Option<&'a InstanceProperties> {
         self.0.properties()
     }
 
-    /// The property called `name`.
+    /// The property `name`.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<Cow<'a, InstancePropertyValue>> {
         self.0.property(name)
     }
 
-    /// The header field called `name`, if it has it.
+    /// The header field `name`, if the instance has it.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<FieldValue<'a>> {
         self.0.field(name)
     }
 
-    /// Where it stands in its life.
+    /// The status.
     #[must_use]
     pub fn status(&self) -> Option<InstanceStatus> {
         self.0.status()
     }
 
-    /// When it was made.
+    /// When the instance was created.
     #[must_use]
     pub fn create_time(&self) -> Option<Millis> {
         self.0.create_time()
     }
 
-    /// When it was changed last.
+    /// When the instance was last updated.
     #[must_use]
     pub fn update_time(&self) -> Option<Millis> {
         self.0.update_time()
     }
 
-    /// The classifications it carries.
+    /// The classifications that the instance carries.
     #[must_use]
     pub fn classifications(&self) -> Carried<'a> {
         self.0.classifications()
     }
 
-    /// Whether a classification that it carries has this name and passes a test.
+    /// Whether the instance carries a classification of this name that passes a test.
     pub fn any_classification(
         &self,
         name: &str,
@@ -139,21 +138,22 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The classifications that an instance carries. Those that nobody asks for by name are not made.
+/// The classifications that an instance carries. A look-up by name may decode only those with the
+/// name.
 #[derive(Debug, Clone, Copy)]
 pub struct Carried<'a>(Option<&'a Shared<Vec<Classification>>>);
 
 impl<'a> Carried<'a> {
-    /// None.
+    /// No classifications.
     pub const NONE: Self = Self(None);
 
-    /// These.
+    /// These classifications.
     #[must_use]
     pub fn these(all: &'a Shared<Vec<Classification>>) -> Self {
         Self(Some(all))
     }
 
-    /// Whether one of this name passes a test.
+    /// Whether a classification of this name passes a test.
     pub fn any_named(self, name: &str, mut test: impl FnMut(&Classification) -> bool) -> bool {
         let Some(carried) = self.0 else { return false };
         let mut passes = |one: &Classification| one.name() == name && test(one);
@@ -163,7 +163,7 @@ impl<'a> Carried<'a> {
         }
     }
 
-    /// All of them.
+    /// All classifications.
     pub fn iter(self) -> std::slice::Iter<'a, Classification> {
         self.0.map_or([].iter(), |carried| carried.iter())
     }

@@ -1,4 +1,4 @@
-//! A tree of Java's syntax written for the `regex` crate.
+//! Translates a tree of Java's syntax for the `regex` crate.
 
 use regex::{Regex, RegexBuilder};
 
@@ -6,23 +6,23 @@ use super::pattern::Compiled;
 
 use super::java_regex::{Dot, Fault, Fold, Node, not_supported};
 
-/// The most bytes of a compiled expression. In the worst case a comparison takes a step for each
-/// part of the expression with each byte of the text, and nothing interrupts it. What people write
-/// has some kilobytes; what has more repeats much, or classes of Unicode: `.{0,255}` is just
-/// allowed.
+/// The largest compiled expression, in bytes. In the worst case a comparison takes one step for
+/// each part of the expression and each byte of the text, and nothing interrupts it. Expressions
+/// that people write have some kilobytes. Larger ones have many repetitions, or Unicode classes:
+/// `.{0,255}` is just allowed.
 const BYTES_MAX: usize = 512 << 10;
-/// The size that is tried first. How many bytes an expression has is known no better than by the
-/// power of two it fits in.
+/// The size limit of the first attempt, in bytes. The size of an expression is found by attempts
+/// with doubled limits, so only up to a power of two.
 const BYTES_TRIED: usize = 4 << 10;
-/// The most bytes of what is remembered while an expression runs, for each thread.
+/// The size limit of the lazy DFA's cache of each thread, in bytes.
 const REMEMBERED_BYTES_MAX: usize = 512 << 10;
-/// How deep the translation may be nested: it puts groups around what Java has none for.
+/// The greatest nesting depth of the translation, which has more groups than the original.
 const NEST_LIMIT: u32 = 1000;
 
-/// Compiles a tree to an expression that a whole text must match.
+/// Compiles a tree to an expression that must match a whole text.
 ///
 /// # Errors
-/// When the `regex` crate cannot do it.
+/// When the `regex` crate does not support it.
 pub(super) fn compile(node: &Node) -> Result<Compiled, Fault> {
     let mut text = String::from("\\A(?:");
     write(node, true, &mut text)?;
@@ -49,7 +49,7 @@ fn compiled(text: &str, bytes_max: usize) -> Result<Regex, regex::Error> {
         .build()
 }
 
-/// `is_last`: nothing comes after the node that could match a character.
+/// Writes a node. `is_last`: no later node could match a character.
 fn write(node: &Node, is_last: bool, text: &mut String) -> Result<(), Fault> {
     match node {
         Node::Char(character, fold) => write_char(*character, *fold, text),
@@ -88,8 +88,8 @@ fn write(node: &Node, is_last: bool, text: &mut String) -> Result<(), Fault> {
         }
         Node::Start => text.push_str("\\A"),
         Node::End => text.push_str("\\z"),
-        // The whole text is to match, so where nothing follows, the end of the line is the end of
-        // the text.
+        // The expression must match the whole text, so if nothing follows, the end of the line is
+        // the end of the text.
         Node::LastLineEnd if is_last => text.push_str("\\z"),
         Node::LastLineEnd => return Err(not_supported("$ or \\Z before something else")),
         Node::WordBoundary(true) => text.push_str("\\b"),

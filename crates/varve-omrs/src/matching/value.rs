@@ -1,4 +1,4 @@
-//! Values of properties compared with one another.
+//! Compares property values.
 
 use std::cmp::Ordering;
 
@@ -7,8 +7,8 @@ use crate::instances::{
     EnumPropertyValue, InstanceProperties, InstancePropertyValue, Primitive, PrimitivePropertyValue,
 };
 
-/// The order of two primitive values: numbers and dates by what they are worth whatever their
-/// kinds, texts by their characters. `None` when the two cannot be compared.
+/// Compares two primitive values: numbers and dates by value, whatever their kinds, and texts by
+/// characters. `None` when they cannot be compared.
 #[must_use]
 pub fn compare_primitives(one: &Primitive, other: &Primitive) -> Option<Ordering> {
     if let (Some(one), Some(other)) = (Number::of(one), Number::of(other)) {
@@ -28,7 +28,7 @@ pub fn compare_primitives(one: &Primitive, other: &Primitive) -> Option<Ordering
     }
 }
 
-/// Whether two primitive values are the same.
+/// Whether two primitive values are equal.
 pub(super) fn are_equal(one: &Primitive, other: &Primitive) -> bool {
     match (one, other) {
         (Primitive::Object(one), Primitive::Object(other)) => one == other,
@@ -36,7 +36,7 @@ pub(super) fn are_equal(one: &Primitive, other: &Primitive) -> bool {
     }
 }
 
-/// Whether two values of properties are the same. What they say of their types does not count.
+/// Whether two property values are equal. Their types are not compared.
 pub(super) fn same_value(one: &InstancePropertyValue, other: &InstancePropertyValue) -> bool {
     use InstancePropertyValue as Value;
     match (one, other) {
@@ -59,7 +59,7 @@ pub(super) fn same_value(one: &InstancePropertyValue, other: &InstancePropertyVa
     }
 }
 
-/// By symbolic name; by number where one of the two has no name.
+/// Compares by symbolic name, or by number if one of them has no name.
 pub(super) fn same_enum(one: &EnumPropertyValue, other: &EnumPropertyValue) -> bool {
     match (one.symbolic_name.as_deref(), other.symbolic_name.as_deref()) {
         (Some(one), Some(other)) => one == other,
@@ -86,8 +86,8 @@ pub(super) fn string(value: &PrimitivePropertyValue) -> Option<&str> {
     }
 }
 
-/// Whether `test` holds for some string in a value: itself, an enum's symbolic name, or one nested
-/// in it.
+/// Whether `test` holds for some string in a value: the value itself, an enum's symbolic name, or a
+/// nested one.
 pub(super) fn some_text(value: &InstancePropertyValue, test: &mut dyn FnMut(&str) -> bool) -> bool {
     let nested = match value {
         InstancePropertyValue::Primitive(value) => return string(value).is_some_and(test),
@@ -101,7 +101,7 @@ pub(super) fn some_text(value: &InstancePropertyValue, test: &mut dyn FnMut(&str
     nested.is_some_and(|nested| nested.values.values().any(|value| some_text(value, test)))
 }
 
-/// What a property is ordered by. Values of different kinds stand in this order, missing ones
+/// The sort key of a property. Values of different kinds are ordered by kind; missing values come
 /// first.
 #[derive(Debug, Clone)]
 pub enum SortValue {
@@ -112,14 +112,13 @@ pub enum SortValue {
 }
 
 impl SortValue {
-    /// What the property called `name` is ordered by: a primitive value, or an enum's symbolic
-    /// name.
+    /// The sort key of the property `name`: a primitive value, or an enum's symbolic name.
     #[must_use]
     pub fn of(properties: Option<&InstanceProperties>, name: &str) -> Self {
         Self::of_value(properties.and_then(|properties| properties.get(name)))
     }
 
-    /// What a property of this value is ordered by.
+    /// The sort key of a property with this value.
     #[must_use]
     pub fn of_value(value: Option<&InstancePropertyValue>) -> Self {
         match value {
@@ -135,13 +134,13 @@ impl SortValue {
         }
     }
 
-    /// Whether there is nothing to order by.
+    /// Whether there is no value to order by.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }
 
-    /// The order of two.
+    /// Compares two sort keys.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
@@ -154,7 +153,8 @@ impl SortValue {
     }
 }
 
-/// Values that cannot be compared stand by their kind, so that the order stays one.
+/// The rank of a value's kind. It orders values that cannot be compared, so that the order is
+/// total.
 fn kind_rank(value: &Primitive) -> u8 {
     match value {
         Primitive::Boolean(_) => 0,

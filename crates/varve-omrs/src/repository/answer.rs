@@ -1,11 +1,11 @@
-//! How long an answer may become: rendered instances are longer than what is stored of them,
-//! so that an answer that is over its limit must be known before all of it was made.
+//! The length of answers. Rendered instances are longer than stored ones, so an answer that exceeds
+//! the limit is detected while it is rendered.
 
 use crate::error::{Message, OmrsError};
 use crate::json::{Encode, Shared};
 use crate::search::Limits;
 
-/// Counts the JSON of the instances of one answer while they are rendered.
+/// Counts the bytes of the JSON of one answer's instances.
 #[derive(Debug)]
 pub(super) struct AnswerBytes {
     most: usize,
@@ -13,7 +13,7 @@ pub(super) struct AnswerBytes {
 }
 
 impl AnswerBytes {
-    /// None were rendered.
+    /// No instance counted yet.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             most: limits.answer_bytes_max,
@@ -21,11 +21,11 @@ impl AnswerBytes {
         }
     }
 
-    /// Counts one more instance. Its JSON is made if it is not there: it will be needed.
+    /// Counts an instance. Renders it if its JSON does not exist yet, since it will be needed.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when the answer is longer than it may be: what stands around the
-    /// instances is not counted.
+    /// `RepositoryErrorException` when the answer exceeds the limit. JSON around the instances is
+    /// not counted.
     pub(super) fn add<T: Encode>(&mut self, rendered: &Shared<T>) -> Result<(), OmrsError> {
         match rendered.json_bytes(self.left) {
             Some(bytes) => {
@@ -39,10 +39,11 @@ impl AnswerBytes {
         }
     }
 
-    /// All of these, rendered one after the other.
+    /// Collects rendered instances, and counts them.
     ///
     /// # Errors
-    /// The first; or as [`AnswerBytes::add`], as soon as it is known: no more are rendered then.
+    /// The first error of `rendered`, or as [`AnswerBytes::add`]. No more instances are rendered
+    /// then.
     pub(super) fn all<T: Encode>(
         mut self,
         rendered: impl Iterator<Item = Result<Shared<T>, OmrsError>>,

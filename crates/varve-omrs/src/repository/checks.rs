@@ -1,4 +1,4 @@
-//! Checks of what a call brings. The instance that it is about is checked in
+//! Checks of a call's values. The instance that the call names is checked in
 //! [`target`](super::target).
 
 use crate::error::{Message, OmrsError};
@@ -25,13 +25,13 @@ pub(super) fn user(user: &str) -> Result<(), OmrsError> {
     Ok(())
 }
 
-/// The GUID of a type that a new instance is to have.
+/// Checks that the GUID of a type is given.
 pub(super) fn type_guid<'a>(guid: Option<&'a str>, parameter: &str) -> Result<&'a str, OmrsError> {
     let missing = || OmrsError::of_parameter(Message::NoTypeGuid, parameter, &[parameter]);
     guid.filter(|guid| !guid.is_empty()).ok_or_else(missing)
 }
 
-/// Checks that the caller says which type it takes an instance for.
+/// Checks that the caller names the expected type of an instance.
 pub(super) fn type_named(expected: &TypeDefValidationForRequest) -> Result<(), OmrsError> {
     type_guid(expected.type_guid.as_deref(), "typeDefGUID")?;
     if expected.type_name.as_deref().unwrap_or_default().is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn type_named(expected: &TypeDefValidationForRequest) -> Result<(), O
     Ok(())
 }
 
-/// The entity, all of which is known.
+/// The whole entity; an error if only a proxy is known.
 pub(super) fn detail(found: StoredEntity) -> Result<EntityDetail, OmrsError> {
     match found {
         StoredEntity::Detail(entity) => Ok(entity),
@@ -52,7 +52,7 @@ pub(super) fn detail(found: StoredEntity) -> Result<EntityDetail, OmrsError> {
     }
 }
 
-/// The type of an instance that is kept.
+/// The type of a stored instance.
 pub(super) fn type_of(
     types: &Catalogue,
     header: &InstanceHeader,
@@ -61,7 +61,7 @@ pub(super) fn type_of(
     instance_type(types, &header.audit, category)
 }
 
-/// The proxy that was given, which has a GUID.
+/// Checks that a proxy is given, with a GUID.
 pub(super) fn proxy(given: Option<&EntityProxy>) -> Result<&EntityProxy, OmrsError> {
     let parameter = "entityProxy";
     let missing = || OmrsError::of_parameter(Message::NullProxy, parameter, &[parameter]);
@@ -77,7 +77,7 @@ pub(super) fn status_given(status: Option<InstanceStatus>) -> Result<(), OmrsErr
     status.map(|_| ()).ok_or_else(missing)
 }
 
-/// The properties that an instance is to have.
+/// Checks that the new properties of an instance are given.
 pub(super) fn properties_given(
     guid: &str,
     given: Option<InstanceProperties>,

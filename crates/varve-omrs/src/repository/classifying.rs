@@ -1,6 +1,7 @@
-//! Classifications: giving them to entities, changing them, taking them away.
+//! Adds, changes and removes the classifications of entities.
 //!
-//! A classification has a header of its own; the entity's stays as it is, its version too.
+//! A classification has a header of its own. The header of the entity does not change, and neither
+//! does its version.
 
 use super::headers::{self, Author, Origin};
 use super::target::{CLASSIFY, LIVE, Target};
@@ -19,7 +20,7 @@ use crate::validate::{
     initial_status,
 };
 
-/// A classification that a call names: its type, and the properties that it is to have.
+/// The classification that a call names: its type, and its new properties.
 struct Named<'a> {
     name: &'a str,
     index: TypeIndex,
@@ -27,7 +28,7 @@ struct Named<'a> {
 }
 
 impl Repository {
-    /// Gives an entity a classification.
+    /// Classifies an entity.
     ///
     /// # Errors
     /// The contract's for `classifyEntity`.
@@ -45,7 +46,7 @@ impl Repository {
         self.classify_entity_detailed(user, guid, name, request)
     }
 
-    /// Gives an entity a classification of which the caller knows home and origin.
+    /// Classifies an entity, with the home and origin in the request.
     ///
     /// # Errors
     /// The contract's for `classifyEntity`.
@@ -66,7 +67,7 @@ impl Repository {
         })
     }
 
-    /// Takes a classification away.
+    /// Removes a classification from an entity.
     ///
     /// # Errors
     /// The contract's for `declassifyEntity`.
@@ -85,7 +86,7 @@ impl Repository {
         })
     }
 
-    /// Gives a classification other properties.
+    /// Replaces the properties of a classification.
     ///
     /// # Errors
     /// The contract's for `updateEntityClassification`.
@@ -106,7 +107,7 @@ impl Repository {
         })
     }
 
-    /// As [`Self::classify_entity`], of an entity that may be known here as a proxy only, or not at
+    /// As [`Self::classify_entity`], for an entity that is known here only as a proxy, or not at
     /// all.
     ///
     /// # Errors
@@ -127,8 +128,8 @@ impl Repository {
         self.classify_entity_proxy_detailed(user, name, request)
     }
 
-    /// As [`Self::classify_entity_detailed`], of an entity that may be known here as a proxy only,
-    /// or not at all.
+    /// As [`Self::classify_entity_detailed`], for an entity that is known here only as a proxy, or
+    /// not at all.
     ///
     /// # Errors
     /// The contract's for `classifyEntity`.
@@ -156,7 +157,7 @@ impl Repository {
         })
     }
 
-    /// As [`Self::declassify_entity`]; gives the classification that was taken away.
+    /// As [`Self::declassify_entity`], for a proxy. Returns the removed classification.
     ///
     /// # Errors
     /// The contract's for `declassifyEntity`.
@@ -178,7 +179,7 @@ impl Repository {
         })
     }
 
-    /// As [`Self::update_entity_classification`].
+    /// As [`Self::update_entity_classification`], for a proxy.
     ///
     /// # Errors
     /// The contract's for `updateEntityClassification`.
@@ -245,7 +246,7 @@ impl Repository {
         named: Named<'_>,
         author: Author<'_>,
     ) -> Result<Classification, OmrsError> {
-        // The one changed last comes last, as a new one does.
+        // A changed classification moves to the end of the list, where new ones are added.
         let mut carried = self.declassify(entity, &named)?;
         headers::change(&mut carried.audit, author);
         carried.properties = named.properties;
@@ -253,7 +254,7 @@ impl Repository {
         Ok(carried)
     }
 
-    /// Where the classification stands, which may be changed here.
+    /// The position of a classification that this repository may change.
     fn changeable(&self, entity: &StoredEntity, name: &str) -> Result<usize, OmrsError> {
         let guid = entity.header().guid();
         let at = position(entity, name);
@@ -295,14 +296,14 @@ fn put_known(
     checks::detail(entity)
 }
 
-/// Where the classification of this name stands among those of the entity.
+/// The position of the classification with this name in the entity's list.
 pub(super) fn position(entity: &StoredEntity, name: &str) -> Option<usize> {
     let mut carried = entity.classifications().iter();
     carried.position(|carried| carried.name() == name)
 }
 
-/// A classification of an entity of type `of`, made now, with the name, properties and origin of
-/// the given one.
+/// A new classification for an entity of the type `of`, with the name, properties and origin of
+/// `given`.
 pub(super) fn new_classification(
     types: &Catalogue,
     of: TypeIndex,
@@ -336,7 +337,7 @@ fn with_header(
     })
 }
 
-/// Gives an entity a classification that it must not have yet.
+/// Adds a classification to an entity that does not carry it.
 pub(super) fn put_new(
     entity: &mut StoredEntity,
     classification: Classification,

@@ -1,8 +1,8 @@
-//! Copies of many instances in one call: all of them or none, where one transaction can keep them.
+//! Saves copies of many instances in one call: all of them or none, if they fit in one transaction.
 //!
-//! A transaction holds a bounded number of instances and of bytes, and one state of each. A call
-//! with more is kept in several, one after another in the order of the call, after everything in it
-//! has been checked: what is refused then is only what changed meanwhile.
+//! A transaction has a bounded number of instances and of bytes, and one state of each instance. A
+//! larger call is saved in several transactions, in the order of the call, after the whole call has
+//! been checked. So a later transaction can only be refused because of changes in the meantime.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,9 +17,9 @@ use crate::store::Read;
 use crate::types::Catalogue;
 use crate::validate::{entity_copy, relationship_copy};
 
-/// The most copies that one transaction keeps.
+/// The most copies in one transaction.
 const COPIES_MAX: usize = 5_000;
-/// The most bytes of copies, as JSON, that one transaction keeps; a single copy may have more.
+/// The most bytes of copies, as JSON, in one transaction. A single copy may be larger.
 const BYTES_MAX: usize = 16 << 20;
 
 /// One of the copies of a call.
@@ -37,7 +37,7 @@ impl<'a> Copied<'a> {
         }
     }
 
-    /// The GUIDs that keeping it touches: its own, and those of its ends.
+    /// The GUIDs of the instances that saving this copy touches: its own, and those of its ends.
     fn guids(self) -> impl Iterator<Item = &'a str> {
         let (one, more) = match self {
             Self::Entity(entity) => (Some(entity.header.guid()), None),
@@ -46,7 +46,7 @@ impl<'a> Copied<'a> {
         one.into_iter().chain(more.into_iter().flatten())
     }
 
-    /// Its length as JSON, in bytes.
+    /// Its size as JSON, in bytes.
     fn bytes(self) -> usize {
         match self {
             Self::Entity(entity) => encode(entity).len(),
@@ -55,7 +55,7 @@ impl<'a> Copied<'a> {
     }
 }
 
-/// Keeps each part in a transaction of its own. The failure of a later one must not say that
+/// Saves each part in a transaction of its own. The error of a later part must not report that
 /// nothing happened.
 fn one_after_another<P>(
     parts: impl IntoIterator<Item = P>,
@@ -74,14 +74,14 @@ fn one_after_another<P>(
 }
 
 impl Repository {
-    /// Keeps copies of many instances: entities first, then relationships. One transaction keeps up
-    /// to 5,000 copies and 16 MiB of them, each instance once: such a call is kept whole or, when
-    /// any of it is refused, not at all. A call with more, or with several copies of one instance
-    /// (which are states of it, in the order of the call), is checked whole before anything is
-    /// kept, then kept in as many transactions as it takes, in its order.
+    /// Saves copies of many instances, entities first, then relationships. One transaction has up
+    /// to 5,000 copies and 16 MiB, and each instance once. A call that fits in one is saved as a
+    /// whole or, if any copy is refused, not at all. A larger call, or one with several copies
+    /// (successive states) of an instance, is checked as a whole before anything is saved. Then it
+    /// is saved in several transactions, in the order of the call.
     ///
     /// # Errors
-    /// The contract's for `saveInstanceReferenceCopies`, of the first copy that is refused.
+    /// The contract's for `saveInstanceReferenceCopies`, for the first copy that is refused.
     pub fn save_instance_reference_copies(
         &self,
         user: &str,
@@ -106,7 +106,7 @@ impl Repository {
         })
     }
 
-    /// Checks copies as they will be when they are kept.
+    /// Makes the checks that saving the copies will make.
     fn check_copies(&self, all: &[Copied<'_>]) -> Result<(), OmrsError> {
         let (types, known) = (self.types(), self.reader(None)?);
         let (mut entities, mut newest) = (HashSet::new(), HashMap::new());
@@ -150,7 +150,8 @@ impl Repository {
             .map(|_| ())
     }
 
-    /// Checks a relationship but for its ends, which matter unless a newer copy is here.
+    /// Checks a relationship without its ends. Returns whether it will be saved, since no newer
+    /// copy is stored; only then do its ends matter.
     fn is_to_be_kept(
         &self,
         types: &Catalogue,
@@ -165,8 +166,9 @@ impl Repository {
         Ok(known.is_none_or(|known| known.header.audit.version <= header.audit.version))
     }
 
-    /// An end whose home is this repository must be here already, or come earlier in the call; one
-    /// that is at home elsewhere is kept as it comes if it is not, and known from here on.
+    /// Checks an end of a relationship. An end whose home is this repository must be stored
+    /// already, or come earlier in the call. An unknown end of another repository will be saved as
+    /// a proxy, and is known to the following copies.
     fn check_end<'a>(
         &self,
         types: &Catalogue,
@@ -186,7 +188,7 @@ impl Repository {
     }
 }
 
-/// The copies by the transaction that keeps them, in their order.
+/// Splits the copies into one part for each transaction, in their order.
 fn transactions_of<'a, 'b>(all: &'b [Copied<'a>]) -> Vec<&'b [Copied<'a>]> {
     let mut parts = Vec::new();
     let (mut begin, mut bytes) = (0, 0);

@@ -1,4 +1,4 @@
-//! The life of entities: adding, changing, deleting, purging, restoring.
+//! Adds, changes, deletes, purges and restores entities.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{completed_properties, entity_proxy, initial_status, new_status};
 
 impl Repository {
-    /// A new entity whose home is this repository.
+    /// Adds an entity whose home is this repository.
     ///
     /// # Errors
     /// The contract's for `addEntity`.
@@ -33,7 +33,7 @@ impl Repository {
         self.add_entity_of(user, request, self.own_origin())
     }
 
-    /// A new entity that this repository replicates for an external source.
+    /// Adds an entity that this repository replicates for an external source.
     ///
     /// # Errors
     /// The contract's for `addExternalEntity`.
@@ -82,8 +82,9 @@ impl Repository {
         })
     }
 
-    /// Keeps a proxy of an entity whose home is elsewhere. What is known here in a newer version,
-    /// or in whole, stays, and so do classifications whose home is this repository.
+    /// Stores a proxy of an entity of another repository. If the whole entity, or a proxy of at
+    /// least the same version, is known, nothing changes. Classifications whose home is this
+    /// repository stay.
     ///
     /// # Errors
     /// The contract's for `addEntityProxy`.
@@ -105,7 +106,7 @@ impl Repository {
         })
     }
 
-    /// Gives an entity another status.
+    /// Changes the status of an entity.
     ///
     /// # Errors
     /// The contract's for `updateEntityStatus`.
@@ -125,7 +126,7 @@ impl Repository {
         })
     }
 
-    /// Puts new properties in the place of all old ones.
+    /// Replaces all properties of an entity.
     ///
     /// # Errors
     /// The contract's for `updateEntityProperties`.
@@ -145,9 +146,9 @@ impl Repository {
         })
     }
 
-    /// Takes the latest change of status or properties back, as one more change; classifications
-    /// stay, and a deletion that was taken back is no such change. An entity that was never changed
-    /// is returned as it is.
+    /// Reverts the latest change of status or properties, as one more change. Classifications stay.
+    /// A restored deletion does not count as a change. An entity that was never changed is returned
+    /// unchanged.
     ///
     /// # Errors
     /// The contract's for `undoEntityUpdate`.
@@ -168,8 +169,8 @@ impl Repository {
         })
     }
 
-    /// Deletes an entity with its relationships; it can be restored. Copies of relationships whose
-    /// home is elsewhere are removed.
+    /// Deletes an entity with its relationships. The entity can be restored. Copies of
+    /// relationships of other repositories are removed.
     ///
     /// # Errors
     /// The contract's for `deleteEntity`.
@@ -206,7 +207,7 @@ impl Repository {
         })
     }
 
-    /// Takes the deletion back. The relationships that were deleted with the entity stay so.
+    /// Restores a deleted entity. The relationships that were deleted with it stay deleted.
     ///
     /// # Errors
     /// The contract's for `restoreEntity`.
@@ -220,12 +221,12 @@ impl Repository {
         })
     }
 
-    /// A proxy that can be kept: its home is elsewhere, its type is known and has what it says. It
-    /// is without classifications that it says to be at home here, since only what is known here
-    /// tells of these.
+    /// Validates a proxy: its home must be another repository, and its type must be known and have
+    /// its properties. Returns it without classifications whose home is this repository, since only
+    /// the stored ones are true.
     ///
     /// # Errors
-    /// `InvalidParameterException`, which all calls that take proxies know, whatever is wrong.
+    /// `InvalidParameterException`, which every call with proxies may return, whatever is wrong.
     pub(super) fn foreign_proxy(
         &self,
         types: &Catalogue,
@@ -237,11 +238,11 @@ impl Repository {
         Ok(proxy)
     }
 
-    /// What can be kept of an entity that is not here and that a proxy describes.
+    /// The proxy to store for an entity that is not known here.
     ///
     /// # Errors
-    /// `EntityNotKnownException` when it should be here, since this repository is said to be its
-    /// home; those of [`Self::foreign_proxy`].
+    /// `EntityNotKnownException` when the proxy names this repository as its home; those of
+    /// [`Self::foreign_proxy`].
     pub(super) fn unknown_entity(
         &self,
         types: &Catalogue,
@@ -254,7 +255,7 @@ impl Repository {
         self.foreign_proxy(types, proxy)
     }
 
-    /// Changes the entity that a call is about.
+    /// Changes the entity that a call names.
     fn change_entity(
         &self,
         user: &str,
@@ -276,7 +277,7 @@ impl Repository {
         })
     }
 
-    /// Whether an entity has a relationship that is at home here, deleted or not.
+    /// Whether an entity has a relationship whose home is this repository, deleted or not.
     pub(super) fn has_own_relationship(
         &self,
         transaction: &dyn Transaction,
@@ -296,9 +297,9 @@ impl Repository {
         Ok(found)
     }
 
-    /// Deletes the relationships of an entity that are at home here, and removes copies of others.
-    /// Those that are deleted already are passed over, however many they are, as long as there is
-    /// time.
+    /// Deletes the relationships of an entity whose home is this repository, and removes copies of
+    /// others. Skips relationships that are already deleted, any number of them within the
+    /// deadline.
     pub(super) fn delete_relationships_of(
         &self,
         transaction: &mut dyn Transaction,
@@ -334,7 +335,7 @@ impl Repository {
     }
 }
 
-/// Keeps an entity as it is from now on.
+/// Stores a new state of an entity, from now on.
 pub(super) fn put(
     transaction: &mut dyn Transaction,
     entity: EntityDetail,
@@ -343,12 +344,12 @@ pub(super) fn put(
     Ok(entity)
 }
 
-/// The most relationships of one entity that one call changes with it.
+/// The most relationships of one entity that one call changes or removes with it.
 const RELATIONSHIPS_CHANGED_MAX: usize = 100_000;
-/// The most bytes of them, about.
+/// The most memory for them, in bytes, about.
 const RELATIONSHIPS_BYTES_MAX: usize = 64 << 20;
 
-/// Room for the relationships of an entity that one call changes with it.
+/// The budget for the relationships of an entity that one call changes with it.
 struct Room<'a> {
     entity: &'a str,
     left: usize,
@@ -364,7 +365,7 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Takes the room of one more, of so many bytes.
+    /// Charges one relationship of this size, in bytes.
     fn take(&mut self, bytes: usize) -> Result<(), OmrsError> {
         let too_many = |most: &str| {
             let words = [self.entity, most];
@@ -382,10 +383,10 @@ impl<'a> Room<'a> {
     }
 }
 
-/// After how many relationships the clock is looked at.
+/// The number of relationships between two checks of the deadline.
 const CLOCK_EVERY: usize = 64;
 
-/// The time of a call that goes through the relationships of an entity.
+/// The deadline of a call that visits the relationships of an entity.
 pub(super) struct Time<'a> {
     entity: &'a str,
     passed: usize,
@@ -396,7 +397,7 @@ impl<'a> Time<'a> {
         Self { entity, passed: 0 }
     }
 
-    /// Counts one more, and looks whether the time is over now and then.
+    /// Counts a relationship, and checks the deadline at times.
     pub(super) fn pass(&mut self) -> Result<(), OmrsError> {
         self.passed += 1;
         let is_over = || deadline::current().is_some_and(|end| Instant::now() >= end);
@@ -409,8 +410,7 @@ impl<'a> Time<'a> {
     }
 }
 
-/// All relationships of an entity, deleted ones included, as far as there is room and time for
-/// them.
+/// All relationships of an entity, deleted ones included, within the budget and the deadline.
 pub(super) fn relationships_of(
     transaction: &dyn Transaction,
     guid: &str,

@@ -1,4 +1,4 @@
-//! Walking from entity to entity.
+//! Graph queries from an entity.
 
 use super::answer::AnswerBytes;
 use super::rendering::Ends;
@@ -14,7 +14,7 @@ use crate::store::{Read, RenderedEntity};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
 impl Repository {
-    /// What lies on the paths between two entities.
+    /// Finds the subgraph on the paths between two entities.
     ///
     /// # Errors
     /// The contract's for `getLinkingEntities`.
@@ -35,7 +35,7 @@ impl Repository {
         rendered(&*read, found, limits)
     }
 
-    /// What is at most `level` relationships away from an entity; negative = no limit.
+    /// Finds the subgraph within `level` relationships of an entity; negative = no limit.
     ///
     /// # Errors
     /// The contract's for `getEntityNeighborhood`.
@@ -68,7 +68,7 @@ impl Repository {
         rendered(&*read, found, limits)
     }
 
-    /// All entities connected to one, at whatever distance, itself included.
+    /// Finds all entities connected to an entity, at any distance, itself included.
     ///
     /// # Errors
     /// The contract's for `getRelatedEntities`.
@@ -99,7 +99,8 @@ impl Repository {
     }
 }
 
-/// The entity that a walk begins or ends at. One of which only a proxy is known cannot be rendered.
+/// Reads the entity at which a graph query starts or ends. A proxy is not enough, since it cannot
+/// be rendered as an entity.
 fn known(read: &dyn Read, guid: &str) -> Result<RenderedEntity, OmrsError> {
     let entity = read.rendered_entity(guid)?;
     let entity = entity.filter(|entity| entity.detail().is_some());
@@ -118,7 +119,7 @@ fn named(
     guids.iter().map(of).collect()
 }
 
-/// A part of the graph, its relationships with proxies of their ends, which were found too.
+/// Renders a subgraph. The ends of its relationships are among its entities.
 fn rendered(read: &dyn Read, found: SubGraph, limits: &Limits) -> Result<InstanceGraph, OmrsError> {
     let mut ends = Ends::new(read, limits);
     found.entities.iter().for_each(|entity| ends.take(entity));

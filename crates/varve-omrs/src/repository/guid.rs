@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A random UUID (version 4) as text.
 ///
-/// Its bits are a keyed hash of a counter: the key is the operating system's randomness, taken anew
-/// by every process.
+/// Its bits are a keyed hash of a counter. Each process takes its key from the operating system's
+/// randomness.
 pub(super) fn random() -> String {
     static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
     static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -17,7 +17,7 @@ pub(super) fn random() -> String {
     text(high, low)
 }
 
-/// The UUID of version 4 with these bits, but for those that say the version.
+/// The UUID of version 4 with these bits, apart from the bits of version and variant.
 fn text(high: u64, low: u64) -> String {
     let high = high & 0xffff_ffff_ffff_0fff | 0x4000;
     let low = low & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000;

@@ -9,10 +9,10 @@ use crate::store::Transaction;
 use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
 use crate::validate::new_status;
 
-/// What headers hold as the version of their own structure.
+/// The version of the header's own structure.
 const HEADER_VERSION: i64 = 1;
 
-/// Who makes or changes an instance, and when.
+/// The user who creates or changes an instance, and the time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Author<'a> {
     pub(super) user: &'a str,
@@ -20,7 +20,7 @@ pub(super) struct Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    /// Who acts in this transaction, at its time.
+    /// The author of changes in this transaction, at its time.
     pub(super) fn of(user: &'a str, transaction: &dyn Transaction) -> Self {
         Self {
             user,
@@ -29,7 +29,7 @@ impl<'a> Author<'a> {
     }
 }
 
-/// Where a new instance is at home.
+/// The home of a new instance.
 #[derive(Debug, Clone)]
 pub(super) struct Origin {
     provenance: InstanceProvenanceType,
@@ -39,7 +39,7 @@ pub(super) struct Origin {
 }
 
 impl Repository {
-    /// This repository.
+    /// The origin of instances whose home is this repository.
     pub(super) fn own_origin(&self) -> Origin {
         Origin {
             provenance: InstanceProvenanceType::LocalCohort,
@@ -49,10 +49,10 @@ impl Repository {
         }
     }
 
-    /// An external source, for which this repository replicates the instance.
+    /// The origin of instances that this repository replicates for an external source.
     ///
     /// # Errors
-    /// `InvalidParameterException` when it has no id.
+    /// `InvalidParameterException` when the source has no id.
     pub(super) fn external_origin(
         &self,
         id: Option<&str>,
@@ -71,7 +71,7 @@ impl Repository {
         })
     }
 
-    /// The header of a new instance with a GUID of its own.
+    /// The header of a new instance, with a new GUID.
     pub(super) fn new_header(
         &self,
         kind: InstanceKind,
@@ -86,7 +86,7 @@ impl Repository {
         }
     }
 
-    /// Where an instance can be read.
+    /// The URL at which an instance can be read.
     pub(super) fn instance_url(&self, kind: InstanceKind, guid: &str) -> String {
         let kind = match kind {
             InstanceKind::Entity => "entity",
@@ -107,7 +107,7 @@ impl Repository {
     }
 }
 
-/// What is known of a new instance of a type.
+/// The audit header of a new instance of a type.
 pub(super) fn new_audit(
     author: Author<'_>,
     origin: &Origin,
@@ -129,7 +129,7 @@ pub(super) fn new_audit(
     }
 }
 
-/// Notes a change of an instance.
+/// Records a change in the header of an instance.
 pub(super) fn change(audit: &mut InstanceAuditHeader, author: Author<'_>) {
     audit.updated_by = Some(author.user.to_owned());
     audit.update_time = Some(author.now);
@@ -139,26 +139,26 @@ pub(super) fn change(audit: &mut InstanceAuditHeader, author: Author<'_>) {
     }
 }
 
-/// Deletes an instance, softly.
+/// Marks an instance as deleted, as a change.
 pub(super) fn delete(audit: &mut InstanceAuditHeader, author: Author<'_>) {
     change(audit, author);
     mark_deleted(audit);
 }
 
-/// Makes the status of an instance that of a deleted one.
+/// Sets the status to deleted, and remembers the previous one.
 pub(super) fn mark_deleted(audit: &mut InstanceAuditHeader) {
     audit.status_on_delete = audit.status;
     audit.status = Some(InstanceStatus::Deleted);
 }
 
-/// Takes a deletion back.
+/// Restores the status before the deletion, as a change.
 pub(super) fn restore(audit: &mut InstanceAuditHeader, author: Author<'_>) {
     change(audit, author);
     audit.status = audit.status_on_delete.take();
 }
 
-/// Takes over what undoing a change brings back of an earlier header. A status that the type `of`
-/// does not have any more is not: the present one stays.
+/// Restores the status of an earlier header, as a change. If the type `of` no longer has that
+/// status, the present one stays.
 pub(super) fn revert(
     audit: &mut InstanceAuditHeader,
     earlier: &InstanceAuditHeader,

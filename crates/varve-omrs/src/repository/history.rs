@@ -1,4 +1,4 @@
-//! Which states of a history a request asks for, and what rendering them may cost.
+//! The choice of a page of an instance's history, and the cost of rendering it.
 
 use super::Repository;
 use super::target::InstanceKind;
@@ -7,9 +7,9 @@ use crate::requests::{HistoryRangeRequest, HistorySequencingOrder, Page};
 use crate::search::Meter;
 use crate::store::{Choice, Cost, LifeStatus, Version};
 
-/// What a state takes beside its content.
+/// The memory of a state beside its content, in bytes.
 const STATE_BYTES: usize = 1024;
-/// How many bytes a state takes for each that is stored of it, about.
+/// The memory of a state for each stored byte, in bytes, about.
 const BYTES_PER_STORED: usize = 2;
 
 /// A page of a history.
@@ -19,12 +19,12 @@ pub(super) struct Asked<'a> {
     page: Page,
     kind: InstanceKind,
     meter: Meter,
-    /// The bytes that are held until it is said which states are asked for.
+    /// The bytes that are held until the states are chosen.
     kept: usize,
 }
 
 impl Repository {
-    /// The page of an entity's history that a request asks for.
+    /// The page of an entity's history that a request selects.
     ///
     /// # Errors
     /// When the request's range or page is not valid.
@@ -43,7 +43,7 @@ impl Repository {
         })
     }
 
-    /// The same of a relationship's.
+    /// The same for a relationship.
     ///
     /// # Errors
     /// As [`Repository::asked_of_entity`].
@@ -84,7 +84,7 @@ impl Choice for Asked<'_> {
         self.meter.hold(bytes)
     }
 
-    /// States in which no more than a proxy of an entity was known are left out.
+    /// Leaves out states in which only a proxy of the entity was known.
     fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError> {
         self.meter.release(std::mem::take(&mut self.kept));
         if states.is_empty() {

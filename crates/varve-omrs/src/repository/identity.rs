@@ -1,4 +1,4 @@
-//! Changing what an instance is: its GUID, its type, its home.
+//! Changes the identity of instances: their GUID, type and home.
 
 use super::entities::Time;
 use super::headers::{self, Author};
@@ -12,8 +12,8 @@ use crate::types::{Catalogue, TypeDefCategory, TypeDefSummary, TypeIndex};
 use crate::validate::{classification, completed_properties, new_status, relationship_ends};
 
 impl Repository {
-    /// Gives an entity another GUID. Its relationships follow it; the old GUID is that of a deleted
-    /// entity from now on.
+    /// Changes the GUID of an entity. Its relationships follow it. The old GUID becomes that of a
+    /// deleted entity, from now on.
     ///
     /// # Errors
     /// The contract's for `reIdentifyEntity`.
@@ -47,7 +47,8 @@ impl Repository {
         })
     }
 
-    /// Gives an entity another type, which must have its properties and allow its classifications.
+    /// Changes the type of an entity. The new type must have its properties and allow its
+    /// classifications.
     ///
     /// # Errors
     /// The contract's for `reTypeEntity`.
@@ -73,8 +74,8 @@ impl Repository {
         })
     }
 
-    /// Makes this repository the home of a copy. Which home the caller takes the copy to have does
-    /// not matter: it must be named, no more.
+    /// Makes this repository the home of a copy. The caller must name the old home, but any home
+    /// will do.
     ///
     /// # Errors
     /// The contract's for `reHomeEntity`.
@@ -97,7 +98,7 @@ impl Repository {
         })
     }
 
-    /// Gives a relationship another GUID.
+    /// Changes the GUID of a relationship.
     ///
     /// # Errors
     /// The contract's for `reIdentifyRelationship`.
@@ -129,7 +130,7 @@ impl Repository {
         })
     }
 
-    /// Gives a relationship another type, which must have its properties and fit its ends.
+    /// Changes the type of a relationship. The new type must have its properties and fit its ends.
     ///
     /// # Errors
     /// The contract's for `reTypeRelationship`.
@@ -196,7 +197,7 @@ impl Repository {
         headers::change(&mut header.audit, author);
     }
 
-    /// Checks that a home is named, and that the new one is this repository.
+    /// Checks that the old home is named, and that the new home is this repository.
     fn check_new_home(&self, guid: &str, home: &str, new_home: &str) -> Result<(), OmrsError> {
         checks::guid(home, "homeMetadataCollectionId")?;
         let parameter = "newHomeMetadataCollectionId";
@@ -230,8 +231,7 @@ fn re_pointed(mut relationship: StoredRelationship, old: &str, new: &str) -> Sto
     relationship
 }
 
-/// The type that an instance is to have. The one that it is said to have must be a type of the same
-/// category.
+/// The new type of an instance. The current type in the request must exist in the same category.
 fn new_type(
     types: &Catalogue,
     category: TypeDefCategory,
@@ -246,8 +246,8 @@ fn new_type(
     known(request.new.as_ref(), "newTypeDefSummary")
 }
 
-/// Gives an instance its new type. A status that the new type does not have becomes that type's
-/// first one.
+/// Changes the type of an instance. A status that the new type does not have becomes the new type's
+/// initial status.
 fn re_type(types: &Catalogue, header: &mut InstanceHeader, new: TypeIndex, author: Author<'_>) {
     if new_status(types, new, header.audit.status).is_err() {
         header.audit.status = types.get(new).def().body.initial_status;

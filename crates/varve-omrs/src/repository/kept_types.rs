@@ -1,9 +1,9 @@
-//! The types as the store keeps them, so that they are there again after a restart.
+//! Stores the types, so that they survive a restart.
 //!
-//! A note holds all of them, or none while they are the standard's. Changes go to notes of their
-//! own, numbered from 0 on: a platform that connects completes some hundred definitions one by one,
-//! each of which would else write all of them. When there are many changes, the first note is
-//! written anew, with a higher generation; changes of older ones no longer count.
+//! One note has all definitions, or does not exist while they are the standard's. Changes go to
+//! notes of their own, numbered from 0, so that a change does not rewrite all definitions: a
+//! platform that connects completes some hundred definitions one by one. After many changes the
+//! first note is written again with a higher generation. Changes of lower generations are ignored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::types::{AttributeType, AttributeTypeDef, Catalogue, TypeDef, TypeDefG
 
 /// The name of the note that holds all types.
 const ALL_NOTE: &str = "types";
-/// After so many changes, all types are written anew.
+/// The number of changes after which all types are written again.
 const CHANGES_MAX: usize = 64;
 json_object! {
     /// Definitions in a note.
@@ -24,12 +24,12 @@ json_object! {
         @base
         /// The definitions.
         gallery: TypeDefGallery;
-        /// How often all types had been written when this was.
+        /// The number of times that all types had been written when this note was.
         generation: i64 = "generation",
     }
 }
 
-/// Where the next change goes.
+/// The position of the next change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeptTypes {
     generation: i64,
@@ -37,7 +37,7 @@ pub(super) struct KeptTypes {
 }
 
 impl KeptTypes {
-    /// The types that the store keeps; those of the standard when it keeps none.
+    /// Reads the stored types; those of the standard if none are stored.
     ///
     /// # Errors
     /// When the store fails, or a note cannot be read.
@@ -84,7 +84,7 @@ impl KeptTypes {
         Ok((kept, types))
     }
 
-    /// Keeps what is different in `new`.
+    /// Stores the differences between `old` and `new`.
     ///
     /// # Errors
     /// When the store fails.
@@ -133,7 +133,7 @@ fn read(store: &dyn Store, name: &str) -> Result<Option<Note>, OmrsError> {
         .transpose()
 }
 
-/// All definitions. Attributes name their types where these are the catalogue's own.
+/// All definitions. An attribute refers to its type by name if that is the catalogue's own.
 fn gallery_of(types: &Catalogue) -> TypeDefGallery {
     TypeDefGallery {
         attribute_types: types
@@ -161,8 +161,8 @@ fn with_names(types: &Catalogue, def: &TypeDef) -> TypeDef {
     def
 }
 
-/// The definitions that are new or different in `new`; none at all when some are gone. They are
-/// whole, since the attribute types that they name may change later.
+/// The definitions that are new or changed in `new`; `None` if any were removed. Each definition
+/// includes its attribute types in full, since they may change later.
 fn difference(old: &Catalogue, new: &Catalogue) -> Option<TypeDefGallery> {
     let is_gone = old.types().any(|(_, of)| new.by_guid(of.guid()).is_none());
     let mut attribute_types = old.attribute_types();
@@ -191,7 +191,7 @@ fn difference(old: &Catalogue, new: &Catalogue) -> Option<TypeDefGallery> {
     })
 }
 
-/// Puts definitions at the end of a list, or in the place of those with the same GUIDs.
+/// Appends definitions to a list, or replaces those with the same GUIDs.
 fn put_all<'a, T: 'a>(
     list: &mut Vec<T>,
     changes: impl Iterator<Item = &'a mut Vec<T>>,

@@ -1,4 +1,4 @@
-//! What a repository is opened with, and opening one.
+//! Options of a repository, and opening one.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::store::Store;
 /// The name of the note that holds the metadata collection's id.
 const ID_NOTE: &str = "metadata-collection-id";
 
-/// What a repository is opened with.
+/// The options with which a repository is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The metadata collection's id; `None` = the one kept by the store, which makes one when it is
-    /// opened first.
+    /// The metadata collection's id; `None` = the stored one, which is generated when the store is
+    /// first opened.
     pub metadata_collection_id: Option<String>,
     /// The metadata collection's name.
     pub metadata_collection_name: String,
-    /// What comes before `/open-metadata/repository-services` in the URLs of instances; no slash at
-    /// the end.
+    /// The part of the instances' URLs before `/open-metadata/repository-services`, without a slash
+    /// at the end.
     pub base_url: String,
 }
 
 impl Repository {
-    /// Opens the repository that `store` keeps, a new one with the standard's types if it keeps
-    /// none.
+    /// Opens the repository in `store`. If the store is empty, a new repository has the standard's
+    /// types.
     ///
     /// # Errors
-    /// When the store fails, keeps types that cannot be read, or belongs to another metadata
-    /// collection than the options say.
+    /// When the store fails, has types that cannot be read, or belongs to a metadata collection
+    /// other than the one in the options.
     pub fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, OmrsError> {
         let metadata_collection_id = kept_id(&*store, options.metadata_collection_id.as_deref())?;
         let (kept_types, types) = KeptTypes::open(&*store)?;

@@ -1,4 +1,4 @@
-//! Reading instances by GUID, now and as they were.
+//! Reads instances by GUID, now or in the past.
 
 use super::rendering::rendered_states;
 use super::target::{LIVE, Target};
@@ -9,7 +9,7 @@ use crate::json::{Millis, Shared};
 use crate::requests::{HistoryRangeRequest, HistoryRequest};
 use crate::store::StoredEntity;
 
-/// A part of the graph.
+/// A subgraph.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct InstanceGraph {
     /// The entities.
@@ -19,7 +19,7 @@ pub struct InstanceGraph {
 }
 
 impl Repository {
-    /// The entity, deleted or not; none when only a proxy or nothing of it is here.
+    /// Reads the entity, deleted or not; `None` when it is unknown, or only a proxy of it is known.
     ///
     /// # Errors
     /// The contract's for `isEntityKnown`.
@@ -31,7 +31,7 @@ impl Repository {
         }
     }
 
-    /// The entity without its properties; works for proxies.
+    /// Reads the entity without its properties. Works for proxies.
     ///
     /// # Errors
     /// The contract's for `getEntitySummary`.
@@ -50,7 +50,7 @@ impl Repository {
         })
     }
 
-    /// The entity.
+    /// Reads the entity.
     ///
     /// # Errors
     /// The contract's for `getEntityDetail`.
@@ -64,7 +64,7 @@ impl Repository {
         Target::of(guid, LIVE).entity(self, &*self.reader(at)?)
     }
 
-    /// The states that the entity had.
+    /// Reads states of the entity's history.
     ///
     /// # Errors
     /// The contract's for `getEntityDetailHistory`.
@@ -80,7 +80,7 @@ impl Repository {
         states.map(checks::detail).collect()
     }
 
-    /// The classifications of the entity whose home is this repository, or which it replicates for
+    /// Reads the entity's classifications whose home is this repository, or which it replicates for
     /// an external source.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Repository {
         Ok(classifications)
     }
 
-    /// The relationship, deleted or not; none when it is not here.
+    /// Reads the relationship, deleted or not; `None` when it is unknown.
     ///
     /// # Errors
     /// The contract's for `isRelationshipKnown`.
@@ -110,7 +110,7 @@ impl Repository {
         found.map(|found| with_ends(&*read, found)).transpose()
     }
 
-    /// The relationship.
+    /// Reads the relationship.
     ///
     /// # Errors
     /// The contract's for `getRelationship`.
@@ -125,7 +125,7 @@ impl Repository {
         with_ends(&*read, found)
     }
 
-    /// The states that the relationship had, each with its ends as they were when it began.
+    /// Reads states of the relationship's history, each with its ends at the start of the state.
     ///
     /// # Errors
     /// The contract's for `getRelationshipHistory`.

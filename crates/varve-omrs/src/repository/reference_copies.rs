@@ -1,5 +1,5 @@
-//! Copies of instances whose home is elsewhere. They are kept as they come, from the time on that
-//! they tell of, unless that would hide a state that is here already: then from now on.
+//! Copies of instances whose home is another repository. A copy is stored unchanged, valid from its
+//! own time of change. If that would hide a stored state, it is valid from now on.
 
 use super::headers::{self, Author};
 use super::target::{PURGE_COPY, REFRESH_COPY, REMOVE_COPY, SAVE_COPY, Target};
@@ -14,12 +14,12 @@ use crate::store::{StoredEntity, StoredRelationship, Transaction};
 use crate::types::{Catalogue, TypeDefCategory};
 use crate::validate::{classification_copy, entity_copy, instance_lock, relationship_copy};
 
-/// Where calls name the home of a copy.
+/// The parameter that names the home of a copy.
 const HOME: &str = "homeMetadataCollectionId";
 
 impl Repository {
-    /// Keeps a copy of an entity as it comes, but for classifications whose home is this
-    /// repository: they stay as they are. A copy that is older than the one that is here changes
+    /// Stores a copy of an entity unchanged, except for classifications whose home is this
+    /// repository: those keep their stored content. A copy older than the stored one changes
     /// nothing.
     ///
     /// # Errors
@@ -35,9 +35,9 @@ impl Repository {
         })
     }
 
-    /// Removes a copy whose original was deleted, with its history and its relationships. When
-    /// something of this repository is attached to it, the copy is deleted instead: its history
-    /// stays, and so do relationships whose home is here, deleted.
+    /// Removes a copy whose original was deleted, with its history and its relationships. If
+    /// something of this repository is attached to it, the copy is only marked as deleted: its
+    /// history stays, and its relationships whose home is here are marked as deleted too.
     ///
     /// # Errors
     /// The contract's for `deleteEntityReferenceCopy`.
@@ -66,8 +66,8 @@ impl Repository {
         })
     }
 
-    /// Removes a copy, its history and its relationships. An unknown entity, and one of which only
-    /// a proxy is known, stays as it is.
+    /// Removes a copy, its history and its relationships. If the entity is unknown, or only a proxy
+    /// of it is known, nothing changes.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -88,9 +88,9 @@ impl Repository {
         })
     }
 
-    /// Removes the copy with this GUID, its history and its relationships; so it does a deleted
-    /// entity of this repository, which may have been a copy before. Which home the caller takes it
-    /// to have does not matter: it must be named, no more.
+    /// Removes the copy with this GUID, its history and its relationships. Also removes a deleted
+    /// entity of this repository, which may have been a copy earlier. The caller must name a home,
+    /// but any home will do.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -109,8 +109,8 @@ impl Repository {
         })
     }
 
-    /// Asks the home to send the entity again, if there is anyone to ask: a repository by itself is
-    /// in no cohort.
+    /// Requests a new copy of the entity from its home. Has no effect: a repository by itself
+    /// belongs to no cohort.
     ///
     /// # Errors
     /// The contract's for `refreshEntityReferenceCopy`.
@@ -127,8 +127,8 @@ impl Repository {
         target.resolve_known(self, known).map(|_| ())
     }
 
-    /// Keeps a copy of a classification. An unknown entity is kept as it was sent, unless this
-    /// repository is its home. A deleted one stays as it is.
+    /// Stores a copy of a classification. If the entity is unknown, the entity in the request is
+    /// stored, unless its home is this repository. A deleted entity is not changed.
     ///
     /// # Errors
     /// The contract's for `saveClassificationReferenceCopy`.
@@ -165,7 +165,7 @@ impl Repository {
         })
     }
 
-    /// Removes a copy of a classification. When it is not here, nothing happens.
+    /// Removes a copy of a classification. If there is none, nothing happens.
     ///
     /// # Errors
     /// The contract's for `purgeClassificationReferenceCopy`.
@@ -190,8 +190,8 @@ impl Repository {
         })
     }
 
-    /// Keeps a copy of a relationship as it comes; of ends that are not known, proxies. A copy that
-    /// is older than the one that is here changes nothing.
+    /// Stores a copy of a relationship unchanged, and proxies of unknown ends. A copy older than
+    /// the stored one changes nothing.
     ///
     /// # Errors
     /// The contract's for `saveRelationshipReferenceCopy`.
@@ -219,7 +219,7 @@ impl Repository {
         self.purge_relationship_reference_copy(user, relationship)
     }
 
-    /// Removes a copy and its history. When it is not here, nothing happens.
+    /// Removes a copy and its history. If there is none, nothing happens.
     ///
     /// # Errors
     /// The contract's for `purgeRelationshipReferenceCopy`.
@@ -260,7 +260,7 @@ impl Repository {
         })
     }
 
-    /// Asks the home to send the relationship again, if there is anyone to ask.
+    /// Requests a new copy of the relationship from its home. Has no effect, as for entities.
     ///
     /// # Errors
     /// The contract's for `refreshRelationshipReferenceCopy`.
@@ -304,8 +304,8 @@ impl Repository {
         transaction.put_entity(entity, since)
     }
 
-    /// Makes the classifications of a copy that are at home here those that the entity is known to
-    /// carry, whatever the copy says of them: they are changed here only.
+    /// Replaces those classifications of a copy whose home is this repository by the stored ones:
+    /// only this repository changes them.
     pub(super) fn keep_own_classifications(
         &self,
         copy: &mut StoredEntity,
@@ -357,8 +357,8 @@ impl Repository {
         transaction.put_relationship(relationship, since)
     }
 
-    /// Sees to it that the entity at an end is known, as a proxy at least. Whether it was at a
-    /// time.
+    /// Stores a proxy of the entity at an end if the entity is unknown. Returns whether the entity
+    /// was known at the time `at`.
     fn had_end(
         &self,
         transaction: &mut dyn Transaction,
@@ -371,8 +371,7 @@ impl Repository {
             let Some(time) = at else {
                 return Ok(false);
             };
-            // What this transaction put is not seen by readers yet, so what is known now tells
-            // first.
+            // Readers do not see this transaction's writes, so its own start is compared first.
             return Ok(start <= time || self.reader(at)?.entity(guid)?.is_some());
         }
         let proxy = self.unknown_entity(types, end)?;
@@ -381,7 +380,8 @@ impl Repository {
         Ok(since.is_some_and(|since| at.is_some_and(|at| since <= at)))
     }
 
-    /// A classification that is at home elsewhere, and the entity that it is for.
+    /// The copied classification of a request, and its entity's GUID. The home must be another
+    /// repository.
     fn foreign_classification<'a>(
         &self,
         request: &'a ClassificationWithEntityRequest,
@@ -406,7 +406,7 @@ impl Repository {
         Ok((guid, given))
     }
 
-    /// The entity that came with a copy of a classification, unless this repository is its home.
+    /// The entity in a request with a copied classification; `None` if its home is this repository.
     fn sent(
         &self,
         types: &Catalogue,
@@ -429,10 +429,10 @@ impl Repository {
         }
     }
 
-    /// Whether an entity carries a classification as this repository's own, which no copy changes.
+    /// Whether the entity's classification is this repository's own, which no copy changes.
     ///
     /// # Errors
-    /// Those of a copy that such an entity cannot carry.
+    /// Those of a copy that the entity cannot carry.
     fn is_ours_to_classify(
         &self,
         types: &Catalogue,
@@ -445,7 +445,7 @@ impl Repository {
         Ok(at.is_some_and(|at| self.is_own(&entity.classifications()[at].audit)))
     }
 
-    /// Whether an instance is changed here: its home is this repository, or it replicates it for an
+    /// Whether this repository may change an instance: it is its home, or replicates it for an
     /// external source.
     pub(super) fn is_own(&self, audit: &InstanceAuditHeader) -> bool {
         instance_lock(audit, "", &self.metadata_collection_id).is_ok()
@@ -459,9 +459,9 @@ pub(super) fn guids_of(relationship: &Relationship) -> [&str; 3] {
     [relationship.header.guid(), one, two]
 }
 
-/// Deletes a copy that this repository's own instances need, from now on. Of the header that its
-/// home sent, it gets what marks the deletion, so that it can be distinguished from a copy that
-/// comes later.
+/// Marks as deleted, from now on, a copy that this repository's own instances need. It takes over
+/// the version, author and time of the sent header, unless that is older, so that the deletion can
+/// be distinguished from a later copy.
 fn put_deleted(
     transaction: &mut dyn Transaction,
     mut known: StoredEntity,
@@ -480,7 +480,7 @@ fn put_deleted(
     transaction.put_entity(known, None)
 }
 
-/// Whether two states of an entity say the same; the order of classifications says nothing.
+/// Whether two states of an entity are equal, apart from the order of classifications.
 fn is_same(one: &EntityDetail, other: &EntityDetail) -> bool {
     let (carried, others) = (&one.classifications, &other.classifications);
     one.header == other.header
@@ -489,8 +489,8 @@ fn is_same(one: &EntityDetail, other: &EntityDetail) -> bool {
         && carried.iter().all(|carried| others.contains(carried))
 }
 
-/// From when on a new state of an entity holds: the time of its latest change, classifications
-/// included. `None` = from now on.
+/// The start of a new state of an entity: the time of its latest change, including those of its
+/// classifications. `None` = now.
 pub(super) fn entity_since(
     entity: &StoredEntity,
     transaction: &dyn Transaction,
@@ -506,8 +506,8 @@ fn state_time(audit: &InstanceAuditHeader, carried: &[Classification]) -> Option
     changed(audit).into_iter().chain(classified).max()
 }
 
-/// A time that others tell, unless it has not come yet, or a state that began then or later would
-/// be hidden.
+/// The time of a copy's change; `None` if it is in the future, or if it would hide a state that
+/// starts at that time or later.
 fn past(time: Option<Millis>, now: Millis, start: Option<Millis>) -> Option<Millis> {
     time.filter(|time| *time <= now && start.is_none_or(|start| start < *time))
 }

@@ -1,4 +1,4 @@
-//! The life of relationships: adding, changing, deleting, purging, restoring.
+//! Adds, changes, deletes, purges and restores relationships.
 
 use super::headers::{self, Author, Origin};
 use super::target::{CHANGE, InstanceKind, LIVE, PURGE, RESTORE, Target};
@@ -13,7 +13,7 @@ use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{completed_properties, initial_status, new_status, relationship_ends};
 
 impl Repository {
-    /// A new relationship whose home is this repository.
+    /// Adds a relationship whose home is this repository.
     ///
     /// # Errors
     /// The contract's for `addRelationship`.
@@ -26,7 +26,7 @@ impl Repository {
         self.add_relationship_of(user, &request, &self.own_origin())
     }
 
-    /// A new relationship that this repository replicates for an external source.
+    /// Adds a relationship that this repository replicates for an external source.
     ///
     /// # Errors
     /// The contract's for `addExternalRelationship`.
@@ -78,7 +78,7 @@ impl Repository {
         })
     }
 
-    /// Gives a relationship another status.
+    /// Changes the status of a relationship.
     ///
     /// # Errors
     /// The contract's for `updateRelationshipStatus`.
@@ -98,7 +98,7 @@ impl Repository {
         })
     }
 
-    /// Puts new properties in the place of all old ones.
+    /// Replaces all properties of a relationship.
     ///
     /// # Errors
     /// The contract's for `updateRelationshipProperties`.
@@ -118,9 +118,8 @@ impl Repository {
         })
     }
 
-    /// Takes the latest change of status or properties back, as one more change; a deletion that
-    /// was taken back is no such change. A relationship that was never changed is returned as it
-    /// is.
+    /// Reverts the latest change of status or properties, as one more change. A restored deletion
+    /// does not count as a change. A relationship that was never changed is returned unchanged.
     ///
     /// # Errors
     /// The contract's for `undoRelationshipUpdate`.
@@ -146,7 +145,7 @@ impl Repository {
         })
     }
 
-    /// Deletes a relationship; it can be restored.
+    /// Deletes a relationship. It can be restored.
     ///
     /// # Errors
     /// The contract's for `deleteRelationship`.
@@ -182,7 +181,7 @@ impl Repository {
         })
     }
 
-    /// Takes the deletion back.
+    /// Restores a deleted relationship.
     ///
     /// # Errors
     /// The contract's for `restoreRelationship`.
@@ -196,7 +195,7 @@ impl Repository {
         })
     }
 
-    /// Changes the relationship that a call is about.
+    /// Changes the relationship that a call names.
     fn change_relationship(
         &self,
         user: &str,
@@ -220,7 +219,7 @@ impl Repository {
     }
 }
 
-/// Keeps a relationship as it is from now on; gives it with its ends.
+/// Stores a new state of a relationship, from now on. Returns the relationship with its ends.
 pub(super) fn put(
     transaction: &mut dyn Transaction,
     relationship: StoredRelationship,

@@ -1,4 +1,4 @@
-//! Instances as they are rendered: relationships with what is known of their ends.
+//! Renders relationships with the proxies of their ends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,12 +11,12 @@ use crate::store::{
     Cost, Read, RenderedEntity, RenderedRelationship, Store, StoredRelationship, Version,
 };
 
-/// Of how many relationships the ends are read at once.
+/// The number of relationships whose ends are read at once.
 const AT_ONCE: usize = 32;
 
-/// What stands for the entities at the ends of relationships, at one reader's point of time. Each
-/// is read and made once: in one answer the same entity is an end of many relationships. Nothing
-/// else of an entity is held.
+/// The proxies of the entities at the ends of relationships, at one reader's point of time. Each is
+/// read and rendered once, since in one answer the same entity is at an end of many relationships.
+/// No other part of an entity is held.
 pub(crate) struct Ends<'a> {
     read: &'a dyn Read,
     meter: Meter,
@@ -24,8 +24,7 @@ pub(crate) struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Nothing is known at first. What is kept counts against the bytes that `limits` allow to be
-    /// held.
+    /// An empty set. The proxies count against the bytes that `limits` allow to be held.
     pub(crate) fn new(read: &'a dyn Read, limits: &Limits) -> Self {
         Self {
             read,
@@ -34,16 +33,16 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Takes an entity that was read already, as it is at the reader's point of time.
+    /// Adds the proxy of an entity that has been read, by the same reader.
     pub(crate) fn take(&mut self, entity: &RenderedEntity) {
         let proxy = entity.proxy().clone();
         self.known.insert(entity.guid().to_owned(), proxy);
     }
 
-    /// A relationship with its ends.
+    /// Adds the ends to a relationship.
     ///
     /// # Errors
-    /// When the store fails, or lost an end; when the ends take more memory than is allowed.
+    /// When the store fails, or has lost an end; when the ends take more memory than allowed.
     pub(crate) fn with_ends(
         &mut self,
         stored: StoredRelationship,
@@ -60,7 +59,7 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// The same of a rendered one.
+    /// The same for a rendered relationship.
     ///
     /// # Errors
     /// As [`Ends::with_ends`].
@@ -74,11 +73,11 @@ impl<'a> Ends<'a> {
         Ok(relationship.between([&one, &two]))
     }
 
-    /// The relationships of an answer with their ends, of which many are read at once.
+    /// Renders the relationships of an answer with their ends, and reads many ends at once.
     ///
     /// # Errors
-    /// As [`Ends::with_ends`]; when the answer is longer than `limits` allow, before all of it was
-    /// made.
+    /// As [`Ends::with_ends`]. When the answer is longer than `limits` allow; this stops the
+    /// rendering.
     pub(crate) fn all_rendered(
         &mut self,
         mut relationships: impl Iterator<Item = Result<RenderedRelationship, OmrsError>>,
@@ -132,10 +131,10 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// A relationship with the proxies of its ends as they are at the reader's point of time.
+/// Adds to a relationship the proxies of its ends, at the reader's point of time.
 ///
 /// # Errors
-/// When the store fails, or lost an end.
+/// When the store fails, or has lost an end.
 pub(crate) fn with_ends(
     read: &dyn Read,
     stored: StoredRelationship,
@@ -143,10 +142,10 @@ pub(crate) fn with_ends(
     Ends::new(read, &Limits::default()).with_ends(stored)
 }
 
-/// States of a relationship, each with the proxies of its ends as they were when it began.
+/// Renders states of a relationship, each with the proxies of its ends at the start of the state.
 ///
 /// # Errors
-/// When the store fails, or lost an end; what `cost` returns.
+/// When the store fails, or has lost an end; what `cost` returns.
 pub(super) fn rendered_states(
     store: &dyn Store,
     states: Vec<Version<StoredRelationship>>,

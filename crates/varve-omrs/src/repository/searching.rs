@@ -1,4 +1,5 @@
-//! Finding instances by type, properties, classifications, text, and at the other end of an entity.
+//! Searches for instances by type, properties, classifications and text, and for the relationships
+//! of an entity.
 
 use std::sync::Arc;
 
@@ -22,24 +23,24 @@ use crate::search::{Limits, Query, TypeLimit};
 use crate::store::Subject;
 use crate::types::{Catalogue, TypeDefCategory};
 
-/// Where conditions on properties are given.
+/// The parameter with conditions on properties.
 const MATCH_PROPERTIES: &str = "matchProperties";
 
 impl Repository {
-    /// Bounds what searches and graph queries may cost.
+    /// Sets the cost limits of searches and graph queries.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.searcher = crate::search::Searcher::new(limits);
         self
     }
 
-    /// What an answer may cost.
+    /// The cost limits of searches and graph queries.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         self.searcher.limits()
     }
 
-    /// Entities by trees of conditions on properties and classifications.
+    /// Finds entities by trees of conditions on properties and classifications.
     ///
     /// # Errors
     /// The contract's for `findEntities`.
@@ -70,7 +71,7 @@ impl Repository {
         })
     }
 
-    /// Entities by properties.
+    /// Finds entities by properties.
     ///
     /// # Errors
     /// The contract's for `findEntitiesByProperty`.
@@ -92,7 +93,7 @@ impl Repository {
         })
     }
 
-    /// Entities that carry the classification `name`, by its properties.
+    /// Finds entities that carry the classification `name`, by its properties.
     ///
     /// # Errors
     /// The contract's for `findEntitiesByClassification`.
@@ -124,7 +125,7 @@ impl Repository {
         })
     }
 
-    /// Entities with a text that matches a regular expression.
+    /// Finds entities with a text that matches a regular expression.
     ///
     /// # Errors
     /// The contract's for `findEntitiesByPropertyValue`.
@@ -143,7 +144,7 @@ impl Repository {
         })
     }
 
-    /// Relationships by a tree of conditions on properties.
+    /// Finds relationships by a tree of conditions on properties.
     ///
     /// # Errors
     /// The contract's for `findRelationships`.
@@ -163,7 +164,7 @@ impl Repository {
         })
     }
 
-    /// Relationships by properties.
+    /// Finds relationships by properties.
     ///
     /// # Errors
     /// The contract's for `findRelationshipsByProperty`.
@@ -183,7 +184,7 @@ impl Repository {
         })
     }
 
-    /// Relationships with a text that matches a regular expression.
+    /// Finds relationships with a text that matches a regular expression.
     ///
     /// # Errors
     /// The contract's for `findRelationshipsByPropertyValue`.
@@ -200,7 +201,7 @@ impl Repository {
         })
     }
 
-    /// The relationships with an entity at either end.
+    /// Lists the relationships with an entity at either end.
     ///
     /// # Errors
     /// The contract's for `getRelationshipsForEntity`.
@@ -220,7 +221,7 @@ impl Repository {
         Ends::new(&*read, limits).all_rendered(found.into_iter().map(Ok), limits)
     }
 
-    /// A query, and what its conditions may cost.
+    /// Makes a query with a budget for its regular expressions.
     fn made(
         &self,
         types: &Catalogue,
@@ -234,7 +235,7 @@ impl Repository {
         })
     }
 
-    /// Runs a query for entities, made with the types as they are.
+    /// Runs a query for entities, made by the reader's types.
     fn entities_found(
         &self,
         request: &PagedFindRequest,
@@ -249,7 +250,7 @@ impl Repository {
         AnswerBytes::new(self.searcher.limits()).all(rendered.filter_map(Result::transpose))
     }
 
-    /// Runs a query for relationships, made with the types as they are.
+    /// Runs a query for relationships, made by the reader's types.
     fn relationships_found(
         &self,
         request: &PagedFindRequest,

@@ -1,10 +1,9 @@
-//! The instance that a call is about, and the checks that come before the call's effect, in one
-//! order:
+//! The instance that a call names, and the checks before the call has an effect, in this order:
 //!
 //! 1. the parameters ([`Target::new`], [`Target::of_type`]);
 //! 2. the instance is known here;
-//! 3. what the call demands of it: a list of [`Check`]s, in its order;
-//! 4. what the call brings (a status, properties, a type), which the call checks itself.
+//! 3. the call's requirements: a list of [`Check`]s, in its order;
+//! 4. the call's own values (a status, properties, a type), which the call checks itself.
 //!
 //! An instance is *own* when this repository may change it, and a *copy* otherwise.
 
@@ -15,56 +14,55 @@ use crate::requests::TypeDefValidationForRequest;
 use crate::store::{LifeStatus, Read, StoredEntity, StoredRelationship};
 use crate::validate::{expected_type, update_lock};
 
-/// One demand on the instance that a call is about.
+/// A requirement on the instance that a call names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Check {
-    /// More than a proxy is known; a proxy is an invalid parameter.
+    /// The whole instance is known; a proxy is an invalid parameter.
     NotProxy,
-    /// More than a proxy is known; a proxy counts as unknown.
+    /// The whole instance is known; a proxy counts as unknown.
     Whole,
-    /// It is not deleted; a deleted one counts as unknown.
+    /// The instance is not deleted; a deleted one counts as unknown.
     Live,
-    /// It is deleted.
+    /// The instance is deleted.
     Deleted,
-    /// It is own.
+    /// The instance is own.
     Own,
-    /// It is a copy.
+    /// The instance is a copy.
     Copy,
-    /// It is not own; an own one fails with this exception and message.
+    /// The instance is not own; for an own one, the exception and message of the error.
     NotOwn(Exception, Message),
-    /// It is a copy, or deleted.
+    /// The instance is a copy, or deleted.
     CopyOrDeleted,
-    /// It is of the type that the caller names, if the call names one.
+    /// The instance has the type that the caller names, if any.
     Type,
 }
 
-/// What a call demands of its target, in this order.
+/// The requirements of a call, in the order in which they are checked.
 pub(super) type Checks = &'static [Check];
 
-/// Status, properties, undo, delete, another GUID, another type.
+/// To change status, properties, GUID or type, to undo, or to delete.
 pub(super) const CHANGE: Checks = &[Check::NotProxy, Check::Live, Check::Own, Check::Type];
-/// Another home.
+/// To change the home.
 pub(super) const RE_HOME: Checks = &[Check::NotProxy, Check::Live, Check::Copy, Check::Type];
-/// Giving, changing and taking classifications: own and copied entities alike.
+/// To add, change or remove classifications, of own entities and of copies.
 pub(super) const CLASSIFY: Checks = &[Check::NotProxy, Check::Live];
-/// Any entity that is not deleted, a proxy included.
+/// For any entity that is not deleted, a proxy included.
 pub(super) const LIVE: Checks = &[Check::Live];
-/// Taking a deletion back.
+/// To restore a deleted instance.
 pub(super) const RESTORE: Checks = &[Check::Whole, Check::Deleted, Check::Own];
-/// Destroying what was deleted here.
+/// To purge an instance that was deleted here.
 pub(super) const PURGE: Checks = &[Check::Whole, Check::Own, Check::Type, Check::Deleted];
-/// Destroying a copy by its GUID. A deleted own instance may have been a copy when the caller saw
-/// it.
+/// To purge a copy by its GUID. A deleted own instance may have been a copy when the caller saw it.
 pub(super) const PURGE_COPY: Checks = &[Check::Whole, Check::CopyOrDeleted, Check::Type];
-/// Deleting and destroying a copy that the caller sends.
+/// To delete or purge a copy that the caller sends.
 pub(super) const REMOVE_COPY: Checks = &[Check::NotOwn(
     Exception::HomeEntity,
     Message::LocalReferenceInstance,
 )];
-/// Keeping a copy.
+/// To save a copy.
 pub(super) const SAVE_COPY: Checks =
     &[Check::NotOwn(Exception::EntityConflict, Message::CopyOfOwn)];
-/// Asking the home for the present state.
+/// To request the present state from the home.
 pub(super) const REFRESH_COPY: Checks =
     &[Check::NotOwn(Exception::HomeEntity, Message::HomeRefresh)];
 
@@ -85,7 +83,7 @@ impl InstanceKind {
         OmrsError::new(message, &[guid])
     }
 
-    /// Whether an instance is known and not deleted: what readers ask for.
+    /// Checks that an instance is known and not deleted, as reads require.
     ///
     /// # Errors
     /// `EntityNotKnownException`, `RelationshipNotKnownException`.
@@ -105,7 +103,7 @@ impl InstanceKind {
         Err(OmrsError::new(message, &[guid]))
     }
 
-    /// An error about one instance, with the exception that it has for entities.
+    /// The error for an instance of this kind, from the exception for entities.
     fn error(self, of_entity: Exception, message: Message, guid: &str) -> OmrsError {
         let exception = match (self, of_entity) {
             (Self::Relationship, Exception::EntityNotDeleted) => Exception::RelationshipNotDeleted,
@@ -117,13 +115,13 @@ impl InstanceKind {
     }
 }
 
-/// An instance as the store holds it.
+/// An instance from the store.
 pub(super) trait Resolvable {
-    /// Which kind it is of.
+    /// The kind of the instance.
     const KIND: InstanceKind;
-    /// Its header.
+    /// The header of the instance.
     fn header(&self) -> &InstanceHeader;
-    /// Whether only a proxy is known, and its status.
+    /// The status of the instance.
     fn life_status(&self) -> LifeStatus;
 }
 
@@ -151,8 +149,8 @@ impl Resolvable for StoredRelationship {
     }
 }
 
-/// The instance that a call is about: its GUID, the type that the caller takes it for, and what the
-/// call demands of it.
+/// The instance that a call names: its GUID, the type that the caller expects, and the call's
+/// requirements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
     guid: &'a str,
@@ -161,7 +159,7 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The target of a call that a user makes.
+    /// The target of a user's call.
     ///
     /// # Errors
     /// `UserNotAuthorizedException` without a user, `InvalidParameterException` without a GUID.
@@ -171,7 +169,7 @@ impl<'a> Target<'a> {
         Ok(Self::of(guid, checks))
     }
 
-    /// A target whose GUID is known to be given.
+    /// A target whose GUID has been checked.
     pub(super) fn of(guid: &'a str, checks: Checks) -> Self {
         Self {
             guid,
@@ -180,7 +178,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The same, which the caller takes for an instance of this type.
+    /// The same target, with the type that the caller expects.
     ///
     /// # Errors
     /// `InvalidParameterException` when the type's GUID or name is missing.
@@ -195,10 +193,10 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// The instance, which the store must hold.
+    /// Checks the instance, which must exist in the store.
     ///
     /// # Errors
-    /// That of the first check that fails.
+    /// The error of the first check that fails.
     pub(super) fn resolve<T: Resolvable>(
         &self,
         repository: &Repository,
@@ -211,10 +209,10 @@ impl<'a> Target<'a> {
         Ok(found)
     }
 
-    /// The instance, if the store holds it.
+    /// Checks the instance if it exists in the store.
     ///
     /// # Errors
-    /// As [`Self::resolve`], but for an unknown one.
+    /// As [`Self::resolve`], except for an unknown instance.
     pub(super) fn resolve_known<T: Resolvable>(
         &self,
         repository: &Repository,
@@ -224,10 +222,10 @@ impl<'a> Target<'a> {
         resolved.transpose()
     }
 
-    /// The entity, of which more than a proxy is known.
+    /// Reads and checks the entity. A proxy is not enough.
     ///
     /// # Errors
-    /// As [`Self::resolve`]; when the store fails.
+    /// As [`Self::resolve`], and when the store fails.
     pub(super) fn entity(
         &self,
         repository: &Repository,
@@ -236,10 +234,10 @@ impl<'a> Target<'a> {
         checks::detail(self.resolve(repository, read.entity(self.guid)?)?)
     }
 
-    /// The relationship.
+    /// Reads and checks the relationship.
     ///
     /// # Errors
-    /// As [`Self::resolve`]; when the store fails.
+    /// As [`Self::resolve`], and when the store fails.
     pub(super) fn relationship(
         &self,
         repository: &Repository,

@@ -1,8 +1,8 @@
-//! Calls about types. A change takes effect for all calls at once, and is kept before it does.
+//! Calls about types. A change is stored first, and then takes effect for all calls at once.
 //!
 //! Answers list types by name. The contract prescribes no order, but Egeria's conformance suite
-//! goes from type to type in the order of the answer, and ends in types that lead nowhere when they
-//! come in the order of Egeria's archive.
+//! visits types in the order of the answer, and in the order of Egeria's archive it ends at types
+//! without relationships.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,9 +20,8 @@ use crate::types::{
     TypeDefGallery, TypeDefPatch, TypeIndex,
 };
 
-/// How long a call waits, while another one changes the types: changes are short, but for one that
-/// makes entries at all instances, and whoever waited for that would keep a thread of a pool from
-/// others.
+/// The longest wait for another change of the types. Most changes are short, but one that builds
+/// index entries for all instances is long, and waiting for it would occupy a thread of the pool.
 const TURN_WAIT: Duration = Duration::from_secs(5);
 
 impl Repository {
@@ -34,7 +33,7 @@ impl Repository {
         Ok(gallery_by_name(self.types().find_by_name(|_| true)))
     }
 
-    /// The types whose name matches: `*` stands for any text, `&` for any character.
+    /// The types whose name matches a pattern: `*` matches any text, `&` any character.
     ///
     /// # Errors
     /// The contract's for `findTypesByName`.
@@ -89,7 +88,7 @@ impl Repository {
         Ok(cloned(self.types().with_properties(names)))
     }
 
-    /// The types that another standard knows.
+    /// The types that are mapped to another standard.
     ///
     /// # Errors
     /// The contract's for `findTypesByExternalID`.
@@ -104,7 +103,7 @@ impl Repository {
         Ok(cloned(found))
     }
 
-    /// The types of which a regular expression matches the name, the GUID or the description.
+    /// The types whose name, GUID or description matches a regular expression.
     ///
     /// # Errors
     /// The contract's for `searchForTypeDefs`.
@@ -185,7 +184,7 @@ impl Repository {
             .ok_or_else(|| OmrsError::new(Message::UnknownAttributeTypeName, &[name]))
     }
 
-    /// Adds many types: all or none.
+    /// Adds many types, either all or none.
     ///
     /// # Errors
     /// The contract's for `addTypeDefGallery`.
@@ -193,7 +192,7 @@ impl Repository {
         self.change_types(|types| types.add_gallery(gallery))
     }
 
-    /// Adds a type. One that is known does not harm; it may bring descriptions that were missing.
+    /// Adds a type. Adding a known type has no effect, except that it may add missing descriptions.
     ///
     /// # Errors
     /// The contract's for `addTypeDef`.
@@ -209,8 +208,7 @@ impl Repository {
         self.change_types(|types| types.add_attribute_type(def).map(|_| ()))
     }
 
-    /// Whether the type is known; false = it could be added. Descriptions that were missing are
-    /// taken over.
+    /// Whether the type is known; false = it could be added. Adds missing descriptions.
     ///
     /// # Errors
     /// The contract's for `verifyTypeDef`.
@@ -223,14 +221,14 @@ impl Repository {
             .type_by_guid(def.guid())
             .is_ok_and(|known| **known != def)
         {
-            // What differs in more than descriptions stays as it is: the type is known all the
-            // same.
+            // If `def` differs in more than descriptions, the known type is not changed, but it is
+            // known all the same.
             self.change_types(|types| Ok(types.add_type(def).is_ok()))?;
         }
         Ok(true)
     }
 
-    /// Whether the attribute type is known, as [`Self::verify_type_def`].
+    /// Whether the attribute type is known; as [`Self::verify_type_def`].
     ///
     /// # Errors
     /// The contract's for `verifyAttributeTypeDef`.
@@ -246,7 +244,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// Applies a patch; gives the type as it is then.
+    /// Applies a patch. Returns the patched type.
     ///
     /// # Errors
     /// The contract's for `updateTypeDef`.
@@ -262,8 +260,8 @@ impl Repository {
         self.change_types(|types| types.patch_type(patch).map(|def| TypeDef::clone(&def)))
     }
 
-    /// Removes a type that no type names and no state of an instance uses, now or in the past: what
-    /// was could not be said without it.
+    /// Removes a type that no other type names and no instance has or ever had: history cannot be
+    /// read without it.
     ///
     /// # Errors
     /// The contract's for `deleteTypeDef`.
@@ -290,8 +288,8 @@ impl Repository {
         self.change_types(|types| types.remove_attribute_type(guid, name))
     }
 
-    /// Gives a type another GUID and name. Not supported once it has had instances, until they are
-    /// purged: they tell of their type by both.
+    /// Changes the GUID and name of a type. Not supported if any instance that is not purged has or
+    /// had the type, since instances refer to their type by both.
     ///
     /// # Errors
     /// The contract's for `reIdentifyTypeDef`.
@@ -314,7 +312,7 @@ impl Repository {
         })
     }
 
-    /// Gives an attribute type another GUID and name.
+    /// Changes the GUID and name of an attribute type.
     ///
     /// # Errors
     /// The contract's for `reIdentifyAttributeTypeDef`.
@@ -331,18 +329,19 @@ impl Repository {
         })
     }
 
-    /// What the expressions of a call that begins now may cost: as much as those of a search.
+    /// A new budget for the regular expressions of a call: as much time as a search has.
     fn effort(&self) -> Arc<Effort> {
         Effort::new(self.searcher.limits().time_max)
     }
 
-    /// Whether any instance is, or ever was, of a type; none is of one that is not known.
+    /// Whether any instance has or ever had a type; false for an unknown type.
     fn was_ever(&self, types: &Catalogue, guid: &str) -> Result<bool, OmrsError> {
         let of = types.by_guid(guid);
         of.map_or(Ok(false), |of| self.store.has_ever(of))
     }
 
-    /// Changes the types: for everybody once they are kept, for nobody when that fails.
+    /// Changes the types. The change takes effect once it is stored; if storing it fails, nothing
+    /// changes.
     fn change_types<T>(
         &self,
         change: impl FnOnce(&mut Catalogue) -> Result<T, OmrsError>,
@@ -350,8 +349,8 @@ impl Repository {
         self.change_types_if(|_| Ok(()), change)
     }
 
-    /// The same; `allows`, which is given the types until now, is asked again when instances were
-    /// made meanwhile.
+    /// The same, if `allows` accepts the present types. It is called again if instances could be
+    /// written meanwhile.
     fn change_types_if<T>(
         &self,
         allows: impl Fn(&Catalogue) -> Result<(), OmrsError>,
@@ -367,8 +366,8 @@ impl Repository {
         match self.store.begin_types(Arc::clone(&new)) {
             Ok(true) => {
                 drop(kept);
-                // A request's time would end it each time it is tried, and it stands in the way of
-                // all other changes.
+                // The deadline of a request would end this work at each attempt, and all other
+                // changes wait for it.
                 deadline::without_end(|| {
                     let completed = self.store.complete_types();
                     let kept = self.kept_types.write();
@@ -381,7 +380,7 @@ impl Repository {
         Ok(done)
     }
 
-    /// Goes over to the new types if they were `prepared`, else back to the old ones.
+    /// Switches to the new types if they are `prepared`, otherwise back to the old ones.
     fn go_over<'a>(
         &'a self,
         mut kept: RwLockWriteGuard<'a, KeptTypes>,
@@ -394,8 +393,8 @@ impl Repository {
             .and_then(|()| kept.keep(&*self.store, old, &new));
         if let Err(error) = changed {
             if self.store.begin_types(Arc::clone(old))? {
-                // It takes as long as the way there may have; whoever makes instances does not wait
-                // for that either.
+                // Going back may take as long as the change did, so writes of instances do not wait
+                // for it either.
                 drop(kept);
                 deadline::without_end(|| self.store.complete_types())?;
                 kept = self.kept_types.write();
@@ -408,7 +407,8 @@ impl Repository {
         Ok(())
     }
 
-    /// Waits for whoever changes the types, a moment at most where the caller's time is limited.
+    /// Waits for other changes of the types to end, for at most [`TURN_WAIT`] if the caller has a
+    /// deadline.
     fn turn_to_change(&self) -> Result<MutexGuard<'_, ()>, OmrsError> {
         let turn = match deadline::current() {
             None => Some(self.changing_types.lock()),
@@ -466,7 +466,7 @@ fn parts(request: &TypeDefReIdentifyRequest) -> Result<[&str; 3], OmrsError> {
     Ok(given)
 }
 
-/// A name with wildcards as a regular expression. Callers who take it for one already write `.*`.
+/// Converts a name with wildcards to a regular expression. Some callers already write `.*`.
 fn with_wildcards(name: &str) -> String {
     let mut expression = String::new();
     for (number, part) in name.replace(".*", "*").split('*').enumerate() {

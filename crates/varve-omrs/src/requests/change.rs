@@ -1,4 +1,4 @@
-//! Bodies of the calls that write.
+//! Bodies of calls that write.
 
 use crate::instances::{
     Classification, ClassificationOrigin, EntityDetail, EntityProxy, InstanceProperties,
@@ -15,11 +15,11 @@ json_object! {
         type_guid: Option<String> = "entityTypeGUID",
         /// The properties.
         properties: Option<InstanceProperties> = "initialProperties",
-        /// The classifications, of which name, properties and origin count.
+        /// The classifications. Only their name, properties and origin are used.
         classifications: Vec<Classification> = "initialClassifications",
-        /// The status; absent = the type's.
+        /// The status; absent = the type's initial status.
         status: Option<InstanceStatus> = "initialStatus",
-        /// The external source; absent = this repository.
+        /// The id of the external source; absent = this repository.
         metadata_collection_id: Option<String> = "metadataCollectionId",
         /// The external source's name.
         metadata_collection_name: Option<String> = "metadataCollectionName",
@@ -38,9 +38,9 @@ json_object! {
         entity_one_guid: Option<String> = "entityOneGUID",
         /// The entity at the second end; mandatory.
         entity_two_guid: Option<String> = "entityTwoGUID",
-        /// The status; absent = the type's.
+        /// The status; absent = the type's initial status.
         status: Option<InstanceStatus> = "initialStatus",
-        /// The external source; absent = this repository.
+        /// The id of the external source; absent = this repository.
         metadata_collection_id: Option<String> = "metadataCollectionId",
         /// The external source's name.
         metadata_collection_name: Option<String> = "metadataCollectionName",
@@ -48,7 +48,7 @@ json_object! {
 }
 
 json_object! {
-    /// New properties, in the place of all old ones.
+    /// New properties, which replace all present ones.
     pub struct InstancePropertiesRequest {
         @class "InstancePropertiesRequest";
         /// The properties.
@@ -57,16 +57,16 @@ json_object! {
 }
 
 json_object! {
-    /// `classifyEntity` in full.
+    /// `classifyEntity` with home and origin.
     pub struct ClassificationRequest {
         @class "ClassificationRequest";
-        /// The external source; absent = this repository.
+        /// The id of the external source; absent = this repository.
         metadata_collection_id: Option<String> = "metadataCollectionId",
         /// The external source's name.
         metadata_collection_name: Option<String> = "metadataCollectionName",
-        /// How it comes to the entity.
+        /// Whether it is assigned or propagated.
         origin: Option<ClassificationOrigin> = "classificationOrigin",
-        /// The entity it spreads from.
+        /// The GUID of the entity from which it is propagated.
         origin_guid: Option<String> = "classificationOriginGUID",
         /// The classification's properties.
         properties: Option<InstanceProperties> = "classificationProperties",
@@ -74,7 +74,7 @@ json_object! {
 }
 
 json_object! {
-    /// `classifyEntity` in full, of an entity of which the caller has a proxy.
+    /// `classifyEntity` with home and origin, for an entity given as a proxy.
     pub struct ClassificationProxyRequest {
         @class "ClassificationProxyRequest";
         @base
@@ -86,7 +86,7 @@ json_object! {
 }
 
 json_object! {
-    /// A classification's properties, for an entity of which the caller has a proxy.
+    /// A classification's properties, for an entity given as a proxy.
     pub struct ProxyClassificationRequest {
         @class "ProxyClassificationRequest";
         @base
@@ -110,7 +110,7 @@ impl From<ProxyClassificationRequest> for ClassificationProxyRequest {
 }
 
 json_object! {
-    /// An entity of which the caller has a proxy.
+    /// An entity given as a proxy.
     pub struct EntityProxyRequest {
         @class "EntityProxyRequest" | "OMRSAPIRequest";
         /// The entity.
@@ -126,13 +126,13 @@ json_object! {
         classification: Option<Classification> = "classification",
         /// The entity that carries it.
         entity: Option<EntityDetail> = "entity",
-        /// What stands for the entity where no more is at hand: since Egeria 4.0.
+        /// A proxy of the entity, if the caller has no more; since Egeria 4.0.
         proxy: Option<EntityProxy> = "entityProxy",
     }
 }
 
 impl ClassificationWithEntityRequest {
-    /// The GUID of the entity that the classification is for, if one was given at all.
+    /// The GUID of the classified entity; `None` if neither entity nor proxy is given.
     #[must_use]
     pub fn entity_guid(&self) -> Option<&str> {
         let proxy = self.proxy.as_ref().map(|proxy| proxy.header.guid());

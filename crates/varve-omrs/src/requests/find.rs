@@ -1,4 +1,4 @@
-//! Bodies of the calls that read: what to find, as of when, in which order, which page.
+//! Bodies of calls that read: conditions, time, order and page.
 
 use super::{MatchCriteria, SearchClassifications, SearchProperties};
 use crate::error::{Message, OmrsError};
@@ -21,17 +21,17 @@ json_enum! {
 }
 
 json_enum! {
-    /// The order of the versions of an instance.
+    /// The order of an instance's history.
     pub enum HistorySequencingOrder {
         /// Oldest first.
         Forwards = "FORWARDS",
-        /// Newest first; what counts when none is given.
+        /// Newest first; the default.
         Backwards = "BACKWARDS",
     }
 }
 
 json_object! {
-    /// As of when an instance is to be read.
+    /// The time at which to read an instance.
     pub struct HistoryRequest {
         @class "HistoryRequest";
         /// The time; mandatory.
@@ -40,16 +40,16 @@ json_object! {
 }
 
 json_object! {
-    /// Which versions of an instance are to be read.
+    /// The part of an instance's history to read.
     pub struct HistoryRangeRequest {
         @class "HistoryRangeRequest";
-        /// From when, inclusive; absent = since ever.
+        /// The start of the range, inclusive; absent = no start.
         from_time: Option<Millis> = "fromTime",
-        /// Until when, exclusive; absent = until now.
+        /// The end of the range, exclusive; absent = no end.
         to_time: Option<Millis> = "toTime",
-        /// How many versions to leave out at the start.
+        /// The number of states to skip.
         offset: i32 = "offset",
-        /// How many versions to return at most; 0 = all.
+        /// The most states to return; 0 = all.
         page_size: i32 = "pageSize",
         /// The order.
         order: Option<HistorySequencingOrder> = "sequencingOrder",
@@ -57,10 +57,10 @@ json_object! {
 }
 
 json_object! {
-    /// What every search may be limited by, and as of when it is made.
+    /// The time of a search, and the limit to statuses.
     pub struct FindRequest {
         @class "OMRSAPIFindRequest" | "OMRSAPIHistoricalFindRequest" if as_of_time;
-        /// Which status instances must have; none listed = any but DELETED.
+        /// The statuses of the instances; empty = any but DELETED.
         statuses: Vec<InstanceStatus> = "limitResultsByStatus",
         /// The time; absent = now.
         as_of_time: Option<Millis> = "asOfTime",
@@ -74,13 +74,13 @@ json_object! {
         @base
         /// Status and time.
         find: FindRequest;
-        /// The property to order by, where the order is by a property.
+        /// The property to order by, if the order is by a property.
         sequencing_property: Option<String> = "sequencingProperty",
         /// The order.
         order: Option<SequencingOrder> = "sequencingOrder",
-        /// How many results to leave out at the start.
+        /// The number of results to skip.
         offset: i32 = "offset",
-        /// How many results to return at most; 0 = all.
+        /// The most results to return; 0 = all.
         page_size: i32 = "pageSize",
     }
 }
@@ -92,7 +92,7 @@ json_object! {
         @base
         /// Order and page.
         paged: PagedFindRequest;
-        /// The type; absent = any.
+        /// The type; absent = all types.
         type_guid: Option<String> = "typeGUID",
     }
 }
@@ -105,20 +105,20 @@ json_object! {
         @base
         /// The type.
         of_type: TypeLimitedFindRequest;
-        /// The subtypes; none listed = all.
+        /// The subtypes; empty = all.
         subtype_guids: Vec<String> = "subtypeGUIDs",
     }
 }
 
 json_object! {
-    /// `findRelationships`, and what `findEntities` has in common with it.
+    /// `findRelationships`, and the common part of `findEntities`.
     pub struct InstanceFindRequest {
         @class "InstanceFindRequest" | "InstanceHistoricalFindRequest"
             if of_subtypes.of_type.paged.find.as_of_time;
         @base
         /// The types.
         of_subtypes: SubtypeLimitedFindRequest;
-        /// What their properties must be.
+        /// The conditions on properties.
         match_properties: Option<SearchProperties> = "matchProperties",
     }
 }
@@ -131,7 +131,7 @@ json_object! {
         @base
         /// Types and properties.
         instances: InstanceFindRequest;
-        /// What their classifications must be.
+        /// The conditions on classifications.
         match_classifications: Option<SearchClassifications> = "matchClassifications",
     }
 }
@@ -146,7 +146,7 @@ json_object! {
         of_type: TypeLimitedFindRequest;
         /// The properties and header fields to compare with; strings are regular expressions.
         match_properties: Option<InstanceProperties> = "matchProperties",
-        /// How many of them must match.
+        /// Whether all, any or none of them must match.
         match_criteria: Option<MatchCriteria> = "matchCriteria",
     }
 }
@@ -159,7 +159,7 @@ json_object! {
         @base
         /// Type and properties.
         matching: PropertyMatchFindRequest;
-        /// Classifications of which an entity must have one; none listed = no matter.
+        /// An entity must carry one of these classifications; empty = no limit.
         classifications: Vec<String> = "limitResultsByClassification",
     }
 }
@@ -172,37 +172,37 @@ json_object! {
         @base
         /// Status and time.
         find: FindRequest;
-        /// The types of entities to walk to; none listed = all.
+        /// The types of entities to enter; empty = all.
         entity_type_guids: Vec<String> = "entityTypeGUIDs",
-        /// The types of relationships to walk along; none listed = all.
+        /// The types of relationships to follow; empty = all.
         relationship_type_guids: Vec<String> = "relationshipTypeGUIDs",
-        /// Classifications of which an entity must have one; none listed = no matter.
+        /// An entity must carry one of these classifications; empty = no limit.
         classifications: Vec<String> = "limitResultsByClassification",
     }
 }
 
 json_object! {
-    /// `getRelatedEntities`. The time counts also on the URL without `/history`, where clients send
-    /// it.
+    /// `getRelatedEntities`. The time is used on the URL without `/history` too, since clients send
+    /// it there.
     pub struct RelatedEntitiesFindRequest {
         @class "RelatedEntitiesFindRequest" | "RelatedEntitiesHistoricalFindRequest"
             if paged.find.as_of_time;
         @base
         /// Order and page.
         paged: PagedFindRequest;
-        /// The types of entities to return; none listed = all.
+        /// The types of entities to return; empty = all.
         entity_type_guids: Vec<String> = "entityTypeGUIDs",
-        /// Classifications of which an entity must have one; none listed = no matter.
+        /// An entity must carry one of these classifications; empty = no limit.
         classifications: Vec<String> = "limitResultsByClassification",
     }
 }
 
-/// Which part of an ordered result to return.
+/// A page of an ordered result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// How many to leave out at the start.
+    /// The number of results to skip.
     pub offset: usize,
-    /// How many to return at most; `None` = all.
+    /// The most results to return; `None` = all.
     pub size: Option<usize>,
 }
 
@@ -224,10 +224,10 @@ fn count(parameter: &str, value: i32) -> Result<usize, OmrsError> {
 }
 
 impl HistoryRequest {
-    /// The time asked for, given what time it is.
+    /// Checks the requested time against `now`.
     ///
     /// # Errors
-    /// `InvalidParameterException` when there is none, or it lies in the future.
+    /// `InvalidParameterException` when there is no time, or it is in the future.
     pub fn checked(&self, now: Millis) -> Result<Millis, OmrsError> {
         let parameter = "asOfTime";
         let missing = || OmrsError::of_parameter(Message::NullAsOfTime, parameter, &[parameter]);
@@ -237,7 +237,7 @@ impl HistoryRequest {
 }
 
 impl FindRequest {
-    /// Checks that there is a time, as a historical call needs.
+    /// Checks that a time is given, as historical calls require.
     ///
     /// # Errors
     /// `InvalidParameterException` when there is none.
@@ -247,17 +247,17 @@ impl FindRequest {
         self.as_of_time.map(|_| ()).ok_or_else(missing)
     }
 
-    /// The time asked for, if one is, given what time it is.
+    /// Checks the requested time, if any, against `now`.
     ///
     /// # Errors
-    /// `InvalidParameterException` when it lies in the future.
+    /// `InvalidParameterException` when it is in the future.
     pub fn checked_time(&self, now: Millis) -> Result<Option<Millis>, OmrsError> {
         self.as_of_time
             .map(|time| not_in_future(time, now))
             .transpose()
     }
 
-    /// Whether an instance with this status is wanted.
+    /// Whether a search takes instances with this status.
     #[must_use]
     pub fn takes(&self, status: InstanceStatus) -> bool {
         if self.statuses.is_empty() {
@@ -282,7 +282,7 @@ fn not_in_future(time: Millis, now: Millis) -> Result<Millis, OmrsError> {
 }
 
 impl PagedFindRequest {
-    /// The page asked for.
+    /// The requested page.
     ///
     /// # Errors
     /// `PagingErrorException` when offset or size is negative; `PropertyErrorException` when the
@@ -305,7 +305,7 @@ impl PagedFindRequest {
 }
 
 impl HistoryRangeRequest {
-    /// The page asked for.
+    /// The requested page.
     ///
     /// # Errors
     /// `InvalidParameterException` when the range is empty, `PagingErrorException` when offset or
@@ -325,7 +325,7 @@ impl HistoryRangeRequest {
         Page::new(self.offset, self.page_size)
     }
 
-    /// The order asked for: newest first unless said otherwise.
+    /// The requested order; by default newest first.
     #[must_use]
     pub fn order(&self) -> HistorySequencingOrder {
         self.order.unwrap_or(HistorySequencingOrder::Backwards)

@@ -1,4 +1,4 @@
-//! Responses: each is an envelope that says whether the call succeeded, and what was asked for.
+//! Responses: an envelope with success or failure, and the content.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,29 @@ use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship
 use crate::json::{Decode, Encode, RawJson, Shared, json_object};
 use crate::types::{AttributeTypeDef, TypeDef};
 
-/// What `relatedHTTPCode` says of a call that went well.
+/// `relatedHTTPCode` of a successful call.
 const OK: i32 = 200;
 
 json_object! {
-    /// What every response has. The HTTP status is 200 whatever stands here.
+    /// The members of every response. The HTTP status is 200 in any case.
     pub struct ResponseEnvelope {
-        /// 200, or what an HTTP status would say of the failure.
+        /// 200, or the code that an HTTP status would have for the failure.
         related_http_code: i32 = "relatedHTTPCode",
-        /// The Java class of the exception that the client is to throw; absent when the call went
-        /// well.
+        /// The Java class of the exception that the client throws; absent after success.
         exception_class_name: Option<String> = "exceptionClassName",
         /// The class of the exception that caused it.
         caused_by: Option<String> = "exceptionCausedBy",
         /// The method that failed.
         action_description: Option<String> = "actionDescription",
-        /// What is wrong.
+        /// The message of the failure.
         message: Option<String> = "exceptionErrorMessage",
         /// The message's identifier.
         message_id: Option<String> = "exceptionErrorMessageId",
-        /// What the message names.
+        /// The parameters of the message.
         message_parameters: Vec<String> = "exceptionErrorMessageParameters",
-        /// What the repository did about it.
+        /// The action of the repository.
         system_action: Option<String> = "exceptionSystemAction",
-        /// What the user can do about it.
+        /// The action that the user can take.
         user_action: Option<String> = "exceptionUserAction",
         /// Further values for programs.
         properties: BTreeMap<String, RawJson> = "exceptionProperties",
@@ -38,7 +37,7 @@ json_object! {
 }
 
 impl ResponseEnvelope {
-    /// The envelope of a call that went well.
+    /// The envelope of a successful call.
     #[must_use]
     pub fn ok() -> Self {
         Self {
@@ -47,8 +46,8 @@ impl ResponseEnvelope {
         }
     }
 
-    /// The envelope of a call of `method` of `repository` that failed. The two become the last
-    /// parameters of the message.
+    /// The envelope of a failed call of `method` of `repository`. Both are added to the parameters
+    /// of the message.
     #[must_use]
     pub fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
         let mut parameters = error.parameters.clone();
@@ -72,16 +71,15 @@ impl ResponseEnvelope {
     }
 }
 
-/// A response of a certain class. A client accepts no other class for a call, not even with a
-/// failure.
+/// A response of a given class. A client accepts only this class for a call, even for a failure.
 pub trait Response: Default + Encode + Decode {
     /// The envelope.
     fn envelope(&self) -> &ResponseEnvelope;
 
-    /// The envelope, to be filled in.
+    /// The envelope, to change it.
     fn envelope_mut(&mut self) -> &mut ResponseEnvelope;
 
-    /// The response of a call of `method` of `repository` that failed.
+    /// The response of a failed call of `method` of `repository`.
     #[must_use]
     fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
         let mut response = Self::default();
@@ -90,7 +88,7 @@ pub trait Response: Default + Encode + Decode {
     }
 }
 
-/// Declares a response, and how one is made of its content.
+/// Declares a response, with a constructor from its content.
 macro_rules! response {
     (
         $(#[$meta:meta])*
@@ -110,7 +108,7 @@ macro_rules! response {
         }
 
         impl $name {
-            /// The response of a call that went well.
+            /// The response of a successful call.
             #[must_use]
             pub fn ok($($field: $type),*) -> Self {
                 Self { envelope: ResponseEnvelope::ok(), $($field),* }
@@ -130,12 +128,12 @@ macro_rules! response {
 }
 
 response! {
-    /// Nothing but success or failure.
+    /// Success or failure, without content.
     pub struct VoidResponse "VoidResponse" {}
 }
 
 response! {
-    /// Yes or no.
+    /// A truth value.
     pub struct BooleanResponse "BooleanResponse" {
         /// The answer.
         flag: bool = "flag",
@@ -143,7 +141,7 @@ response! {
 }
 
 response! {
-    /// The identity of the repository's metadata collection.
+    /// The id of the repository's metadata collection.
     pub struct MetadataCollectionIdResponse "MetadataCollectionIdResponse" {
         /// The GUID.
         metadata_collection_id: Option<String> = "metadataCollectionId",
@@ -193,7 +191,7 @@ response! {
 }
 
 response! {
-    /// An entity; absent when one that need not be there is not.
+    /// An entity; absent if the call allows an unknown one.
     pub struct EntityDetailResponse "EntityDetailResponse" {
         /// The entity.
         entity: Option<EntityDetail> = "entity",
@@ -211,11 +209,11 @@ response! {
 response! {
     /// Some entities.
     pub struct EntityListResponse "EntityListResponse" {
-        /// Where the list begins.
+        /// The position of the first entity.
         offset: i32 = "offset",
-        /// How many it holds at most; 0 = all.
+        /// The most entities in the list; 0 = all.
         page_size: i32 = "pageSize",
-        /// Where the next page is.
+        /// The URL of the next page.
         next_page_url: Option<String> = "nextPageURL",
         /// The entities.
         entities: Vec<Shared<EntityDetail>> = "entities",
@@ -223,7 +221,7 @@ response! {
 }
 
 response! {
-    /// A relationship; absent when one that need not be there is not.
+    /// A relationship; absent if the call allows an unknown one.
     pub struct RelationshipResponse "RelationshipResponse" {
         /// The relationship.
         relationship: Option<Relationship> = "relationship",
@@ -233,11 +231,11 @@ response! {
 response! {
     /// Some relationships.
     pub struct RelationshipListResponse "RelationshipListResponse" {
-        /// Where the list begins.
+        /// The position of the first relationship.
         offset: i32 = "offset",
-        /// How many it holds at most; 0 = all.
+        /// The most relationships in the list; 0 = all.
         page_size: i32 = "pageSize",
-        /// Where the next page is.
+        /// The URL of the next page.
         next_page_url: Option<String> = "nextPageURL",
         /// The relationships.
         relationships: Vec<Shared<Relationship>> = "relationships",
@@ -245,7 +243,7 @@ response! {
 }
 
 response! {
-    /// A part of the graph.
+    /// A subgraph.
     pub struct InstanceGraphResponse "InstanceGraphResponse" {
         /// The entities.
         entities: Vec<Shared<EntityDetail>> = "entityElementList",

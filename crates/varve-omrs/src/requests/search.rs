@@ -6,7 +6,7 @@ use crate::json::{json_enum, json_object};
 use crate::types::PrimitiveDefCategory;
 
 json_enum! {
-    /// How many conditions must hold.
+    /// Whether all, any or none of the conditions must hold.
     pub enum MatchCriteria {
         All = "ALL",
         Any = "ANY",
@@ -15,7 +15,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// How a property is compared with a value.
+    /// The operator that compares a property with a value.
     pub enum PropertyComparisonOperator {
         Eq = "EQ",
         Neq = "NEQ",
@@ -26,7 +26,7 @@ json_enum! {
         In = "IN",
         IsNull = "IS_NULL",
         NotNull = "NOT_NULL",
-        /// A regular expression that the whole string matches.
+        /// Whether a regular expression matches the whole string.
         Like = "LIKE",
     }
 }
@@ -36,19 +36,19 @@ json_object! {
     pub struct SearchProperties {
         /// The conditions.
         conditions: Vec<PropertyCondition> = "conditions",
-        /// How many of them must hold.
+        /// Whether all, any or none of them must hold.
         match_criteria: Option<MatchCriteria> = "matchCriteria",
     }
 }
 
 json_object! {
-    /// One condition: on a property, or a group of further conditions.
+    /// A condition on a property, or a group of conditions.
     pub struct PropertyCondition {
         /// The property or header field.
         property: Option<String> = "property",
-        /// How it is compared.
+        /// The operator.
         operator: Option<PropertyComparisonOperator> = "operator",
-        /// What with.
+        /// The value to compare with.
         value: Option<InstancePropertyValue> = "value",
         /// The group.
         nested: Option<Box<SearchProperties>> = "nestedConditions",
@@ -60,17 +60,18 @@ json_object! {
     pub struct SearchClassifications {
         /// The conditions.
         conditions: Vec<ClassificationCondition> = "conditions",
-        /// How many of them must hold.
+        /// Whether all, any or none of them must hold.
         match_criteria: Option<MatchCriteria> = "matchCriteria",
     }
 }
 
 json_object! {
-    /// One condition: a classification is there and has such properties.
+    /// A condition on a classification: the entity carries it, and its properties satisfy
+    /// conditions.
     pub struct ClassificationCondition {
         /// The classification's name.
         name: Option<String> = "name",
-        /// What its properties must be.
+        /// The conditions on its properties.
         match_properties: Option<SearchProperties> = "matchProperties",
     }
 }
@@ -81,10 +82,10 @@ fn refused(message: Message, path: &str, words: &[&str]) -> OmrsError {
 }
 
 impl SearchProperties {
-    /// Checks the form of every condition. `path` names the parameter; each error names its
-    /// condition below it.
+    /// Checks the form of every condition. `path` names the parameter; each error appends the path
+    /// of its condition.
     ///
-    /// The depth of the tree needs no check here: reading it was bounded.
+    /// The depth of the tree needs no check, since the JSON reader bounds it.
     ///
     /// # Errors
     /// `InvalidParameterException`.
@@ -97,7 +98,7 @@ impl SearchProperties {
 }
 
 impl PropertyCondition {
-    /// Checks the form of this condition and those nested in it, as [`SearchProperties::check`].
+    /// Checks the form of this condition and of those nested in it, as [`SearchProperties::check`].
     ///
     /// # Errors
     /// `InvalidParameterException`.
@@ -146,7 +147,7 @@ impl PropertyCondition {
     }
 }
 
-/// Numbers and dates.
+/// Whether values of a kind can be compared by order: numbers and dates.
 fn has_order(category: PrimitiveDefCategory) -> bool {
     !matches!(
         category,

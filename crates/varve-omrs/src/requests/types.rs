@@ -1,4 +1,4 @@
-//! Bodies that name types.
+//! Bodies that refer to types.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::json::{RawJson, json_object};
 use crate::types::TypeDefSummary;
 
 json_object! {
-    /// Which type the caller takes an instance to be of.
+    /// The type that the caller expects an instance to have.
     pub struct TypeDefValidationForRequest {
         @class "TypeDefValidationForRequest";
         /// The type's GUID.
@@ -20,9 +20,9 @@ json_object! {
     /// `reTypeEntity` and `reTypeRelationship`.
     pub struct TypeDefChangeRequest {
         @class "TypeDefChangeRequest";
-        /// The type it has.
+        /// The present type.
         current: Option<TypeDefSummary> = "currentTypeDef",
-        /// The type it is to have.
+        /// The new type.
         new: Option<TypeDefSummary> = "newTypeDef",
     }
 }
@@ -31,11 +31,11 @@ json_object! {
     /// `reIdentifyTypeDef` and `reIdentifyAttributeTypeDef`.
     pub struct TypeDefReIdentifyRequest {
         @class "TypeDefReIdentifyRequest";
-        /// The name it has.
+        /// The present name.
         original_name: Option<String> = "originalTypeDefName",
-        /// The GUID it is to have.
+        /// The new GUID.
         new_guid: Option<String> = "newTypeDefGUID",
-        /// The name it is to have.
+        /// The new name.
         new_name: Option<String> = "newTypeDefName",
     }
 }
@@ -50,7 +50,7 @@ json_object! {
 }
 
 json_object! {
-    /// `findTypeDefsByProperty`: the names count, whatever stands for values.
+    /// `findTypeDefsByProperty`. Only the names are used, not the values.
     pub struct TypeDefProperties {
         @class "TypeDefProperties";
         /// The properties that a type must have.

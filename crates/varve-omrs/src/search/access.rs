@@ -1,4 +1,4 @@
-//! Walks that lead to all instances that a condition can hold for.
+//! Access paths: walks that visit every instance that may satisfy a condition.
 
 use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
 use crate::matching::{Condition, Pattern, Shape, Test, is_header_field};
@@ -9,12 +9,12 @@ use crate::types::{
 
 use super::{Order, Query};
 
-/// The most selective ways that are tried beside the walk in the query's order.
+/// The most selective plans that run beside the walk in the query's order.
 const WAYS_MAX: usize = 2;
-/// The most walks that one way joins.
+/// The most walks that one plan joins.
 const JOINED_MAX: usize = 64;
 
-/// What the instances of a walk have in common, or the order of a walk of all.
+/// A [`WalkBy`] with owned values: the order of a walk, or a value that all its instances have.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Access {
     Guid,
@@ -53,9 +53,9 @@ impl Access {
         }
     }
 
-    /// The type that such a walk is limited to. Stores gather what has a classification or a home
-    /// whatever its type: those of other types are passed over here, where they are counted, so
-    /// that no turn takes long.
+    /// The type to which the walk is limited. Stores list the instances with a classification or a
+    /// home for all types together. The search skips other types itself, and counts them, so that
+    /// no turn takes long.
     pub(super) fn walked_type(&self, query: &Query) -> Option<TypeIndex> {
         match self {
             Self::Classified(..) | Self::ClassifiedWith(..) | Self::Home(_) => None,
@@ -63,7 +63,7 @@ impl Access {
         }
     }
 
-    /// How few instances such a walk is expected to have, the fewest first.
+    /// The expected number of instances of the walk, as a rank: the fewest first.
     fn rank(&self) -> u8 {
         match self {
             Self::PropertyIs(..) | Self::ClassifiedWith(..) => 0,
@@ -81,7 +81,7 @@ impl Access {
         }
     }
 
-    /// Whether such a walk is by GUID.
+    /// Whether the walk is ordered by GUID.
     fn is_by_guid(&self) -> bool {
         matches!(
             self,
@@ -96,7 +96,7 @@ impl Access {
         )
     }
 
-    /// Whether such a walk is by a time.
+    /// Whether the walk is ordered by a time.
     pub(super) fn is_by_time(&self) -> bool {
         matches!(
             self,
@@ -108,18 +108,18 @@ impl Access {
         )
     }
 
-    /// Whether such a walk, if nothing limits its type, is a part of that of all in the same order,
-    /// and of the same times.
+    /// Whether the walk, if its type is not limited, visits a subset of the walk of all instances,
+    /// in the same order.
     pub(super) fn is_part_of_all(&self) -> bool {
         matches!(self, Self::Classified(..))
     }
 
-    /// Whether an instance may come more than once.
+    /// Whether the walk may visit an instance more than once.
     pub(super) fn repeats(&self) -> bool {
         matches!(self, Self::TextStarts(_) | Self::PropertyStarts(..))
     }
 
-    /// Whether what it is expected to lead to is so little that it is tried before the walk in the
+    /// Whether the walk is expected to visit so few instances that it runs before the walk in the
     /// query's order.
     pub(super) fn is_narrow(&self) -> bool {
         match self {
@@ -130,7 +130,7 @@ impl Access {
         }
     }
 
-    /// Whether such a walk shows what it leads to in an order, the other way round if the order is.
+    /// Whether the walk visits its instances in this order, reversed if the order is.
     pub(super) fn is_in(&self, order: &Order) -> bool {
         let listing = match self {
             Self::Classified(_, listing) | Self::Status(_, listing) => Some(*listing),
@@ -140,7 +140,7 @@ impl Access {
             Order::Guid => self.is_by_guid(),
             Order::CreateTime { .. } => listing == Some(Listing::CreateTime),
             Order::UpdateTime { .. } => listing == Some(Listing::UpdateTime),
-            // All have the same value.
+            // All instances have the same value.
             Order::Property { name, .. } => {
                 matches!(self, Self::PropertyIs(property, _) if property == name)
             }
@@ -149,7 +149,7 @@ impl Access {
     }
 }
 
-/// How what has something in common should be listed to be in an order.
+/// The listing that gives this order.
 fn listing_in(order: &Order) -> Listing {
     match order {
         Order::CreateTime { .. } => Listing::CreateTime,
@@ -158,7 +158,7 @@ fn listing_in(order: &Order) -> Listing {
     }
 }
 
-/// Finds ways to what a query asks for.
+/// Finds plans for a query.
 pub(super) struct Ways<'a> {
     pub(super) read: &'a dyn Read,
     pub(super) types: &'a Catalogue,
@@ -166,9 +166,9 @@ pub(super) struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    /// The best ways, the most selective first: some that show all that is asked for in the order
-    /// `order`, and some that do not, each of which is a list of walks which together lead to all
-    /// that is asked for.
+    /// The best plans, the most selective first. The first list has walks that visit all results in
+    /// the order `order`. The second has plans without that order, each a list of walks that
+    /// together visit all results.
     pub(super) fn best(&self, order: &Order) -> (Vec<Access>, Vec<Vec<Access>>) {
         let mut ways = Vec::new();
         if let Some(condition) = &self.query.condition {
@@ -204,13 +204,13 @@ impl Ways<'_> {
         (in_order, others)
     }
 
-    /// A pattern that some text of all that is asked for matches, and that no index of texts helps
-    /// with.
+    /// A pattern that some text of every result matches, and for which no index of texts can be
+    /// used.
     pub(super) fn pattern(&self) -> Option<&Pattern> {
         self.query.condition.as_ref().and_then(pattern_of)
     }
 
-    /// The walk of all that may be asked for, in an order in which everything stands.
+    /// The walk of all instances that may be results, in the order of a listing.
     pub(super) fn all(&self, listing: Listing) -> Access {
         let statuses = &self.query.find.statuses;
         let live = Access::Live(listing);
@@ -228,14 +228,15 @@ impl Ways<'_> {
         access.is_in(order) && self.is_served(access, order.is_reverse() && access.is_by_time())
     }
 
-    /// What carries one of several classifications, in an order if stores have it.
+    /// The walk of the entities with any of these classifications, in this order if the store
+    /// serves it.
     fn classified(&self, mut names: Vec<String>, order: &Order) -> Access {
         names.sort_unstable();
         names.dedup();
         self.listed(Access::Classified(names, listing_in(order)))
     }
 
-    /// The listing that is asked for if stores have it, otherwise that by GUID.
+    /// The access with its listing if the store serves it, otherwise with the listing by GUID.
     fn listed(&self, access: Access) -> Access {
         if self.is_served(&access, false) {
             return access;
@@ -279,7 +280,8 @@ impl Ways<'_> {
         }
     }
 
-    /// A way for each alternative, joined.
+    /// One plan that joins the best plan of each alternative; `None` if one has none, or there are
+    /// too many.
     fn joined(&self, conditions: &[Condition], order: &Order) -> Option<Vec<Access>> {
         let mut joined = Vec::new();
         for condition in conditions {
@@ -306,7 +308,7 @@ impl Ways<'_> {
         ways.into_iter().min_by_key(|way| worst(way))
     }
 
-    /// Ways to what carries the classification `name` with what a condition asks of it.
+    /// Adds the plans for entities whose classification `name` satisfies a condition.
     fn add_classified_ways(&self, name: &str, condition: &Condition, ways: &mut Vec<Vec<Access>>) {
         match condition {
             Condition::All(conditions) => {
@@ -371,8 +373,8 @@ impl Ways<'_> {
         }
     }
 
-    /// Header fields that stores know. A type may have a property of the same name, which counts
-    /// too.
+    /// The walks for a header field that is indexed. Types may have a property of the same name, so
+    /// it is searched too.
     fn header_field(&self, name: &str, test: &Test) -> Option<Vec<Access>> {
         let text = match test {
             Test::Matches(pattern) => match pattern.shape() {
@@ -386,7 +388,7 @@ impl Ways<'_> {
             _ => return None,
         };
         let field = match name {
-            // Of what has the same home, few are of a certain type.
+            // In a home, few instances are of a given type, so the type's own walk is better.
             "metadataCollectionId" if self.query.types.of.is_none() => Access::Home(text.clone()),
             _ => return None,
         };
@@ -406,7 +408,7 @@ impl Ways<'_> {
         Some(Access::PropertyIs(name.to_owned(), value))
     }
 
-    /// What the types of the query say of a property.
+    /// The kind of a property in the types of the query.
     pub(super) fn kind(&self, name: &str) -> PropertyKind {
         let of = self.query.types.of;
         if let Some(kind) = of.and_then(|of| kind_in(self.types, of, name))
@@ -437,26 +439,25 @@ impl Ways<'_> {
         found
     }
 
-    /// Whether every instance that the query is about has a property of this name, with a value or
-    /// without.
+    /// Whether all types of the query have a property of this name.
     pub(super) fn all_have(&self, name: &str) -> bool {
         let of = self.query.types.of;
         of.is_some_and(|of| self.types.get(of).property(name).is_some())
     }
 }
 
-/// What the types that a query is about say of a property.
+/// The kind of a property in all types of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PropertyKind {
-    /// None of them has it.
+    /// No type has it.
     Undefined,
-    /// All that have it have it of this kind.
+    /// Each type that has it defines this kind.
     Primitive(PrimitiveDefCategory),
     /// An enum.
     Enum,
-    /// Values without an order.
+    /// A collection, whose values have no order.
     Collection,
-    /// Some have it of one kind, some of another.
+    /// Its kind differs between types.
     Mixed,
 }
 
@@ -474,13 +475,13 @@ fn kind_in(types: &Catalogue, index: TypeIndex, name: &str) -> Option<PropertyKi
     })
 }
 
-/// A text as a property of that kind has it.
+/// The stored form of a text in a property of this kind.
 fn text_as_stored(text: &str, kind: PropertyKind) -> Option<Primitive> {
     let is_text = kind == PropertyKind::Primitive(PrimitiveDefCategory::String);
     is_text.then(|| Primitive::String(text.to_owned()))
 }
 
-/// A value as a property of that kind has it.
+/// The stored form of a value in a property of this kind.
 fn value_as_stored(value: &InstancePropertyValue, kind: PropertyKind) -> Option<Primitive> {
     let InstancePropertyValue::Primitive(PrimitivePropertyValue {
         value: Some(value), ..
@@ -494,8 +495,7 @@ fn value_as_stored(value: &InstancePropertyValue, kind: PropertyKind) -> Option<
     }
 }
 
-/// A value of another category that is equal to `value`, where an index finds equal values by equal
-/// bytes.
+/// The value of a category that equals `value`, if an index finds all equal values by equal bytes.
 fn as_stored(value: &Primitive, category: PrimitiveDefCategory) -> Option<Primitive> {
     use PrimitiveDefCategory as Category;
     let whole = match value {
@@ -518,7 +518,7 @@ fn as_stored(value: &Primitive, category: PrimitiveDefCategory) -> Option<Primit
     }
     match value {
         Primitive::Boolean(_) | Primitive::String(_) | Primitive::Char(_) => {}
-        // Zero has two forms which are equal.
+        // Zero has two different forms that are equal.
         Primitive::Float(number) if *number != 0.0 && number.is_finite() => {}
         Primitive::Double(number) if *number != 0.0 && number.is_finite() => {}
         _ => return None,

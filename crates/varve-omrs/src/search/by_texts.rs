@@ -1,7 +1,8 @@
-//! A way by the texts that match a pattern: of the few that do, all instances that have one.
+//! A plan by texts: finds the distinct texts that match a pattern, and visits the instances of
+//! those few.
 //!
-//! All texts are looked at for that, which is worth while only when many instances would have to be
-//! looked at otherwise. So this way begins when the others have looked at some.
+//! It tests all texts, which is worthwhile only if the other plans must examine many instances. So
+//! it starts after they have examined some.
 
 use super::access::Access;
 use super::collected::Collected;
@@ -11,12 +12,12 @@ use crate::error::OmrsError;
 use crate::matching::Pattern;
 use crate::store::TextHint;
 
-/// How many texts can be looked at in the time that an instance takes.
+/// The number of texts that can be tested in the time of examining one instance.
 const TEXTS_PER_INSTANCE: usize = 100;
 /// The most texts whose instances are looked up.
 const TEXTS_MAX: usize = 512;
 
-/// The way, before and after it has begun.
+/// The plan, before and after it has started.
 pub(super) enum ByTexts {
     Waiting(Order, Pattern),
     Begun(Collected),
@@ -27,7 +28,7 @@ impl ByTexts {
         Self::Waiting(order, pattern.clone())
     }
 
-    /// What it holds, in bytes.
+    /// The bytes that the plan holds.
     pub(super) fn held(&self) -> usize {
         match self {
             Self::Waiting(..) => 0,
@@ -35,7 +36,7 @@ impl ByTexts {
         }
     }
 
-    /// `is_last`: no other way is left.
+    /// Runs one turn. `is_last`: all other plans have been given up.
     pub(super) fn go_on(
         &mut self,
         asked: Asked<'_>,

@@ -1,4 +1,4 @@
-//! A way that collects all that is asked for, puts it in order and cuts it.
+//! A plan that collects all results, sorts them and cuts the page.
 
 use std::collections::HashSet;
 
@@ -11,25 +11,25 @@ use crate::error::OmrsError;
 use crate::matching::Target;
 use crate::store::{Candidate, Instance};
 
-/// The most results of which the GUIDs are kept for the pages to come.
+/// The most results whose GUIDs are cached for the following pages.
 const LIST_MAX: usize = 2000;
 
-/// Walks in any order which together show all that is asked for.
+/// Walks in any order that together visit all results.
 pub(super) struct Collected {
     order: Order,
     walks: Vec<Access>,
     walk: usize,
     after: Option<Vec<u8>>,
-    /// GUIDs of those that came already, where one may come more than once.
+    /// The GUIDs of the visited results, if an instance may be visited more than once.
     seen: Option<HashSet<String>>,
     found: Vec<SortedCandidate>,
-    /// What those that were found take in memory, in bytes, and what their GUIDs do.
+    /// The memory of the results found, and of the GUIDs in `seen`, in bytes.
     held: usize,
-    /// Whether some that cannot be on the page were let go.
+    /// Whether results after the page were dropped.
     is_cut: bool,
 }
 
-/// One that is asked for, and where it stands.
+/// A result with its sort key.
 pub(super) struct SortedCandidate {
     pub(super) key: SortKey,
     pub(super) bytes: usize,
@@ -62,7 +62,7 @@ impl Collected {
         }
     }
 
-    /// What it holds, in bytes.
+    /// The bytes that the plan holds.
     pub(super) fn held(&self) -> usize {
         self.held
     }
@@ -108,7 +108,8 @@ impl Collected {
                     *held -= freed;
                     meter.release(freed);
                 }
-                // To cut again soon would cost more time than this way is worth.
+                // If there is still little room, the next cut would come soon, and cost more time
+                // than this plan is worth.
                 is_too_much = is_pressing && !meter.is_half_empty();
                 if is_too_much { Next::Full } else { Next::GoOn }
             };
@@ -129,7 +130,7 @@ impl Collected {
         Ok(Turn::Done)
     }
 
-    /// The page, and where it ends.
+    /// Returns the page and its end.
     pub(super) fn answer(mut self, query: &Query) -> (Vec<Candidate>, Option<PageEnd>) {
         sort(&self.order, &mut self.found);
         let page = query.page;
@@ -154,8 +155,8 @@ pub(super) fn sort(order: &Order, found: &mut [SortedCandidate]) {
     });
 }
 
-/// Lets go of those that come after the first `wanted`, now and then, or at once when there is no
-/// more room. Returns the bytes that they took if it did.
+/// Drops the results after the first `wanted`, if there are many of them or if there is no room.
+/// Returns the bytes that this freed.
 pub(super) fn cut(
     order: &Order,
     wanted: Option<usize>,

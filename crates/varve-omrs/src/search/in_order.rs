@@ -1,8 +1,7 @@
-//! A way that shows what is asked for in its order, and ends when the page is full.
+//! A plan that visits the results in their order, and ends when the page is full.
 //!
-//! Indexes know the start of long values only, so a walk may show several instances of which it
-//! does not know the order ([`Step::alike`]). They are gathered while they come, and take their
-//! places by their whole values.
+//! Indexes have only the start of long values, so a walk may visit several instances whose order it
+//! does not know ([`Step::alike`]). These are buffered, and sorted by their whole values.
 
 use super::access::Access;
 use super::collected::{SortedCandidate, cut, sort};
@@ -13,7 +12,7 @@ use crate::instances::InstancePropertyValue;
 use crate::matching::{Condition, SortValue, Target};
 use crate::store::{Candidate, Instance, Step};
 
-/// Walks one after the other which show what is asked for in its order.
+/// Walks that together visit the results in their order, one after the other.
 pub(super) struct InOrder {
     segments: Vec<Segment>,
     segment: usize,
@@ -21,7 +20,7 @@ pub(super) struct InOrder {
     filling: Filling,
 }
 
-/// A walk of which only a part may count.
+/// A walk of which only some instances may be results.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Segment {
     pub(super) access: Access,
@@ -32,44 +31,44 @@ pub(super) struct Segment {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Only {
     All,
-    /// Those without a value of this property.
+    /// Instances without a value of this property.
     Missing(String),
-    /// Those with one, which the walk shows one after the other.
+    /// Instances with a value of this property, which the walk visits one after the other.
     Present(String),
 }
 
-/// Where a page ended.
+/// The end of a page in this plan.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mark {
-    /// In which walk.
+    /// The position of the walk in the plan.
     segment: usize,
-    /// The place to go on after; `None` = the start of the walk.
+    /// The position after which to continue; `None` = the start of the walk.
     pub(super) after: Option<Vec<u8>>,
-    /// How many of those that come then were on pages before.
+    /// The number of results from there that were on earlier pages.
     skip: usize,
 }
 
-/// The page as far as it is known.
+/// The page so far.
 struct Filling {
     order: Order,
     segment: usize,
-    /// How many were found, those before the page included.
+    /// The number of results found, with those before the page.
     found: usize,
     page: Vec<Candidate>,
-    /// What the page takes in memory, in bytes, and those whose place is not known yet.
+    /// The memory of the page and of `tied`, in bytes.
     held: usize,
-    /// The place of the one that came last.
+    /// The position of the instance visited last.
     passed: Option<Vec<u8>>,
-    /// Those that came last, whose order among each other the walk does not know.
+    /// The results visited last, whose order the walk does not know.
     tied: Option<Tied>,
-    /// Where the last one of the page stands.
+    /// The end of the page, when it is full.
     last: Option<Mark>,
     is_too_much: bool,
 }
 
 struct Tied {
     alike: Vec<u8>,
-    /// The place of the one before the first.
+    /// The position before the first of them.
     before: Option<Vec<u8>>,
     members: Vec<SortedCandidate>,
 }
@@ -92,7 +91,7 @@ impl Only {
         };
         match self {
             Self::Missing(name) if !is_missing(name) => Some(Next::GoOn),
-            // From the greatest down, those without a value come last.
+            // In descending order, instances without a value come last.
             Self::Present(name) if is_missing(name) => {
                 Some(if reverse { Next::EndWalk } else { Next::GoOn })
             }
@@ -121,7 +120,7 @@ impl InOrder {
         }
     }
 
-    /// Begins after the first `offset` results, where an earlier page ended.
+    /// Continues after the first `offset` results, where an earlier page ended.
     pub(super) fn resume(&mut self, mark: &Mark, offset: usize) {
         self.segment = mark.segment;
         self.after.clone_from(&mark.after);
@@ -129,7 +128,7 @@ impl InOrder {
         self.filling.found = offset.saturating_sub(mark.skip);
     }
 
-    /// What it holds, in bytes.
+    /// The bytes that the plan holds.
     pub(super) fn held(&self) -> usize {
         self.filling.held
     }
@@ -187,15 +186,14 @@ impl InOrder {
         Ok(Turn::Done)
     }
 
-    /// The page, and where it ends.
+    /// Returns the page and its end.
     pub(super) fn answer(self) -> (Vec<Candidate>, Option<Mark>) {
         (self.filling.page, self.filling.last)
     }
 }
 
 impl Filling {
-    /// Looks at one that comes in the walk's order, or among others that are alike. True when the
-    /// page, or what may be held, is full.
+    /// Takes the next instance of the walk. Returns true when the page, or the memory, is full.
     fn look(&mut self, step: Step<'_>, is_taken: bool, query: &Query, meter: &Meter) -> bool {
         let Some(alike) = step.alike else {
             self.pass(step.place);
@@ -232,7 +230,7 @@ impl Filling {
 
     fn take_next(&mut self, step: Step<'_>, query: &Query, meter: &Meter) -> bool {
         if self.found < query.page.offset {
-            // It stands on a page before, and there is one that comes behind.
+            // The result is on an earlier page, and another one follows.
             self.found += 1;
             return false;
         }
@@ -250,7 +248,7 @@ impl Filling {
         is_full || self.is_too_much
     }
 
-    /// Takes the next result, which is held already. True when the page is full.
+    /// Adds the next result, whose bytes are counted already. Returns true when the page is full.
     fn take(&mut self, found: SortedCandidate, query: &Query, meter: &Meter) -> bool {
         self.found += 1;
         if self.found > query.page.offset {
@@ -262,7 +260,8 @@ impl Filling {
         Some(self.found) == end(query)
     }
 
-    /// Takes those that are tied, if what comes next is not alike. True when the page is full.
+    /// Sorts and adds the tied results, unless the next instance is tied with them. Returns true
+    /// when the page is full.
     fn settle_before(&mut self, alike: Option<&[u8]>, query: &Query, meter: &Meter) -> bool {
         let is_over = |tied: &mut Tied| Some(&tied.alike[..]) != alike;
         let Some(mut tied) = self.tied.take_if(is_over) else {
@@ -283,7 +282,7 @@ impl Filling {
     }
 }
 
-/// What a query asks of the value alone that a walk is ordered by, each with whether it must hold.
+/// The conditions on the value that orders the walk, each with whether it must hold.
 struct OfValue<'q> {
     name: &'q str,
     conditions: Vec<(&'q Condition, bool)>,
@@ -302,8 +301,8 @@ impl<'q> OfValue<'q> {
         Self { name, conditions }
     }
 
-    /// Whether an instance fails any of these: so do all that have the same value. Enums are the
-    /// same by more than their places in the order say.
+    /// Whether an instance fails any of these conditions, so that all instances with the same value
+    /// fail too. Never for enums: those at the same position in the order may be different values.
     fn fails(&self, instance: &dyn Instance) -> bool {
         if self.conditions.is_empty() {
             return false;
@@ -316,7 +315,7 @@ impl<'q> OfValue<'q> {
     }
 }
 
-/// How many results there are to the end of the page.
+/// The number of results up to the end of the page.
 fn end(query: &Query) -> Option<usize> {
     let page = query.page;
     page.size.map(|size| page.offset.saturating_add(size))

@@ -1,28 +1,28 @@
-//! What a search may cost.
+//! Cost limits of searches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What one search or graph query may cost.
+/// The cost limits of one search or graph query.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// The most instances that it looks at.
+    /// The most instances that it examines.
     pub examined_max: usize,
-    /// The most bytes of instances that it holds at a time, estimated: those of its answer, and the
+    /// The most bytes of instances that it holds at a time, estimated: its answer and its
     /// candidates.
     pub held_bytes_max: usize,
-    /// What all searches together may hold.
+    /// The memory budget of all searches together.
     pub held_by_all: Arc<HeldBudget>,
-    /// The longest that it works.
+    /// The most time that it may take.
     pub time_max: Duration,
     /// The most bytes of an answer. A larger one is not sent.
     pub answer_bytes_max: usize,
-    /// Called whenever a search looks at the clock: long searches let short work go first there.
+    /// Called at each check of the clock, where long searches yield to short work.
     pub pause: fn(),
 }
 
-/// Bytes that several searches hold together.
+/// A memory budget, in bytes, that several searches share.
 #[derive(Debug)]
 pub struct HeldBudget {
     held: AtomicUsize,
@@ -51,7 +51,7 @@ impl HeldBudget {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Holds more. False if there is no room, and then nothing more is held.
+    /// Takes bytes from the budget. Returns false, and takes none, if there is no room.
     pub(super) fn take(&self, bytes: usize) -> bool {
         let before = self.held.fetch_add(bytes, Ordering::Relaxed);
         let has_room = before.saturating_add(bytes) <= self.max;

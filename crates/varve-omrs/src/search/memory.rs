@@ -1,4 +1,4 @@
-//! Where pages ended, so that the next page goes on there.
+//! A cache of page ends, so that the next page continues there.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,28 +8,29 @@ use super::in_order::Mark;
 use crate::json::Millis;
 use crate::types::Catalogue;
 
-/// The most bytes that are remembered, about.
+/// The most memory of the cache, in bytes, about.
 const BYTES_MAX: usize = 16 << 20;
-/// The longest query that is remembered, in bytes of its description.
+/// The longest query that is cached, in bytes of its description.
 const QUERY_BYTES_MAX: usize = 4 << 10;
-/// What an entry takes beside its content, about.
+/// The memory of an entry beside its content, in bytes, about.
 const ENTRY_BYTES: usize = 200;
 
-/// Where a page ended.
+/// The end of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum PageEnd {
-    /// In a walk.
+    /// In a plan that walks in order.
     Walk {
-        /// Which way of the query's it was.
+        /// The index of the plan.
         way: usize,
-        /// Where in it.
+        /// The position in the plan.
         mark: Mark,
     },
-    /// In a list of GUIDs that are all that is asked for, in order.
+    /// In the list of the GUIDs of all results, in order.
     List(Arc<[String]>),
 }
 
-/// A query, and what it was asked of. Answers to equal keys are parts of the same list.
+/// A query, with the time and the state at which it ran. Pages with equal keys are parts of the
+/// same list of results.
 #[derive(Debug, Clone)]
 pub(super) struct Key {
     query: String,
@@ -40,7 +41,8 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// None when the state is not known, or the query is too long to be remembered.
+    /// `None` when the page has no size, the state is not known, or the query is too long to be
+    /// cached.
     pub(super) fn of(
         query: &Query,
         at: Option<Millis>,
@@ -71,7 +73,7 @@ impl Key {
     }
 }
 
-/// What was asked, of which time, and how many results came before.
+/// The query, its time, and the number of results before the page.
 type Slot = (String, Option<Millis>, usize);
 
 #[derive(Debug)]
@@ -84,14 +86,13 @@ struct Entry {
 #[derive(Debug, Default)]
 struct Entries {
     by_slot: HashMap<Slot, Entry>,
-    /// Those that were added first come first.
+    /// In the order in which they were added.
     oldest: VecDeque<Slot>,
     bytes: usize,
 }
 
-/// Where pages ended, for as many queries as there is room for. A place counts only while the state
-/// is the one that the page was read in: then going on there gives exactly what counting from the
-/// start would.
+/// The ends of recent pages, as long as there is room. An entry is valid while the state is the one
+/// in which the page was read. Continuing there gives the same results as counting from the start.
 #[derive(Debug, Default)]
 pub struct Memory {
     entries: Mutex<Entries>,
@@ -106,7 +107,7 @@ impl Memory {
         is_same.then(|| entry.place.clone())
     }
 
-    /// Keeps the place after the first `offset` results.
+    /// Caches the end of the page after the first `offset` results.
     pub(super) fn remember(&self, key: Key, offset: usize, place: PageEnd) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = (key.query, key.at, offset);

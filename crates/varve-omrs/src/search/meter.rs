@@ -55,10 +55,10 @@ impl Meter {
         meter
     }
 
-    /// How many more instances may be examined.
+    /// The number of instances that may still be examined.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when no more may be.
+    /// `RepositoryErrorException` when that is 0.
     pub(crate) fn left(&self) -> Result<usize, OmrsError> {
         match self.limits.examined_max.saturating_sub(self.examined.get()) {
             0 => Err(self.too_many()),
@@ -66,7 +66,7 @@ impl Meter {
         }
     }
 
-    /// How many instances were examined.
+    /// The number of instances examined.
     pub(crate) fn examined(&self) -> usize {
         self.examined.get()
     }
@@ -74,7 +74,7 @@ impl Meter {
     /// Counts one more examined instance.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when it is one too many, or the time is up.
+    /// `RepositoryErrorException` when the limit of instances or time is exceeded.
     pub(crate) fn examine(&self) -> Result<(), OmrsError> {
         let examined = self.examined.get() + 1;
         self.examined.set(examined);

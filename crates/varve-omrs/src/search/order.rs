@@ -6,36 +6,36 @@ use crate::json::Millis;
 use crate::matching::{SortValue, Target};
 use crate::requests::{PagedFindRequest, SequencingOrder};
 
-/// The order of results. Those that are equal in it stand by their GUIDs.
+/// The order of results. Results that are equal in this order are ordered by GUID.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
-    /// Whichever is easy, but the same for each page.
+    /// Any order, the same for each page.
     Any,
     /// By GUID.
     Guid,
-    /// By the time they were made.
+    /// By create time.
     CreateTime {
-        /// The latest first.
+        /// Whether the latest comes first.
         reverse: bool,
     },
-    /// By the time they were changed last; never changed counts as earliest.
+    /// By update time; those that were never updated count as earliest.
     UpdateTime {
-        /// The latest first.
+        /// Whether the latest comes first.
         reverse: bool,
     },
     /// By the value of a property; missing values count as least.
     Property {
         /// The property's name.
         name: String,
-        /// The greatest first.
+        /// Whether the greatest comes first.
         reverse: bool,
     },
 }
 
-/// What an instance is ordered by.
+/// The value by which an instance is ordered.
 #[derive(Debug, Clone)]
 pub enum SortKey {
-    /// Nothing.
+    /// No value: only the GUID counts.
     None,
     /// A time.
     Time(Option<Millis>),
@@ -44,7 +44,7 @@ pub enum SortKey {
 }
 
 impl From<&PagedFindRequest> for Order {
-    /// The order that a checked request asks for.
+    /// The order of a checked request.
     fn from(request: &PagedFindRequest) -> Self {
         let property = |reverse| Self::Property {
             name: request.sequencing_property.clone().unwrap_or_default(),
@@ -64,7 +64,7 @@ impl From<&PagedFindRequest> for Order {
 }
 
 impl Order {
-    /// What an instance is ordered by.
+    /// The sort key of an instance.
     #[must_use]
     pub fn key(&self, target: &Target<'_>) -> SortKey {
         match self {
@@ -77,7 +77,7 @@ impl Order {
         }
     }
 
-    /// How two instances stand to each other, by their keys and GUIDs.
+    /// Compares two instances by their keys and GUIDs.
     #[must_use]
     pub fn compare(&self, one: (&SortKey, &str), other: (&SortKey, &str)) -> Ordering {
         let keys = match (one.0, other.0) {

@@ -1,4 +1,4 @@
-//! Ways to an answer, begun in turns until one has it.
+//! Runs the plans for a query in turns, until one has the page.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::error::OmrsError;
 use crate::store::{Candidate, Listing, Read};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
-/// How many instances each way looks at in its first turn. Each turn is twice as long as the one
-/// before.
+/// The number of instances that each plan examines in its first turn. Each turn is twice as long as
+/// the previous one.
 const FIRST_TURN: usize = 32;
-/// The longest turn.
+/// The longest turn, in instances.
 const TURN_MAX: usize = 1 << 16;
 
-/// The ways to a page, racing.
+/// The competing plans of one query.
 pub(super) struct Race<'a> {
     read: &'a dyn Read,
     types: &'a Catalogue,
@@ -33,7 +33,7 @@ enum Way {
     InOrder(InOrder),
     Collected(Collected),
     ByTexts(ByTexts),
-    /// It would have to hold too much, or leads nowhere.
+    /// Given up: the plan needs too much memory, or has no access.
     GivenUp,
 }
 
@@ -66,8 +66,8 @@ impl<'a> Race<'a> {
         race
     }
 
-    /// Always the same ways for the same query and state, so that a place in one of them can be
-    /// found again.
+    /// Makes the plans. They depend only on the query and the state, so that the end of a page in
+    /// one of them can be found again.
     fn ways(&self) -> Vec<Way> {
         let ways = Ways {
             read: self.read,
@@ -78,8 +78,8 @@ impl<'a> Race<'a> {
         let (walks, others) = ways.best(&order);
         let pattern = ways.pattern();
         let everything = ways.all(Listing::Guid);
-        // All that is asked for is among what such a walk shows, in the same order as in a walk of
-        // everything.
+        // Such a walk visits all results, in the same order as the walk of all instances, so it
+        // replaces that.
         let is_ahead = |walk: &Access| walk.is_part_of_all() && self.query.types.of.is_none();
         let has_better = walks.iter().any(is_ahead);
         let reverse = |walk: &Access| order.is_reverse() && walk.is_by_time();
@@ -110,7 +110,7 @@ impl<'a> Race<'a> {
         ways
     }
 
-    /// Lets the ways take turns.
+    /// Runs the plans in turns.
     pub(super) fn run(&mut self, limits: &Limits) -> Result<Answer, OmrsError> {
         let meter = Meter::of_query(limits, self.query.effort.as_ref());
         if let Some(list) = self.list.take() {
@@ -160,7 +160,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// The page of a list that an earlier page left.
+    /// The page of a list that an earlier page has cached.
     fn listed(&self, list: Arc<[String]>, meter: &Meter) -> Result<Answer, OmrsError> {
         let page = self.query.page;
         let size = page.size.unwrap_or(usize::MAX);
@@ -176,7 +176,7 @@ impl<'a> Race<'a> {
     }
 }
 
-/// The order in which results will come, and walks that show it if there are indexes for them.
+/// The order of the results, and the walks that visit them in this order if indexes serve them.
 fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     let one = |order: Order, access: Access| {
         let reverse = order.is_reverse();
@@ -186,8 +186,8 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     };
     let created = ways.all(Listing::CreateTime);
     match &ways.query.order {
-        // The order of creation keeps together what was made together, wherever the same instances
-        // are listed again.
+        // Creation order keeps instances that were created together close to each other in every
+        // listing.
         Order::Any if ways.is_served(&created, false) => {
             one(Order::CreateTime { reverse: false }, created)
         }
@@ -204,8 +204,8 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     }
 }
 
-/// Whether an index has values of this kind in the order of results: decimals that are equal can be
-/// written differently, and so can a zero.
+/// Whether an index orders values of this kind as results are ordered. Equal decimals can have
+/// different forms, and so can zero.
 fn is_indexed_alike(kind: PropertyKind) -> bool {
     match kind {
         PropertyKind::Primitive(category) => !matches!(
@@ -228,7 +228,7 @@ fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment
     if ways.all_have(name) {
         return Some(vec![Segment::all(access, reverse)]);
     }
-    // Those whose type does not have the property are not in its walk.
+    // Instances whose type lacks the property are not in the property's walk.
     let all = ways.all(Listing::Guid);
     if !ways.is_served(&all, false) {
         return None;
@@ -266,7 +266,7 @@ impl Way {
         }
     }
 
-    /// What it holds, in bytes.
+    /// The bytes that the plan holds.
     fn held(&self) -> usize {
         match self {
             Self::InOrder(way) => way.held(),

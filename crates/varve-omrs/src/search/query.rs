@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Queries of searches.
 
 use std::sync::Arc;
 
@@ -11,42 +11,41 @@ use crate::validate::{optional_type, type_filter};
 
 use super::Order;
 
-/// The types that a query is limited to, each with its subtypes.
+/// The types to which a query is limited, each with its subtypes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TypeLimit {
-    /// The type; `None` = all.
+    /// The type; `None` = all types.
     pub of: Option<TypeIndex>,
-    /// Types of which an instance must be one; none listed = no matter.
+    /// An instance must be of one of these types; empty = no limit.
     pub listed: Vec<TypeIndex>,
 }
 
-/// What is asked for.
+/// A query for instances.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// Entities or relationships. Of entities, those of which only a proxy is known are not found.
+    /// Entities or relationships. Proxies of entities are never found.
     pub subject: Subject,
-    /// Their types.
+    /// The types of the instances.
     pub types: TypeLimit,
-    /// Which status they must have; none listed = any but DELETED.
+    /// The statuses of the instances; empty = any but DELETED.
     pub find: FindRequest,
-    /// Classifications of which an entity must have one; none listed = no matter.
+    /// An entity must carry one of these classifications; empty = no limit.
     pub classifications: Vec<String>,
-    /// What must hold of them.
+    /// The condition on the instances.
     pub condition: Option<Condition>,
     /// The order.
     pub order: Order,
-    /// The part of the ordered result that is asked for.
+    /// The page of the ordered results.
     pub page: Page,
-    /// What the regular expressions of the condition may cost; `None` = no matter.
+    /// The budget of the condition's regular expressions; `None` = no limit.
     pub effort: Option<Arc<Effort>>,
 }
 
 impl TypeLimit {
-    /// The types that GUIDs name.
+    /// The limit to the types with these GUIDs.
     ///
     /// # Errors
-    /// `TypeErrorException` when there is no such type of the category, or a listed one is not a
-    /// subtype.
+    /// `TypeErrorException` when the category has no such type, or a listed type is not a subtype.
     pub fn new(
         types: &Catalogue,
         category: TypeDefCategory,
@@ -74,7 +73,7 @@ impl TypeLimit {
         Ok(Self { of, listed })
     }
 
-    /// Whether an instance is of one of them.
+    /// Whether an instance has one of the types.
     fn includes(&self, types: &Catalogue, instance: &dyn Instance) -> bool {
         if self.of.is_none() && self.listed.is_empty() {
             return true;
@@ -87,7 +86,7 @@ impl TypeLimit {
 }
 
 impl Query {
-    /// A query for all instances of some types in the order and page that a request asks for.
+    /// A query for all instances of some types, with the order and page of a request.
     ///
     /// # Errors
     /// `PagingErrorException`, `PropertyErrorException`: see [`PagedFindRequest::checked_page`].
@@ -111,7 +110,7 @@ impl Query {
         })
     }
 
-    /// Whether an instance is one that is asked for.
+    /// Whether an instance satisfies the query.
     pub(super) fn takes(&self, types: &Catalogue, instance: &dyn Instance) -> bool {
         let life_status = instance.life_status();
         let status = life_status.status.unwrap_or(InstanceStatus::Unknown);

@@ -1,4 +1,4 @@
-//! A turn of one way: a part of a walk.
+//! One turn of a plan: a part of a walk.
 
 use std::ops::ControlFlow;
 
@@ -8,40 +8,40 @@ use crate::error::OmrsError;
 use crate::store::{Read, Step, Walk};
 use crate::types::Catalogue;
 
-/// After so many instances with the same value that do not count, the others are passed over: to
-/// begin a walk anew costs about as much as to look at these.
+/// The number of failing instances with the same value after which the other instances with that
+/// value are skipped. Restarting a walk costs about as much as examining that many.
 const SAME_MAX: usize = 16;
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// With more to look at.
+    /// More instances remain to be examined.
     Unfinished,
-    /// With the page.
+    /// The plan has the page.
     Done,
-    /// With more than may be held.
+    /// The plan needs more memory than allowed.
     TooMuch,
-    /// Without a way to the page.
+    /// The plan cannot find the page.
     NoWay,
 }
 
-/// What a query is asked of.
+/// A query with its reader and types.
 pub(super) type Asked<'a> = (&'a dyn Read, &'a Catalogue, &'a Query);
 
-/// What is done after an instance was looked at.
+/// How a walk continues after an instance.
 pub(super) enum Next {
     GoOn,
-    /// The same, and those that have the same value in the walk's order do not count either.
+    /// Continues, since the instance fails, and so do all with the same value in the walk's order.
     PassSameValue,
-    /// The page, or what may be held, is full.
+    /// Stops: the page or the memory is full.
     Full,
-    /// Nothing that comes in this walk counts.
+    /// Ends this walk: no later instance is a result.
     EndWalk,
 }
 
-/// Goes on with a walk until the budget is used up (then its place is kept in `after`), or it is at
-/// its end (then `after` is none and the result is true), or the page is full (then `budget` is
-/// what is left of it).
+/// Continues a walk until one of three ends. The budget is used up: `after` has the position. The
+/// walk is at its end: returns true, and `after` is `None`. The page is full: `budget` has the
+/// rest.
 pub(super) fn go_on(
     (read, _, query): Asked<'_>,
     (access, reverse): (&Access, bool),
@@ -91,7 +91,7 @@ pub(super) fn go_on(
     }
 }
 
-/// Instances with the same value that came one after the other and do not count.
+/// Consecutive failing instances with the same value.
 #[derive(Default)]
 struct SameValue {
     behind: Vec<u8>,
@@ -99,7 +99,8 @@ struct SameValue {
 }
 
 impl SameValue {
-    /// One more came: the place behind all of them once they are many.
+    /// Counts one more. Once there are many, returns the position after all instances with this
+    /// value.
     fn passed(&mut self, read: &dyn Read, place: &[u8]) -> Option<Vec<u8>> {
         let behind = read.behind_same_value(place)?;
         if behind != self.behind {

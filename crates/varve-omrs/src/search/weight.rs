@@ -1,4 +1,4 @@
-//! How much memory instances take, about.
+//! Estimates the memory of instances.
 
 use crate::instances::{
     Classification, EntityProxy, InstanceHeader, InstanceProperties, InstancePropertyValue,
@@ -10,25 +10,23 @@ use crate::store::{
     StoredRelationship,
 };
 
-/// What each instance takes beside its texts: its fields, and what it says of its type when it is
-/// rendered.
+/// The memory of an instance beside its texts, in bytes: its fields, and its rendered type.
 const INSTANCE_BYTES: usize = 1024;
-/// What each instance takes beside its row, where that is what is kept of it: its identifier, its
-/// key in the order of results.
+/// The memory of a candidate row beside its content, in bytes: its id and its sort key.
 const ROW_BYTES: usize = 512;
-/// What each classification takes beside its texts.
+/// The memory of a classification beside its texts, in bytes.
 const CLASSIFICATION_BYTES: usize = 512;
-/// What each value takes beside its text.
+/// The memory of a value beside its text, in bytes.
 const VALUE_BYTES: usize = 192;
-/// What each entry of a set takes beside its text.
+/// The memory of an entry of a set beside its text, in bytes.
 const ENTRY_BYTES: usize = 48;
 
-/// The bytes of a GUID in a set.
+/// The memory of a GUID in a set, in bytes.
 pub(crate) fn guid_bytes(guid: &str) -> usize {
     ENTRY_BYTES + guid.len()
 }
 
-/// The bytes of what is kept of an instance.
+/// The memory of a candidate, in bytes.
 pub(crate) fn kept_bytes(kept: &Candidate) -> usize {
     match kept {
         Candidate::Object(instance) => instance_bytes(instance),
@@ -52,7 +50,7 @@ fn instance_bytes(instance: &StoredInstance) -> usize {
     }
 }
 
-/// The bytes of an entity of these parts.
+/// The memory of an entity with these parts, in bytes.
 pub(crate) fn entity_bytes(
     header: &InstanceHeader,
     classifications: &Shared<Vec<Classification>>,
@@ -64,7 +62,7 @@ pub(crate) fn entity_bytes(
     header_bytes(header) + classified + properties_bytes(properties)
 }
 
-/// The bytes of an entity that is to be rendered, and of what stands for it.
+/// The memory of a rendered entity and its proxy, in bytes.
 pub(crate) fn rendered_entity_bytes(entity: &RenderedEntity) -> usize {
     if let Some(bytes) = entity.held_bytes() {
         return bytes;
@@ -82,7 +80,7 @@ pub(crate) fn rendered_entity_bytes(entity: &RenderedEntity) -> usize {
     own + header_bytes(&proxy.header) + properties_bytes(proxy.unique_properties.as_ref())
 }
 
-/// The bytes of what stands for an entity.
+/// The memory of a rendered proxy, in bytes.
 pub(crate) fn rendered_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
     match proxy.bytes_made_later() {
         Some(json) => Shared::<EntityProxy>::PARTS_BYTES + json,
@@ -94,7 +92,7 @@ pub(crate) fn rendered_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
     }
 }
 
-/// The bytes of a relationship that is to be rendered, without its ends.
+/// The memory of a rendered relationship without its ends, in bytes.
 pub(crate) fn rendered_relationship_bytes(relationship: &RenderedRelationship) -> usize {
     match relationship.held() {
         Ok(json) => INSTANCE_BYTES + json,
@@ -110,7 +108,7 @@ fn classifications_bytes(classifications: &[Classification]) -> usize {
     classifications.sum()
 }
 
-/// The bytes of a relationship.
+/// The memory of a relationship, in bytes.
 pub(crate) fn relationship_bytes(relationship: &StoredRelationship) -> usize {
     header_bytes(&relationship.header) + properties_bytes(relationship.properties.as_ref())
 }

@@ -1,42 +1,41 @@
-//! Which states of a history are read: all have their headers looked at, and no more are made than
-//! are asked for.
+//! The choice of the states of a history to read: the headers of all states are read, but only the
+//! chosen states are decoded.
 
 use super::{LifeStatus, Version};
 use crate::error::OmrsError;
 
-/// What reading costs, for whoever bounds it.
+/// Bounds the cost of a read.
 pub trait Cost {
-    /// Counts a state that is looked at.
+    /// Counts a state that is examined.
     ///
     /// # Errors
-    /// When it is one too many, or the time is up; then reading ends.
+    /// When the limit of states or of time is exceeded; then reading ends.
     fn look(&mut self) -> Result<(), OmrsError>;
 
-    /// Counts a state that is held from now on, of so many bytes as it is stored.
+    /// Counts a state that is held in memory from now on, by its stored size.
     ///
     /// # Errors
-    /// When there is no room for it; then reading ends.
+    /// When the limit of memory is exceeded; then reading ends.
     fn hold(&mut self, bytes: usize) -> Result<(), OmrsError>;
 }
 
-/// Says which states of a history are read.
+/// Chooses the states of a history to read.
 pub trait Choice: Cost {
-    /// Counts bytes that are held for the sake of [`Choice::choose`], of all states together, until
-    /// that has answered.
+    /// Counts bytes that are held, for all states together, until [`Choice::choose`] has returned.
     ///
     /// # Errors
-    /// When there is no room for them; then reading ends.
+    /// When the limit of memory is exceeded; then reading ends.
     fn keep(&mut self, bytes: usize) -> Result<(), OmrsError>;
 
-    /// The positions of those that are wanted, in the order in which they are. `states` are all,
-    /// oldest first; none when the instance is not known.
+    /// Returns the positions of the chosen states, in the order in which to return them. `states`
+    /// has all states, oldest first; none when the instance is not known.
     ///
     /// # Errors
-    /// What reading is to end with.
+    /// The error with which reading ends.
     fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError>;
 }
 
-/// All states, oldest first, whatever they cost.
+/// Chooses all states, oldest first, without a limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Everything;
 
@@ -60,7 +59,7 @@ impl Choice for Everything {
     }
 }
 
-/// Those of all states that are chosen, where all are there already.
+/// Applies a choice to states that are already decoded.
 pub(super) fn chosen<T>(
     states: Vec<Version<T>>,
     life_status: impl Fn(&T) -> LifeStatus,

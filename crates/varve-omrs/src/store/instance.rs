@@ -22,20 +22,20 @@ pub trait Instance: Facts {
     /// Its status.
     fn life_status(&self) -> LifeStatus;
 
-    /// The candidate for it, to be rendered when the walk is over.
+    /// The candidate for this instance, which can be rendered after the walk.
     fn to_candidate(&self) -> Candidate;
 }
 
-/// What a search buffers of an instance.
+/// An instance as a search buffers it.
 #[derive(Debug, Clone)]
 pub enum Candidate {
-    /// The instance.
+    /// The decoded instance.
     Object(Box<StoredInstance>),
-    /// What the store has of it, which only the store can read.
+    /// The stored row, which only the store can decode.
     Row(CandidateRow),
 }
 
-/// What a store on a graph has of an instance: which element it is, and the content of its row.
+/// An element of a store on a graph: its id and the content of its row.
 #[derive(Debug, Clone)]
 pub struct CandidateRow {
     pub(crate) id: ElementId,
@@ -52,11 +52,11 @@ impl Candidate {
         }
     }
 
-    /// The entity that it is, rendered, if it is one and not just a proxy. `read` is the reader
-    /// that visited it.
+    /// Renders the entity; `None` if this is no entity, or only a proxy of it is known. `read` is
+    /// the reader that visited it.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when it is damaged.
+    /// `RepositoryErrorException` when the stored row is damaged.
     pub fn entity(self, read: &dyn Read) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
         match self {
             Self::Row(row) => read.candidate_entity(&row),
@@ -67,7 +67,8 @@ impl Candidate {
         }
     }
 
-    /// The relationship that it is, rendered, if it is one. `read` is the reader that visited it.
+    /// Renders the relationship; `None` if this is no relationship. `read` is the reader that
+    /// visited it.
     ///
     /// # Errors
     /// As [`Candidate::entity`].
@@ -85,7 +86,7 @@ impl Candidate {
 }
 
 impl CandidateRow {
-    /// The bytes that it takes beside its identifier.
+    /// The size of the content, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.content.len()
     }
@@ -120,7 +121,6 @@ impl Instance for StoredInstance {
     }
 }
 
-/// What is known of an instance.
 fn header_of(instance: &StoredInstance) -> &InstanceHeader {
     match instance {
         StoredInstance::Entity(entity) => entity.header(),

@@ -1,6 +1,6 @@
-//! Instances as answers tell them: what walks ask of them, and their JSON where it is known. An
-//! answer of many instances would take most of its time to make objects, which nobody looks at but
-//! to write them.
+//! Instances as answers render them: the fields that graph queries read, and the JSON if it is
+//! known. Decoding every instance of a large answer, only to encode it again, would take most of
+//! the answer's time.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::json::{Encode, Pieces, Shared, Writer};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 use crate::validate::{instance_type, unique_properties};
 
-/// An entity, and what stands for it at the ends of relationships. Costs nothing to clone. Stores
-/// may keep it: who looks at an object whose JSON is known makes it, and lets it be kept as well.
+/// An entity and its proxy for the ends of relationships. Cheap to clone. Stores may cache it; an
+/// object that is decoded later from its JSON is then cached with it.
 #[derive(Debug, Clone)]
 pub struct RenderedEntity(Arc<Rendered>);
 
@@ -24,29 +24,29 @@ struct Rendered {
     life_status: LifeStatus,
     detail: Option<Shared<EntityDetail>>,
     proxy: Shared<EntityProxy>,
-    /// How much memory it takes, where it is there as JSON.
+    /// The memory that it takes if it is JSON, in bytes.
     held_bytes: Option<usize>,
 }
 
 /// The JSON of an entity.
 #[derive(Debug)]
 pub(crate) struct EntityJson {
-    /// Its own; none of one of which only a proxy is known.
+    /// The entity's own JSON; `None` if only a proxy is known.
     pub(crate) detail: Option<Pieces>,
-    /// That of what stands for it.
+    /// The JSON of its proxy.
     pub(crate) proxy: Pieces,
 }
 
-/// What an entity that is there as JSON takes beside its texts, with the room for the objects that
-/// may be made of it.
+/// The memory of an entity as JSON beside its texts, with room for the objects that may be decoded
+/// from it.
 const PARTS_BYTES: usize = size_of::<Rendered>()
     + Shared::<EntityDetail>::PARTS_BYTES
     + Shared::<EntityProxy>::PARTS_BYTES;
-/// What each piece takes beside its text.
+/// The memory of a piece beside its text.
 const PIECE_BYTES: usize = 2 * size_of::<Bytes>();
 
 impl EntityJson {
-    /// How many bytes it takes, those of a piece that is in both but once.
+    /// The size in bytes. A piece that both have in common counts once.
     pub(crate) fn bytes(&self) -> usize {
         let Some(detail) = &self.detail else {
             return pieces_bytes(&self.proxy);
@@ -67,7 +67,7 @@ fn pieces_bytes(pieces: &Pieces) -> usize {
 }
 
 impl RenderedEntity {
-    /// An entity that is there as an object.
+    /// Wraps a decoded entity.
     #[must_use]
     pub fn new(types: &Catalogue, entity: StoredEntity) -> Self {
         let header = entity.header();
@@ -94,7 +94,7 @@ impl RenderedEntity {
         }))
     }
 
-    /// An entity of which the JSON is known.
+    /// Wraps the JSON of an entity.
     pub(crate) fn of_json(
         guid: &str,
         of: Option<TypeIndex>,
@@ -112,46 +112,46 @@ impl RenderedEntity {
         }))
     }
 
-    /// How much memory it takes, where it is there as JSON; `None` where it is there as an object.
+    /// The memory that it takes if it is JSON, in bytes; `None` if it is an object.
     pub(crate) fn held_bytes(&self) -> Option<usize> {
         self.0.held_bytes
     }
 
-    /// Its GUID.
+    /// The entity's GUID.
     #[must_use]
     pub fn guid(&self) -> &str {
         &self.0.guid
     }
 
-    /// Its type.
+    /// The entity's type.
     #[must_use]
     pub fn of(&self) -> Option<TypeIndex> {
         self.0.of
     }
 
-    /// How it stands with it.
+    /// The entity's status.
     #[must_use]
     pub fn life_status(&self) -> LifeStatus {
         self.0.life_status
     }
 
-    /// What it renders of itself; `None` of one of which only a proxy is known.
+    /// The entity itself; `None` if only a proxy is known.
     #[must_use]
     pub fn detail(&self) -> Option<&Shared<EntityDetail>> {
         self.0.detail.as_ref()
     }
 
-    /// What stands for it at the end of a relationship.
+    /// The entity's proxy, for the end of a relationship.
     #[must_use]
     pub fn proxy(&self) -> &Shared<EntityProxy> {
         &self.0.proxy
     }
 }
 
-/// What stands for an entity at the end of a relationship.
+/// Makes the proxy of an entity.
 fn proxy_of(types: &Catalogue, entity: &EntityDetail) -> EntityProxy {
     let header = &entity.header;
-    // A type that was removed since cannot be asked which of its properties are unique.
+    // The unique properties of a type that has been removed are not known.
     let of = instance_type(types, &header.audit, TypeDefCategory::Entity).ok();
     let unique = of
         .zip(entity.properties.as_ref())
@@ -164,24 +164,24 @@ fn proxy_of(types: &Catalogue, entity: &EntityDetail) -> EntityProxy {
     }
 }
 
-/// A relationship that is rendered with its ends.
+/// A relationship that can be rendered with its ends.
 #[derive(Debug, Clone)]
 pub struct RenderedRelationship {
-    /// What it links.
+    /// The relationship's GUID, ends, type and status.
     pub link: Link,
     rest: Rest,
 }
 
-/// What a relationship renders beside its ends.
+/// The content of a relationship beside its ends.
 #[derive(Debug, Clone)]
 enum Rest {
     Object(Box<StoredRelationship>),
-    /// Members of the object, those that come before the ends.
+    /// The members of the JSON object that come before the ends.
     Json(Pieces),
 }
 
 impl RenderedRelationship {
-    /// A relationship that is there as an object.
+    /// Wraps a decoded relationship.
     #[must_use]
     pub fn new(types: &Catalogue, relationship: StoredRelationship) -> Self {
         Self {
@@ -190,8 +190,7 @@ impl RenderedRelationship {
         }
     }
 
-    /// A relationship of which the JSON is known: the members of its object that come before its
-    /// ends.
+    /// Wraps the JSON of a relationship: the members of its object that come before the ends.
     pub(crate) fn of_json(link: Link, members: Pieces) -> Self {
         Self {
             link,
@@ -199,7 +198,7 @@ impl RenderedRelationship {
         }
     }
 
-    /// The bytes of its JSON without its ends, where that is known, and the object otherwise.
+    /// The size in bytes of its JSON without the ends, or the object if the JSON is not known.
     pub(crate) fn held(&self) -> Result<usize, &StoredRelationship> {
         match &self.rest {
             Rest::Object(relationship) => Err(relationship),
@@ -207,7 +206,7 @@ impl RenderedRelationship {
         }
     }
 
-    /// The relationship with what stands for its ends.
+    /// Renders the relationship with the proxies of its ends.
     #[must_use]
     pub fn between(self, [one, two]: [&Shared<EntityProxy>; 2]) -> Shared<Relationship> {
         let members = match self.rest {
@@ -233,5 +232,5 @@ impl RenderedRelationship {
     }
 }
 
-/// About how many bytes the ends of a relationship have that are not handed over.
+/// The room reserved for the rendered ends of a relationship, in bytes.
 const ENDS_BYTES: usize = 2048;

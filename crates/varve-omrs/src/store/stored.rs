@@ -1,4 +1,4 @@
-//! What is kept of instances, and the little of them that walks along relationships look at.
+//! Instances as they are stored, and the few fields that walks along relationships read.
 
 use compact_str::CompactString;
 
@@ -8,17 +8,17 @@ use crate::instances::{
 use crate::json::Millis;
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
-/// An entity as it is kept.
+/// An entity as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoredEntity {
-    /// All of it is known.
+    /// The whole entity.
     Detail(EntityDetail),
-    /// Only what stands for it at the end of a relationship is known.
+    /// Only a proxy of the entity is known, for the ends of relationships.
     Proxy(EntityProxy),
 }
 
 impl StoredEntity {
-    /// What is known of it.
+    /// The entity's header.
     #[must_use]
     pub fn header(&self) -> &InstanceHeader {
         match self {
@@ -27,7 +27,7 @@ impl StoredEntity {
         }
     }
 
-    /// What is known of it, to change it.
+    /// The entity's header, to change it.
     pub fn header_mut(&mut self) -> &mut InstanceHeader {
         match self {
             Self::Detail(entity) => &mut entity.header,
@@ -35,7 +35,7 @@ impl StoredEntity {
         }
     }
 
-    /// The classifications it carries.
+    /// The classifications that the entity carries.
     #[must_use]
     pub fn classifications(&self) -> &[Classification] {
         match self {
@@ -44,7 +44,7 @@ impl StoredEntity {
         }
     }
 
-    /// The classifications it carries, to change them.
+    /// The classifications that the entity carries, to change them.
     pub fn classifications_mut(&mut self) -> &mut Vec<Classification> {
         match self {
             Self::Detail(entity) => &mut entity.classifications,
@@ -52,7 +52,7 @@ impl StoredEntity {
         }
     }
 
-    /// Its properties, of a proxy the unique ones.
+    /// The entity's properties; of a proxy, the unique ones.
     #[must_use]
     pub fn properties(&self) -> Option<&InstanceProperties> {
         match self {
@@ -65,7 +65,7 @@ impl StoredEntity {
 /// A relationship as it is stored: its ends are read from the entities when it is rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRelationship {
-    /// What is known of it.
+    /// The relationship's header.
     pub header: InstanceHeader,
     /// Its properties.
     pub properties: Option<InstanceProperties>,
@@ -73,7 +73,7 @@ pub struct StoredRelationship {
     pub ends: [String; 2],
 }
 
-/// What a walk that only passes by has to know of a relationship.
+/// The fields of a relationship that a graph query reads while it traverses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The relationship's GUID.
@@ -82,12 +82,12 @@ pub struct Link {
     pub ends: [CompactString; 2],
     /// Its type.
     pub of: Option<TypeIndex>,
-    /// Where it stands in its life.
+    /// The relationship's status.
     pub status: Option<InstanceStatus>,
 }
 
 impl Link {
-    /// The link that a relationship is.
+    /// The link of a relationship.
     #[must_use]
     pub fn of(types: &Catalogue, relationship: &StoredRelationship) -> Self {
         let audit = &relationship.header.audit;
@@ -100,17 +100,17 @@ impl Link {
     }
 }
 
-/// What a walk that only passes by has to know of an entity.
+/// The fields of an entity that a graph query reads while it traverses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LifeStatus {
-    /// Only a proxy of it is known.
+    /// Whether only a proxy of the entity is known.
     pub is_proxy: bool,
-    /// Where it stands in its life.
+    /// The entity's status.
     pub status: Option<InstanceStatus>,
 }
 
 impl LifeStatus {
-    /// Whether it is deleted, which it is until it is restored or purged.
+    /// Whether the instance is deleted, and neither restored nor purged.
     #[must_use]
     pub fn is_deleted(self) -> bool {
         self.status == Some(InstanceStatus::Deleted)
@@ -118,7 +118,7 @@ impl LifeStatus {
 }
 
 impl From<&InstanceHeader> for LifeStatus {
-    /// That of an instance which is no proxy.
+    /// The status of an instance that is not a proxy.
     fn from(header: &InstanceHeader) -> Self {
         Self {
             is_proxy: false,
@@ -148,17 +148,17 @@ pub enum StoredInstance {
 /// A state in an instance's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version<T> {
-    /// From when on it held. Two states may share a millisecond; the later one comes later in the
-    /// list.
+    /// The start of the period, inclusive. Two states may share a millisecond; the later one
+    /// follows in the list.
     pub from: Millis,
-    /// Until when (exclusive); `None` = it still does.
+    /// The end of the period, exclusive; `None` = the state still holds.
     pub to: Option<Millis>,
-    /// What it was.
+    /// The state.
     pub state: T,
 }
 
 impl<T> Version<T> {
-    /// The same time, of something else.
+    /// A version with the same period and another state.
     #[must_use]
     pub fn with<U>(&self, state: U) -> Version<U> {
         Version {

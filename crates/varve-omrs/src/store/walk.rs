@@ -1,4 +1,4 @@
-//! Walks: ways through instances, each of which an index serves.
+//! Walks: ordered lists of instances, each served by an index.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use crate::error::OmrsError;
 use crate::instances::Primitive;
 use crate::types::{InstanceStatus, TypeIndex};
 
-/// Which kind of instances a walk is about.
+/// The kind of instances of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// Entities, proxies included.
@@ -16,108 +16,109 @@ pub enum Subject {
     Relationships,
 }
 
-/// A way through instances of a type: which of them, and in which order. Instances that are equal
-/// in the order stand by their GUIDs, ascending whatever the direction.
+/// Selects the instances that a walk visits, and their order. Instances with equal values are
+/// ordered by GUID, ascending in either direction.
 #[derive(Debug, Clone)]
 pub struct Walk<'a> {
     /// Entities or relationships.
     pub subject: Subject,
-    /// Their type, subtypes included; `None` = all.
+    /// Their type, with its subtypes; `None` = all types.
     pub of: Option<TypeIndex>,
-    /// Which, and how they are ordered.
+    /// The instances of that type to visit, and their order.
     pub by: WalkBy<'a>,
-    /// The other way round.
+    /// Whether the order is reversed.
     pub reverse: bool,
-    /// Goes on after this place, which an earlier walk of the same kind returned.
+    /// Continues after this position, which an earlier walk of the same kind returned.
     pub after: Option<&'a [u8]>,
 }
 
-/// The order of a walk, or what its instances have in common. Those with a value in common come by
-/// GUID.
+/// The order of a walk, or a value that all its instances have. Instances with the same value are
+/// ordered by GUID.
 #[derive(Debug, Clone)]
 pub enum WalkBy<'a> {
     /// All, by GUID.
     Guid,
-    /// All, by the time they were made; without one first.
+    /// All, by create time; those without one first.
     CreateTime,
-    /// All, by the time they were changed last; never changed first.
+    /// All, by update time; those that were never updated first.
     UpdateTime,
-    /// Those whose type has the property, by its value; without a value first. For single values:
-    /// primitives and enums (by symbolic name).
+    /// Instances whose type has the property, by its value; those without a value first. Only for
+    /// properties of single values: primitives, and enums (by symbolic name).
     Property(&'a str),
-    /// Those whose property has this value.
+    /// Instances whose property has this value.
     PropertyIs(&'a str, &'a Primitive),
-    /// Those whose string property, or whose enum's symbolic name, starts with this; ordered by its
-    /// value.
+    /// Instances whose string property, or whose enum's symbolic name, starts with this text;
+    /// ordered by value.
     PropertyStarts(&'a str, &'a str),
-    /// Those with this text as the whole value of some string property, or of a string or symbolic
-    /// name nested in one.
+    /// Instances with this text as the whole value of a string property, or as a string or symbolic
+    /// name nested in a property.
     Text(&'a str),
-    /// Those with such a text that starts with this. An instance may come more than once.
+    /// Instances with such a text that starts with this one. An instance may be visited more than
+    /// once.
     TextStarts(&'a str),
     /// Entities that carry at least one of the classifications of these names.
     Classified(&'a [String], Listing),
-    /// Entities that carry the classification of this name (the first), which has this value of
-    /// this property.
+    /// Entities whose first classification of this name has this value of this property.
     ClassifiedWith(&'a str, &'a str, &'a Primitive),
-    /// Those whose home is the metadata collection with this id.
+    /// Instances whose home is the metadata collection with this id.
     Home(&'a str),
-    /// Those in this status. Stores may know rare ones only, and not each listing
+    /// Instances in this status. A store may serve rare statuses only, and not every listing
     /// ([`can_walk`](super::Read::can_walk)).
     Status(InstanceStatus, Listing),
-    /// All but those in status DELETED, of stores that list these apart.
+    /// All instances but those in status DELETED, in stores that list the deleted ones apart.
     Live(Listing),
 }
 
-/// The order in which instances are listed that have something in common.
+/// The order of instances that have a value in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
     /// By GUID.
     Guid,
-    /// By the time they were made; without one first.
+    /// By create time; those without one first.
     CreateTime,
-    /// By the time they were changed last; never changed first.
+    /// By update time; those that were never updated first.
     UpdateTime,
 }
 
-/// What is known of a text that an instance has, or had.
+/// A text that an instance has or had, or its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextHint {
-    /// The text.
+    /// The whole text.
     Is(String),
-    /// What it starts with.
+    /// The start of the text.
     Starts(String),
 }
 
-/// What a walk shows of one instance.
+/// One instance of a walk.
 pub struct Step<'a> {
-    /// Its place, for [`Walk::after`].
+    /// Its position, for [`Walk::after`].
     pub place: &'a [u8],
-    /// Where the walk's order is known in part only: what is known. Those of which the same is
-    /// known come one after the other, in no order. `None` = the order is known.
+    /// The known part of the instance's order value, if the walk's order is not fully known.
+    /// Instances with the same known part come one after the other, in no order. `None` = the order
+    /// is known.
     pub alike: Option<&'a [u8]>,
     /// The instance, as it is at the reader's point of time.
     pub instance: &'a dyn Instance,
 }
 
-/// What is done with each instance: `Break` ends the walk.
+/// Called with each instance; `Break` ends the walk.
 pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, OmrsError>;
 
-/// What is done with each link: `Break` ends the walk.
+/// Called with each link, and the content of its row if the store has rows; `Break` ends the walk.
 pub type VisitLink<'v> =
     &'v mut dyn FnMut(Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
 
-/// The same of links of several entities, with the position of each link's entity: `Break` ends the
-/// walk of that entity's.
+/// The same for links of several entities, with the position of the link's entity; `Break` ends the
+/// visits of that entity.
 pub type VisitLinkAt<'v> =
     &'v mut dyn FnMut(usize, Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
 
-/// What is done with the head of each relationship, with what reads the whole of it: `Break` ends
-/// the walk.
+/// Called with the head of each relationship, and a function that reads the whole relationship;
+/// `Break` ends the walk.
 pub type VisitHead<'v> = &'v mut dyn FnMut(
     &StoredRelationship,
     &dyn Fn() -> Result<StoredRelationship, OmrsError>,
 ) -> Result<ControlFlow<()>, OmrsError>;
 
-/// Whether a text passes a test.
+/// Tests a text.
 pub type TestText<'t> = &'t mut dyn FnMut(&str) -> Result<bool, OmrsError>;

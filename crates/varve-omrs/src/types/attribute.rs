@@ -16,39 +16,39 @@ json_object! {
         name: Option<String> = "attributeName",
         /// The property's type.
         attribute_type: Option<AttributeType> = "attributeType",
-        /// Whether it is still to be used.
+        /// Whether it is current, renamed or deprecated.
         status: Option<TypeDefAttributeStatus> = "attributeStatus",
-        /// The attribute to use in its place.
+        /// The attribute to use instead.
         replaced_by: Option<String> = "replacedByAttribute",
         /// Prose.
         description: Option<String> = "attributeDescription",
         /// The glossary term that describes it.
         description_guid: Option<String> = "attributeDescriptionGUID",
-        /// How many values it has.
+        /// The number of values.
         cardinality: Option<AttributeCardinality> = "attributeCardinality",
         /// The fewest values.
         values_min_count: i32 = "valuesMinCount",
         /// The most values.
         values_max_count: i32 = "valuesMaxCount",
-        /// Whether searches for it are to be fast.
+        /// Whether searches for it should be fast.
         indexable: bool = "indexable",
         /// Whether no two instances may have the same value.
         unique: bool = "unique",
-        /// The value that stands for a missing one, as text.
+        /// The value of an instance without one, as text.
         default_value: Option<String> = "defaultValue",
-        /// What other standards call it.
+        /// Its names in other standards.
         external_standard_mappings: Vec<ExternalStandardMapping> = "externalStandardMappings",
     }
 }
 
 impl TypeDefAttribute {
-    /// The property's name; empty where the definition has none.
+    /// The property's name; empty if the definition has none.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// The property's type. Always there in a [`Catalogue`](super::Catalogue).
+    /// The property's type. Always present in a [`Catalogue`](super::Catalogue).
     #[must_use]
     pub fn type_def(&self) -> Option<&Arc<AttributeTypeDef>> {
         match &self.attribute_type {
@@ -58,15 +58,15 @@ impl TypeDefAttribute {
     }
 }
 
-/// The type of an attribute as a definition gives it.
+/// The type of an attribute in a definition.
 ///
-/// The contract repeats the whole definition with each attribute. The built-in types give its name
-/// only, and so may a client; the catalogue puts the definition it knows in its place.
+/// The contract repeats the whole definition with each attribute. The built-in types have only its
+/// name, and a client may do the same; the catalogue replaces it by the known definition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttributeType {
     /// The definition.
     Whole(Arc<AttributeTypeDef>),
-    /// The name of a definition that is known.
+    /// The name of a known definition.
     Named(String),
 }
 

@@ -4,13 +4,13 @@ use super::{AttributeTypeDefCategory, CollectionDefCategory, PrimitiveDefCategor
 use crate::json::{Decode, Encode, Field, Fields, JsonError, Reader, Writer, json_object};
 
 json_object! {
-    /// What every attribute type has, before its kind.
+    /// The members of every attribute type.
     pub struct AttributeTypeHeader {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
         /// The version of the definition.
         version: i64 = "version",
-        /// The version as people write it, `1.0`.
+        /// The version for people, such as `1.0`.
         version_name: Option<String> = "versionName",
         /// Opaque, case-sensitive; not always a UUID.
         guid: Option<String> = "guid",
@@ -26,16 +26,16 @@ json_object! {
 /// The type of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeTypeDef {
-    /// What every attribute type has.
+    /// The common members.
     pub header: AttributeTypeHeader,
-    /// What it is.
+    /// The kind, with the members of that kind.
     pub kind: AttributeTypeKind,
 }
 
-/// What an attribute type is.
+/// The kind of an attribute type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttributeTypeKind {
-    /// One value.
+    /// A single value.
     Primitive(PrimitiveDef),
     /// Several values.
     Collection(CollectionDef),
@@ -44,19 +44,19 @@ pub enum AttributeTypeKind {
 }
 
 json_object! {
-    /// What a primitive attribute type has of its own.
+    /// The members of primitive attribute types.
     pub struct PrimitiveDef {
-        /// The kind of value; absent counts as unknown.
+        /// The kind of value; `None` counts as unknown.
         category: Option<PrimitiveDefCategory> = "primitiveDefCategory",
     }
 }
 
 json_object! {
-    /// What a collection attribute type has of its own.
+    /// The members of collection attribute types.
     pub struct CollectionDef {
         /// The kind of collection.
         category: Option<CollectionDefCategory> = "collectionDefCategory",
-        /// How many types it is built from: two for a map, one for an array.
+        /// The number of argument types: two for a map, one for an array.
         argument_count: i32 = "argumentCount",
         /// The types of its keys and values, or of its elements.
         argument_types: Vec<PrimitiveDefCategory> = "argumentTypes",
@@ -64,11 +64,11 @@ json_object! {
 }
 
 json_object! {
-    /// What an enum attribute type has of its own.
+    /// The members of enum attribute types.
     pub struct EnumDef {
         /// The values.
         elements: Vec<EnumElementDef> = "elementDefs",
-        /// The value that stands for a missing one.
+        /// The value of an instance without one.
         default_value: Option<EnumElementDef> = "defaultValue",
     }
 }
@@ -90,19 +90,19 @@ json_object! {
 }
 
 impl AttributeTypeDef {
-    /// The GUID; empty where the definition has none.
+    /// The GUID; empty if the definition has none.
     #[must_use]
     pub fn guid(&self) -> &str {
         self.header.guid.as_deref().unwrap_or_default()
     }
 
-    /// The name; empty where the definition has none.
+    /// The name; empty if the definition has none.
     #[must_use]
     pub fn name(&self) -> &str {
         self.header.name.as_deref().unwrap_or_default()
     }
 
-    /// Its category, which follows from its kind.
+    /// The category, which follows from the kind.
     #[must_use]
     pub fn category(&self) -> AttributeTypeDefCategory {
         match &self.kind {
@@ -123,8 +123,8 @@ impl AttributeTypeDef {
         }
     }
 
-    /// Whether it is the same attribute type as `other`, of the same values. An enum may have other
-    /// elements: values that are stored tell of theirs.
+    /// Whether `other` is the same attribute type with the same kind of values. An enum may have
+    /// other elements, since stored values have their own names and numbers.
     pub(super) fn has_same_values(&self, other: &Self) -> bool {
         use AttributeTypeKind as Kind;
         let are_alike = match (&self.kind, &other.kind) {

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use super::{Catalogue, TypeDefGallery};
 use crate::json::{Limits, decode};
 
-/// The definitions without their prose, one on a line; attributes name their type. `data/README.md`
-/// says whence.
+/// The definitions without descriptions, one per line. Attributes refer to their types by name.
+/// Their source: `data/README.md`.
 const TYPES: &str = include_str!("../../data/open-metadata-types.json");
 
 impl Catalogue {
-    /// The types of the open metadata standard, release 3.4. They are read once in a process.
+    /// The types of the open metadata standard, release 3.4. Parsed once per process.
     #[must_use]
     pub fn built_in() -> Self {
         static BUILT_IN: OnceLock<Catalogue> = OnceLock::new();

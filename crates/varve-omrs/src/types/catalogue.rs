@@ -1,4 +1,4 @@
-//! All types that a repository knows, at one moment.
+//! All types that a repository knows.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,28 +6,29 @@ use std::sync::Arc;
 use super::{AttributeTypeDef, ResolvedType, TypeDef, TypeDefCategory, TypeDefGallery};
 use crate::error::{Message, OmrsError};
 
-/// A type in a [`Catalogue`]. It means something only in the catalogue it came from: a change
-/// numbers the types anew.
+/// The position of a type in a [`Catalogue`]. Valid only in that catalogue, since a change numbers
+/// all types again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeIndex(pub(super) u32);
 
 /// All types that a repository knows.
 ///
-/// A pure value: whoever shares it between threads puts a changed copy in its place. A copy shares
-/// the definitions, so it is cheap beside the change itself, which resolves every type anew (for
-/// the 600 types of the standard, about a millisecond): types change rarely and are looked up with
-/// every call. A change that fails leaves the catalogue as it was.
+/// A pure value: to change a shared catalogue, replace it by a changed copy. A copy shares the
+/// definitions, so it costs little compared with the change, which resolves every type again (about
+/// a millisecond for the 600 types of the standard). Types change rarely, but every call looks them
+/// up. A change that fails leaves the catalogue as it was.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     pub(super) attribute_types: Definitions<AttributeTypeDef>,
     pub(super) types: Definitions<TypeDef>,
     /// In the order of `types`.
     pub(super) resolved: Vec<ResolvedType>,
-    /// The names of properties that some type has of another attribute type than its supertype.
+    /// The names of properties that some type defines with another attribute type than its
+    /// supertype.
     pub(super) redefined: HashSet<String>,
 }
 
-/// What a definition is found by.
+/// The keys of a definition.
 pub(super) trait Identified {
     fn guid(&self) -> &str;
     fn name(&self) -> &str;
@@ -53,7 +54,7 @@ impl Identified for TypeDef {
     }
 }
 
-/// Definitions in the order in which they came, found by GUID and by name.
+/// Definitions in the order in which they were added, with look-up by GUID and by name.
 #[derive(Debug)]
 pub(super) struct Definitions<T> {
     list: Vec<Arc<T>>,
@@ -94,7 +95,8 @@ impl<T: Identified> Definitions<T> {
         self.by_name.get(name).copied()
     }
 
-    /// The definition with this GUID and name; an error in words when one of the two is another's.
+    /// The definition with this GUID and name. An error message when one of them belongs to another
+    /// definition.
     pub(super) fn identified(&self, guid: &str, name: &str) -> Result<Option<usize>, String> {
         match (self.by_guid(guid), self.by_name(name)) {
             (None, None) => Ok(None),
@@ -112,7 +114,7 @@ impl<T: Identified> Definitions<T> {
         index
     }
 
-    /// Puts `change(definition)` in the place of each definition; GUIDs and names may change.
+    /// Replaces each definition by `change(definition)`; GUIDs and names may change.
     pub(super) fn map(&mut self, change: impl FnMut(&Arc<T>) -> Arc<T>) {
         let list: Vec<Arc<T>> = self.list.iter().map(change).collect();
         *self = Self::default();
@@ -156,7 +158,7 @@ impl Catalogue {
         Self::default()
     }
 
-    /// Every definition, in the order in which they came.
+    /// All definitions, in the order in which they were added.
     #[must_use]
     pub fn gallery(&self) -> TypeDefGallery {
         TypeDefGallery {
@@ -165,12 +167,12 @@ impl Catalogue {
         }
     }
 
-    /// Every attribute type, in the order in which they came.
+    /// All attribute types, in the order in which they were added.
     pub fn attribute_types(&self) -> impl Iterator<Item = &Arc<AttributeTypeDef>> {
         self.attribute_types.list().iter()
     }
 
-    /// Every type, in the order in which they came.
+    /// All types, in the order in which they were added.
     pub fn types(&self) -> impl Iterator<Item = (TypeIndex, &ResolvedType)> {
         let indexes = (0..self.resolved.len()).map(TypeIndex::of);
         indexes.zip(&self.resolved)
@@ -211,14 +213,14 @@ impl Catalogue {
         Some(&self.attribute_types.list()[index])
     }
 
-    /// Whether `subtype` is `supertype` or inherits from it, at whatever distance. One look-up.
+    /// Whether `subtype` is `supertype` or inherits from it, directly or not. One look-up.
     #[must_use]
     pub fn is_a(&self, subtype: TypeIndex, supertype: TypeIndex) -> bool {
         let depth = self.get(supertype).depth();
         self.get(subtype).lineage().get(depth) == Some(&supertype)
     }
 
-    /// The type itself and all that inherit from it, supertypes before their subtypes.
+    /// The type itself and all its subtypes, supertypes before their subtypes.
     #[must_use]
     pub fn with_subtypes(&self, index: TypeIndex) -> Vec<TypeIndex> {
         let mut found = vec![index];
@@ -230,8 +232,8 @@ impl Catalogue {
         found
     }
 
-    /// Whether some type defines the property called `name` with another attribute type than its
-    /// supertype does.
+    /// Whether some type defines the property `name` with another attribute type than its
+    /// supertype.
     #[must_use]
     pub fn is_redefined(&self, name: &str) -> bool {
         self.redefined.contains(name)
@@ -247,7 +249,7 @@ impl Catalogue {
     /// The type of instances of `category` with this GUID.
     ///
     /// # Errors
-    /// `TypeErrorException` when there is none; `parameter` says where the GUID was given.
+    /// `TypeErrorException` when there is none; `parameter` names the parameter with the GUID.
     pub fn instance_type_by_guid(
         &self,
         category: TypeDefCategory,

@@ -1,4 +1,4 @@
-//! Adding, verifying, removing and renaming types.
+//! Adds, verifies, removes and renames types.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use super::{
 };
 use crate::error::{Message, OmrsError};
 
-/// What adding a definition did.
+/// The effect of adding a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The type is new.
+    /// The type was added.
     Added,
-    /// The type was here without some of its descriptions, and has them now.
+    /// The type was known without some of its descriptions, which were added.
     Completed,
-    /// The type was here.
+    /// The type was known.
     Unchanged,
 }
 
 impl Catalogue {
-    /// Adds many definitions at once; they may name each other in any order. All or none.
+    /// Adds many definitions, all or none. They may refer to each other in any order.
     ///
     /// # Errors
     /// As [`Self::add_type`] and [`Self::add_attribute_type`].
@@ -44,14 +44,14 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds a type. A type that is here already is no error when the definition is the same but for
-    /// prose.
+    /// Adds a type. It is no error if the type is known and the definitions are equal apart from
+    /// descriptions.
     ///
     /// # Errors
-    /// `TypeDefKnownException` when the type is here in this version with another content,
-    /// `TypeDefConflictException` when it is here in another version, or its GUID or name is
-    /// another's, `InvalidTypeDefException` when the definition is malformed or names types that
-    /// are not known.
+    /// `TypeDefKnownException` when this version of the type is known with another content.
+    /// `TypeDefConflictException` when another version is known, or when the GUID or name belongs
+    /// to another type. `InvalidTypeDefException` when the definition is malformed or refers to
+    /// unknown types.
     pub fn add_type(&mut self, def: TypeDef) -> Result<Outcome, OmrsError> {
         let mut next = self.clone();
         let def = Arc::new(next.with_attribute_types(def)?);
@@ -111,12 +111,12 @@ impl Catalogue {
         Ok(Outcome::Completed)
     }
 
-    /// Whether the type is here: the same GUID, name and version. False = it is not, and could be
-    /// added.
+    /// Whether the type is known with the same GUID, name and version. False = it is not known, and
+    /// could be added.
     ///
     /// # Errors
-    /// `TypeDefConflictException` when its GUID or name is here with another name, GUID, version or
-    /// category, `InvalidTypeDefException` when the definition is malformed.
+    /// `TypeDefConflictException` when its GUID or name is known with another name, GUID, version
+    /// or category, `InvalidTypeDefException` when the definition is malformed.
     pub fn verify_type(&self, def: &TypeDef) -> Result<bool, OmrsError> {
         check::type_shape(def)?;
         let Some(index) = identified(&self.types, def.guid(), def.name())? else {
@@ -131,7 +131,7 @@ impl Catalogue {
         Ok(true)
     }
 
-    /// Whether the attribute type is here, as [`Self::verify_type`].
+    /// Whether the attribute type is known; as [`Self::verify_type`].
     ///
     /// # Errors
     /// As [`Self::verify_type`].
@@ -150,7 +150,8 @@ impl Catalogue {
         Ok(true)
     }
 
-    /// Removes a type that no other type names. Whether it has instances is for the caller to know.
+    /// Removes a type to which no other type refers. The caller must check that it has no
+    /// instances.
     ///
     /// # Errors
     /// `TypeDefNotKnownException`, `TypeDefInUseException`.
@@ -186,11 +187,11 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Gives a type another GUID and name; every definition that names it follows.
+    /// Changes the GUID and name of a type, also in every definition that refers to it.
     ///
     /// # Errors
-    /// `TypeDefNotKnownException`; `InvalidParameterException` when a new identifier is empty or
-    /// another's.
+    /// `TypeDefNotKnownException`; `InvalidParameterException` when the new GUID or name is empty
+    /// or belongs to another type.
     pub fn re_identify_type(
         &mut self,
         guid: &str,
@@ -223,7 +224,7 @@ impl Catalogue {
         Ok(Arc::clone(&self.types.list()[index]))
     }
 
-    /// Gives an attribute type another GUID and name; every type with such attributes follows.
+    /// Changes the GUID and name of an attribute type, also in every type with such attributes.
     ///
     /// # Errors
     /// As [`Self::re_identify_type`].

@@ -1,4 +1,4 @@
-//! Whether a definition can stand in a catalogue.
+//! Checks definitions before they enter a catalogue.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use super::{
 };
 use crate::error::{Message, OmrsError};
 
-/// The longest chain of supertypes: the standard's has 8.
+/// The longest chain of supertypes. The standard's longest has 8.
 const LINEAGE_MAX: usize = 100;
 
-/// What is wrong, in words; the caller knows of which definition.
+/// The fault as text; the caller adds the name of the definition.
 type Fault = Result<(), String>;
 
 fn ensure(is_fine: bool, fault: impl FnOnce() -> String) -> Fault {
     if is_fine { Ok(()) } else { Err(fault()) }
 }
 
-/// Looks at an attribute type by itself.
+/// Checks an attribute type on its own.
 pub(super) fn attribute_type(def: &AttributeTypeDef) -> Result<(), OmrsError> {
     attribute_type_fault(def)
         .map_err(|fault| OmrsError::new(Message::InvalidAttributeTypeDef, &[def.name(), &fault]))
@@ -49,7 +49,7 @@ fn collection_fault(kind: &CollectionDef) -> Fault {
     })
 }
 
-/// Numbers may repeat: the standard's own ActivityType has two elements with the ordinal 3.
+/// Ordinals may repeat: the standard's own ActivityType has two elements with the ordinal 3.
 fn enum_fault(kind: &EnumDef) -> Fault {
     let mut names = HashSet::new();
     for element in &kind.elements {
@@ -62,7 +62,7 @@ fn enum_fault(kind: &EnumDef) -> Fault {
     Ok(())
 }
 
-/// Looks at what a definition says of itself, without the types it names.
+/// Checks a definition without the types to which it refers.
 pub(super) fn type_shape(def: &TypeDef) -> Result<(), OmrsError> {
     shape_fault(def).map_err(|fault| invalid(def, &fault))
 }
@@ -102,7 +102,7 @@ fn shape_fault(def: &TypeDef) -> Fault {
 }
 
 impl Catalogue {
-    /// Puts the definitions that are known in the place of the names of attribute types.
+    /// Replaces the names of attribute types by the known definitions.
     pub(super) fn with_attribute_types(&self, mut def: TypeDef) -> Result<TypeDef, OmrsError> {
         let mut fault = None;
         for attribute in &mut def.body.attributes {
@@ -119,8 +119,8 @@ impl Catalogue {
         fault.map_or_else(|| Ok(def.clone()), |fault| Err(invalid(&def, &fault)))
     }
 
-    /// Looks at what a definition says of other types, all of which must be known by now, itself
-    /// included.
+    /// Checks a definition's references to other types. All of them, and the definition itself,
+    /// must be in the catalogue.
     pub(super) fn check_links(&self, def: &TypeDef) -> Result<(), OmrsError> {
         self.link_fault(def).map_err(|fault| invalid(def, &fault))?;
         self.lineage_ends(def)
@@ -174,7 +174,7 @@ impl Catalogue {
         })
     }
 
-    /// Checks that the chain of supertypes comes to an end, and soon enough.
+    /// Checks that the chain of supertypes has no cycle and is not too long.
     fn lineage_ends(&self, def: &TypeDef) -> Result<(), OmrsError> {
         let mut seen = HashSet::from([def.guid()]);
         let mut link = def.body.super_type.as_ref();

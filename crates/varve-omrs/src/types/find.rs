@@ -1,4 +1,4 @@
-//! Finding types.
+//! Finds types.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Catalogue {
         }
     }
 
-    /// The types of a category, in the order in which they came.
+    /// The types of a category, in the order in which they were added.
     pub fn of_category(
         &self,
         category: TypeDefCategory,
@@ -52,7 +52,7 @@ impl Catalogue {
             .filter(move |(_, found)| found.def().category() == category)
     }
 
-    /// The attribute types of a category, in the order in which they came.
+    /// The attribute types of a category, in the order in which they were added.
     pub fn attribute_types_of_category(
         &self,
         category: AttributeTypeDefCategory,
@@ -70,11 +70,11 @@ impl Catalogue {
             .filter(move |(_, found)| names.iter().all(|name| found.property(name).is_some()))
     }
 
-    /// The types that another standard knows: those with a mapping, of the type or of one of its
-    /// own attributes, that has each of the given values.
+    /// The types that are mapped to another standard: a mapping of the type, or of one of its own
+    /// attributes, has each of the given values.
     ///
     /// # Errors
-    /// `InvalidParameterException` when nothing is given.
+    /// `InvalidParameterException` when no value is given.
     pub fn of_standard<'a>(
         &'a self,
         standard: Option<&'a str>,

@@ -11,64 +11,63 @@ use crate::error::{Message, OmrsError};
 use crate::json::{Millis, json_object};
 
 json_object! {
-    /// A change of a type. What is absent stays as it is.
+    /// A change of a type. Absent members do not change.
     pub struct TypeDefPatch {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
-        /// Which type.
+        /// The GUID of the type.
         type_guid: Option<String> = "typeDefGUID",
-        /// Which type.
+        /// The name of the type.
         type_name: Option<String> = "typeDefName",
-        /// Whether the type is still to be used.
+        /// Whether the type is current, renamed or deprecated.
         type_status: Option<TypeDefStatus> = "typeDefStatus",
-        /// The highest version it applies to.
+        /// The highest version to which it applies.
         apply_to_version: i64 = "applyToVersion",
-        /// The version it leads to.
+        /// The new version.
         update_to_version: i64 = "updateToVersion",
-        /// The version it leads to, as people write it.
+        /// The new version for people, such as `1.1`.
         new_version_name: Option<String> = "newVersionName",
-        /// Who made the change.
+        /// The user who made the change.
         updated_by: Option<String> = "updatedBy",
-        /// When.
+        /// When the change was made.
         update_time: Option<Millis> = "updateTime",
         /// Prose.
         description: Option<String> = "description",
         /// The glossary term that describes the type.
         description_guid: Option<String> = "descriptionGUID",
-        /// The type it inherits from.
+        /// The supertype.
         super_type: Option<TypeDefLink> = "superType",
-        /// Attributes to add, or to put in the place of those with the same names.
+        /// Attributes to add, or to replace those with the same names.
         property_definitions: Vec<TypeDefAttribute> = "propertyDefinitions",
         /// Properties of the definition itself.
         type_options: BTreeMap<String, String> = "typeDefOptions",
-        /// What other standards call it.
+        /// Its names in other standards.
         external_standard_mappings: Vec<ExternalStandardMapping> = "externalStandardMappings",
-        /// Which status its instances may have.
+        /// The statuses that its instances may have.
         valid_statuses: Vec<InstanceStatus> = "validInstanceStatusList",
-        /// Which status its instances begin with.
+        /// The initial status of its instances.
         initial_status: Option<InstanceStatus> = "initialStatus",
-        /// Which entities may carry it; of a classification type only.
+        /// The entity types that may carry it; for classification types only.
         valid_entity_types: Vec<TypeDefLink> = "validEntityDefs",
-        /// The first end; of a relationship type only.
+        /// The first end; for relationship types only.
         end_1: Option<RelationshipEndDef> = "endDef1",
-        /// The second end; of a relationship type only.
+        /// The second end; for relationship types only.
         end_2: Option<RelationshipEndDef> = "endDef2",
-        /// Whether `multiLink` is to be changed.
+        /// Whether to change `multiLink`.
         update_multi_link: bool = "updateMultiLink",
-        /// Whether two entities may be linked more than once; of a relationship type only.
+        /// Whether two entities may have several such relationships; for relationship types only.
         multi_link: bool = "multiLink",
     }
 }
 
 impl Catalogue {
-    /// Applies a patch and gives the type as it is then. A patch whose version is reached already
-    /// changes nothing.
+    /// Applies a patch and returns the resulting type. If the type already has the patch's version,
+    /// nothing changes.
     ///
     /// # Errors
-    /// `TypeDefNotKnownException`; `PatchErrorException` when the patch leads backwards, applies to
-    /// an older version than the one here, changes or takes away a property of the type or of one
-    /// of its subtypes, be it inherited, has parts that the type's category does not have, or leads
-    /// to a definition that is not valid.
+    /// `TypeDefNotKnownException`; `PatchErrorException` when the patch lowers the version, applies
+    /// to an older version than the present one, changes or removes a property that the type or a
+    /// subtype has or inherits, has members of another category, or leads to an invalid definition.
     pub fn patch_type(&mut self, patch: TypeDefPatch) -> Result<Arc<TypeDef>, OmrsError> {
         let guid = patch.type_guid.as_deref().unwrap_or_default();
         let name = patch.type_name.as_deref().unwrap_or_default();
@@ -92,8 +91,8 @@ impl Catalogue {
         Ok(def)
     }
 
-    /// Checks that the type at `index` and its subtypes have all properties that they had before,
-    /// each of the type that it had: what is stored is read by it.
+    /// Checks that the type at `index` and its subtypes keep all their properties, with their
+    /// attribute types, since stored instances are read by them.
     fn check_properties_stay(&self, index: TypeIndex, before: &Self) -> Result<(), OmrsError> {
         for of in before.with_subtypes(index) {
             let now = self.get(of);

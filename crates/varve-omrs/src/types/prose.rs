@@ -1,8 +1,8 @@
-//! Distinguishes definitions that differ in more than prose.
+//! Compares definitions without their prose.
 //!
 //! The built-in definitions have no descriptions; a platform that connects sends them. A definition
-//! that is the same but for prose takes the place of the one that is here, so that it is returned
-//! as the platform knows it.
+//! that differs only in prose replaces the known one, so that the platform gets its own definition
+//! back.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use super::{
     TypeDef, TypeDefAttribute, TypeDefKind,
 };
 
-/// A definition that has prose in it.
+/// A definition with prose: descriptions, and the terms that describe it.
 pub(super) trait Prose: Clone + PartialEq {
-    /// Takes the prose out; says how many pieces there were.
+    /// Removes the prose. Returns the number of texts removed.
     fn strip(&mut self) -> usize;
 
-    /// Whether the two are equal but for prose.
+    /// Whether two definitions are equal apart from prose.
     fn equals_but_for_prose(&self, other: &Self) -> bool {
         let (mut left, mut right) = (self.clone(), other.clone());
         left.strip();
@@ -24,7 +24,7 @@ pub(super) trait Prose: Clone + PartialEq {
         left == right
     }
 
-    /// How many pieces of prose there are.
+    /// The number of texts of prose.
     fn prose(&self) -> usize {
         self.clone().strip()
     }

@@ -1,4 +1,4 @@
-//! A type with what it inherits.
+//! Types with all that they inherit.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,19 +9,19 @@ use super::{
 use crate::instances::InstanceType;
 use crate::json::Shared;
 
-/// A type with what follows from it and its supertypes.
+/// A type with everything that follows from it and its supertypes.
 #[derive(Debug, Clone)]
 pub struct ResolvedType {
     def: Arc<TypeDef>,
     /// From the root to the type itself.
     lineage: Vec<TypeIndex>,
     direct_subtypes: Vec<TypeIndex>,
-    /// By name.
+    /// Ordered by name.
     properties: Vec<DefinedProperty>,
     instance_type: Shared<InstanceType>,
-    /// Of an entity type: sorted.
+    /// Sorted; for entity types only.
     valid_classifications: Vec<TypeIndex>,
-    /// Of a relationship type.
+    /// For relationship types only.
     ends: Option<[TypeIndex; 2]>,
 }
 
@@ -32,13 +32,13 @@ pub struct DefinedProperty {
     pub attribute: Arc<TypeDefAttribute>,
     /// The type that defines it.
     pub defined_by: TypeIndex,
-    /// JSON that follows from the definition. Types that inherit the property have it in common.
+    /// JSON that follows from the definition. Types that inherit the property share it.
     json: Arc<OnceLock<String>>,
 }
 
 impl DefinedProperty {
-    /// JSON that follows from the definition, always the same: `make` makes it when it is asked for
-    /// first.
+    /// JSON that follows from the definition. `make` is called for the first request only, and must
+    /// always return the same.
     pub(crate) fn json(&self, make: impl FnOnce() -> String) -> &str {
         self.json.get_or_init(make)
     }
@@ -63,7 +63,7 @@ impl ResolvedType {
         self.def.guid()
     }
 
-    /// How many supertypes it has: 0 for a root.
+    /// The number of its supertypes: 0 for a root.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.lineage.len() - 1
@@ -75,27 +75,27 @@ impl ResolvedType {
         &self.lineage
     }
 
-    /// The types that name this one as their supertype.
+    /// The types that have this one as their direct supertype.
     #[must_use]
     pub fn direct_subtypes(&self) -> &[TypeIndex] {
         &self.direct_subtypes
     }
 
-    /// The properties of its instances, its own and inherited, sorted by name. Where a type
-    /// redefines a property of a supertype, its own definition counts.
+    /// The properties of its instances, its own and inherited, sorted by name. A property that the
+    /// type redefines has the type's own definition.
     #[must_use]
     pub fn properties(&self) -> &[DefinedProperty] {
         &self.properties
     }
 
-    /// The property called `name`.
+    /// The property `name`.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&DefinedProperty> {
         let at = position(&self.properties, name).ok()?;
         Some(&self.properties[at])
     }
 
-    /// What the header of each instance says of its type.
+    /// The type as each instance's header has it.
     #[must_use]
     pub fn instance_type(&self) -> &Shared<InstanceType> {
         &self.instance_type
@@ -120,7 +120,7 @@ fn position(properties: &[DefinedProperty], name: &str) -> Result<usize, usize> 
 }
 
 impl Catalogue {
-    /// The type that `link` names: by GUID, or by name where it has no GUID.
+    /// The type to which `link` refers: by GUID, or by name if it has no GUID.
     pub(super) fn linked(&self, link: &TypeDefLink) -> Option<TypeIndex> {
         match link.guid() {
             "" => self.by_name(link.name()),
@@ -128,8 +128,8 @@ impl Catalogue {
         }
     }
 
-    /// Works out what follows from the definitions, all of which passed their checks: links lead to
-    /// known types of the right category, and nothing inherits from itself.
+    /// Resolves all types. All definitions must have passed their checks: links refer to known
+    /// types of the right category, and there is no cycle of supertypes.
     pub(super) fn resolve(&mut self) {
         let defs: Vec<Arc<TypeDef>> = self.types.list().to_vec();
         let supers: Vec<Option<TypeIndex>> = defs
@@ -256,7 +256,7 @@ fn with_own(
     properties
 }
 
-/// Supertypes are listed nearest first, properties those of the type itself first.
+/// Supertypes are listed nearest first, and the type's own properties before inherited ones.
 fn instance_type(defs: &[Arc<TypeDef>], lineage: &[TypeIndex]) -> InstanceType {
     let nearest_first = || lineage.iter().rev().map(|index| &defs[index.at()]);
     let def = &defs[lineage[lineage.len() - 1].at()];

@@ -3,7 +3,7 @@
 use crate::json::json_enum;
 
 json_enum! {
-    /// What a type is a type of.
+    /// The category of a type.
     pub enum TypeDefCategory {
         Unknown = "UNKNOWN_DEF",
         Classification = "CLASSIFICATION_DEF",
@@ -13,7 +13,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// Whether a type is still to be used.
+    /// Whether a type is current, renamed or deprecated.
     pub enum TypeDefStatus {
         Active = "ACTIVE_TYPEDEF",
         Renamed = "RENAMED_TYPEDEF",
@@ -22,7 +22,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// Whether an attribute is still to be used.
+    /// Whether an attribute is current, renamed or deprecated.
     pub enum TypeDefAttributeStatus {
         Active = "ACTIVE_ATTRIBUTE",
         Renamed = "RENAMED_ATTRIBUTE",
@@ -31,7 +31,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// What an attribute's type is.
+    /// The category of an attribute type.
     pub enum AttributeTypeDefCategory {
         Unknown = "UNKNOWN_DEF",
         Primitive = "PRIMITIVE",
@@ -41,7 +41,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// How many values an attribute has.
+    /// The number of values of an attribute.
     pub enum AttributeCardinality {
         Unknown = "UNKNOWN",
         AtMostOne = "AT_MOST_ONE",
@@ -54,7 +54,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// How many relationships an entity may have at one end.
+    /// The number of relationships that an entity may have at one end.
     pub enum RelationshipEndCardinality {
         Unknown = "UNKNOWN",
         AtMostOne = "AT_MOST_ONE",
@@ -63,7 +63,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// Which way classifications spread along a relationship.
+    /// The direction in which classifications propagate along a relationship.
     pub enum ClassificationPropagationRule {
         None = "NONE",
         OneToTwo = "ONE_TO_TWO",
@@ -73,7 +73,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// What a collection is.
+    /// The kind of a collection.
     pub enum CollectionDefCategory {
         Unknown = "OM_COLLECTION_UNKNOWN",
         Map = "OM_COLLECTION_MAP",
@@ -83,7 +83,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// What a primitive value is.
+    /// The kind of a primitive value.
     pub enum PrimitiveDefCategory {
         /// Any value: the standard type `object`.
         Unknown = "OM_PRIMITIVE_TYPE_UNKNOWN",
@@ -103,7 +103,7 @@ json_enum! {
 }
 
 json_enum! {
-    /// Where an instance stands in its life.
+    /// The status of an instance.
     pub enum InstanceStatus {
         Unknown = "UNKNOWN",
         Draft = "DRAFT",

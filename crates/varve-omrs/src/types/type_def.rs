@@ -9,7 +9,7 @@ use super::{
 use crate::json::{Decode, Encode, Fields, JsonError, Millis, Reader, Writer, json_object};
 
 json_object! {
-    /// How other definitions name a type.
+    /// A reference to a type.
     pub struct TypeDefLink {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
@@ -17,23 +17,23 @@ json_object! {
         guid: Option<String> = "guid",
         /// Unique among types.
         name: Option<String> = "name",
-        /// Whether it is still to be used.
+        /// Whether the type is current, renamed or deprecated.
         status: Option<TypeDefStatus> = "status",
-        /// The type to use in its place.
+        /// The GUID of the type to use instead.
         replaced_by_type_guid: Option<String> = "replacedByTypeGUID",
-        /// The name of the type to use in its place.
+        /// The name of the type to use instead.
         replaced_by_type_name: Option<String> = "replacedByTypeName",
     }
 }
 
 impl TypeDefLink {
-    /// The GUID; empty where there is none.
+    /// The GUID; empty if there is none.
     #[must_use]
     pub fn guid(&self) -> &str {
         self.guid.as_deref().unwrap_or_default()
     }
 
-    /// The name; empty where there is none.
+    /// The name; empty if there is none.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
@@ -41,27 +41,27 @@ impl TypeDefLink {
 }
 
 json_object! {
-    /// Which type, in which version.
+    /// A reference to a type in a version.
     pub struct TypeDefSummary {
         @base
-        /// Which type.
+        /// The type.
         link: TypeDefLink;
         /// The version of the definition, which patches raise.
         version: i64 = "version",
-        /// The version as people write it, `1.0`.
+        /// The version for people, such as `1.0`.
         version_name: Option<String> = "versionName",
-        /// What it is a type of.
+        /// The category of the type.
         category: Option<TypeDefCategory> = "category",
     }
 }
 
 json_object! {
-    /// What types of all kinds have beside their kind.
+    /// The members that types of all categories have.
     pub struct TypeDefBody {
         @base
-        /// Which type, in which version.
+        /// The type and its version.
         summary: TypeDefSummary;
-        /// The type it inherits from.
+        /// The supertype.
         super_type: Option<TypeDefLink> = "superType",
         /// Prose.
         description: Option<String> = "description",
@@ -69,37 +69,37 @@ json_object! {
         description_guid: Option<String> = "descriptionGUID",
         /// Where it was first defined: the GUID of an archive or of a metadata collection.
         origin: Option<String> = "origin",
-        /// Who defined it.
+        /// The user who defined it.
         created_by: Option<String> = "createdBy",
-        /// Who changed it last.
+        /// The user who last changed it.
         updated_by: Option<String> = "updatedBy",
         /// When it was defined.
         create_time: Option<Millis> = "createTime",
-        /// When it was changed last.
+        /// When it was last changed.
         update_time: Option<Millis> = "updateTime",
         /// Properties of the definition itself.
         options: BTreeMap<String, String> = "options",
-        /// What other standards call it.
+        /// Its names in other standards.
         external_standard_mappings: Vec<ExternalStandardMapping> = "externalStandardMappings",
-        /// Which status its instances may have.
+        /// The statuses that its instances may have.
         valid_statuses: Vec<InstanceStatus> = "validInstanceStatusList",
-        /// Which status its instances begin with.
+        /// The initial status of its instances.
         initial_status: Option<InstanceStatus> = "initialStatus",
-        /// The properties it gives its instances, beside those of its supertypes.
+        /// Its own properties, without those of its supertypes.
         attributes: Vec<TypeDefAttribute> = "propertiesDefinition",
     }
 }
 
 json_object! {
-    /// What another standard calls a type or an attribute.
+    /// The name of a type or an attribute in another standard.
     pub struct ExternalStandardMapping {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
         /// The standard's name.
         standard_name: Option<String> = "standardName",
-        /// Who publishes it.
+        /// The publisher of the standard.
         standard_organization: Option<String> = "standardOrganization",
-        /// The name there.
+        /// The name in the standard.
         standard_type_name: Option<String> = "standardTypeName",
     }
 }
@@ -107,13 +107,13 @@ json_object! {
 /// A type of entities, relationships or classifications.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeDef {
-    /// What all types have.
+    /// The members that all types have.
     pub body: TypeDefBody,
-    /// What it is a type of.
+    /// The category, with its own members.
     pub kind: TypeDefKind,
 }
 
-/// What a type is a type of, and what only such types have.
+/// The category of a type, with the members that only it has.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypeDefKind {
     /// Entities.
@@ -125,49 +125,49 @@ pub enum TypeDefKind {
 }
 
 json_object! {
-    /// What only types of relationships have.
+    /// The members of relationship types only.
     pub struct RelationshipKind {
-        /// Which way classifications spread.
+        /// The direction in which classifications propagate.
         propagation_rule: Option<ClassificationPropagationRule> = "propagationRule",
         /// The first end.
         end_1: Option<RelationshipEndDef> = "endDef1",
         /// The second end.
         end_2: Option<RelationshipEndDef> = "endDef2",
-        /// Whether two entities may be linked more than once.
+        /// Whether two entities may have several such relationships.
         multi_link: bool = "multiLink",
     }
 }
 
 json_object! {
-    /// One end of a type of relationships.
+    /// One end of a relationship type.
     pub struct RelationshipEndDef {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
-        /// Which entities may stand there: of this type and its subtypes.
+        /// The type of the entities at this end, with its subtypes.
         entity_type: Option<TypeDefLink> = "entityType",
-        /// What the entity at the other end calls this one.
+        /// The name of this end for the entity at the other end.
         attribute_name: Option<String> = "attributeName",
         /// Prose.
         attribute_description: Option<String> = "attributeDescription",
         /// The glossary term that describes it.
         attribute_description_guid: Option<String> = "attributeDescriptionGUID",
-        /// How many there may be.
+        /// The number of relationships that an entity may have at this end.
         cardinality: Option<RelationshipEndCardinality> = "attributeCardinality",
     }
 }
 
 json_object! {
-    /// What only types of classifications have.
+    /// The members of classification types only.
     pub struct ClassificationKind {
-        /// Which entities may carry it: of these types and their subtypes; none listed = all.
+        /// The types of entities that may carry it, with their subtypes; empty = all types.
         valid_entity_types: Vec<TypeDefLink> = "validEntityDefs",
-        /// Whether it spreads along relationships.
+        /// Whether it propagates along relationships.
         propagatable: bool = "propagatable",
     }
 }
 
 json_object! {
-    /// Many definitions at once.
+    /// A set of definitions.
     pub struct TypeDefGallery {
         /// The types of attributes.
         attribute_types: Vec<AttributeTypeDef> = "attributeTypeDefs",
@@ -177,25 +177,25 @@ json_object! {
 }
 
 impl TypeDef {
-    /// The GUID; empty where the definition has none.
+    /// The GUID; empty if the definition has none.
     #[must_use]
     pub fn guid(&self) -> &str {
         self.body.summary.link.guid()
     }
 
-    /// The name; empty where the definition has none.
+    /// The name; empty if the definition has none.
     #[must_use]
     pub fn name(&self) -> &str {
         self.body.summary.link.name()
     }
 
-    /// The version that patches raise.
+    /// The version, which patches raise.
     #[must_use]
     pub fn version(&self) -> i64 {
         self.body.summary.version
     }
 
-    /// Its category, which follows from its kind.
+    /// The category, which follows from the kind.
     #[must_use]
     pub fn category(&self) -> TypeDefCategory {
         match self.kind {
@@ -215,7 +215,7 @@ impl TypeDef {
         }
     }
 
-    /// Every link to another type, in a definition that may have any of them.
+    /// All references to other types.
     #[must_use]
     pub fn links(&self) -> Vec<&TypeDefLink> {
         let mut links: Vec<&TypeDefLink> = self.body.super_type.iter().collect();
@@ -230,7 +230,7 @@ impl TypeDef {
         links
     }
 
-    /// Every link to another type, to be changed.
+    /// All references to other types, to change them.
     pub(super) fn links_mut(&mut self) -> Vec<&mut TypeDefLink> {
         let mut links: Vec<&mut TypeDefLink> = self.body.super_type.iter_mut().collect();
         match &mut self.kind {

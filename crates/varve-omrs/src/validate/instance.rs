@@ -1,4 +1,5 @@
-//! Types, status, classifications, relationship ends, and who may change an instance.
+//! Validates types, statuses, classifications and relationship ends, and the right to change an
+//! instance.
 
 use super::completed_properties;
 use crate::error::{Message, OmrsError};
@@ -7,10 +8,10 @@ use crate::instances::{
 };
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 
-/// The type that an instance says it is of.
+/// The type that an instance states.
 ///
 /// # Errors
-/// `TypeErrorException` when it says none, or one that is not known or not of this category.
+/// `TypeErrorException` when it states none, or an unknown type, or one of another category.
 pub fn instance_type(
     types: &Catalogue,
     header: &InstanceAuditHeader,
@@ -25,11 +26,11 @@ pub fn instance_type(
     Ok(index)
 }
 
-/// Checks that an instance is of the type that the caller takes it for. A supertype will do:
-/// callers find instances by a type, and get those of its subtypes too.
+/// Checks that an instance has the type that the caller expects, or a subtype: callers find
+/// instances by a type, and get those of its subtypes too.
 ///
 /// # Errors
-/// `InvalidParameterException` when the GUID or the name of the type is missing or another's.
+/// `InvalidParameterException` when the type's GUID or name is missing or is that of another type.
 pub fn expected_type(
     header: &InstanceHeader,
     guid: Option<&str>,
@@ -70,10 +71,10 @@ pub fn expected_type(
     ))
 }
 
-/// The status that a new instance begins with: the one asked for, else the type's.
+/// The status of a new instance: the requested one, otherwise the type's initial status.
 ///
 /// # Errors
-/// `StatusNotSupportedException` when the type does not have the status asked for, or it is
+/// `StatusNotSupportedException` when the type does not have the requested status, or it is
 /// DELETED.
 pub fn initial_status(
     types: &Catalogue,
@@ -89,10 +90,10 @@ pub fn initial_status(
     }
 }
 
-/// The status that an instance is to have.
+/// Checks the new status of an instance.
 ///
 /// # Errors
-/// `StatusNotSupportedException` when none is given, the type does not have it, or it is DELETED.
+/// `StatusNotSupportedException` when it is missing, is DELETED, or the type does not have it.
 pub fn new_status(
     types: &Catalogue,
     index: TypeIndex,
@@ -110,8 +111,8 @@ pub fn new_status(
     Ok(status)
 }
 
-/// Checks a classification that an entity of type `entity` is to carry; gives its type, and its
-/// properties filled in as [`completed_properties`] does.
+/// Checks a classification of an entity of type `entity`. Returns its type, and its properties as
+/// completed by [`completed_properties`].
 ///
 /// # Errors
 /// Those of [`classification_given`] and [`classification_allowed`].
@@ -126,11 +127,12 @@ pub fn classification(
     Ok((index, properties))
 }
 
-/// The type of a classification, and its properties filled in as [`completed_properties`] does.
+/// Checks a classification. Returns its type, and its properties as completed by
+/// [`completed_properties`].
 ///
 /// # Errors
 /// `ClassificationErrorException` when there is no such classification, `PropertyErrorException`,
-/// `InvalidParameterException` when the name is empty.
+/// and `InvalidParameterException` when the name is empty.
 pub fn classification_given(
     types: &Catalogue,
     name: &str,
@@ -167,7 +169,7 @@ pub fn classification_allowed(
 /// Checks the types of the entities at the ends of a relationship.
 ///
 /// # Errors
-/// `InvalidParameterException` when one does not fit.
+/// `InvalidParameterException` when the type of one of them does not fit.
 pub fn relationship_ends(
     types: &Catalogue,
     relationship: TypeIndex,
@@ -199,9 +201,9 @@ pub fn relationship_ends(
     Ok(())
 }
 
-/// Checks that the repository whose metadata collection is `local` may change an instance: it is
-/// the instance's home, or replicates it for an external source. Applies to status, properties,
-/// type, identity, undo, delete, restore and purge.
+/// Checks that the repository with the metadata collection `local` may change an instance: it is
+/// the instance's home, or replicates it for an external source. Applies to changes of status,
+/// properties, type and identity, and to undo, delete, restore and purge.
 ///
 /// # Errors
 /// `InvalidParameterException`.
@@ -209,8 +211,8 @@ pub fn update_lock(header: &InstanceHeader, local: &str) -> Result<(), OmrsError
     instance_lock(&header.audit, header.guid(), local)
 }
 
-/// Checks that the repository whose metadata collection is `local` may change a classification of
-/// an entity, which need not be at home here itself.
+/// Checks that the repository with the metadata collection `local` may change a classification of
+/// an entity. The entity itself may have another home.
 ///
 /// # Errors
 /// `InvalidParameterException`.
@@ -223,7 +225,7 @@ pub fn classification_lock(
     instance_lock(&classification.audit, &name, local)
 }
 
-/// As [`update_lock`], of any instance; `instance` is what the error calls it.
+/// As [`update_lock`], for any instance. `instance` is its name in the error.
 ///
 /// # Errors
 /// `InvalidParameterException`.

@@ -1,4 +1,4 @@
-//! Properties against the attributes of a type.
+//! Validates properties against the attributes of a type.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::types::{
     PrimitiveDefCategory, ResolvedType, TypeIndex,
 };
 
-/// Checks that the type has these properties and that each value is of its kind, and fills in what
+/// Checks that the type has these properties and that each value has the right kind. Adds what
 /// clients leave out: the GUID and name of the attribute type, the number or name of an enum value,
 /// the count of an array.
 ///
-/// A property that is missing is no error, whatever its cardinality: the contract's callers send
-/// what they have. An enum value must be one of the enum's.
+/// A missing property is no error, whatever its cardinality: the contract's callers send the
+/// properties that they have. An enum value must be an element of the enum.
 ///
 /// # Errors
 /// `PropertyErrorException`.
@@ -45,7 +45,7 @@ pub fn completed_properties(
     Ok(properties)
 }
 
-/// Those of the properties that the type says are unique: what a proxy of the entity has.
+/// The unique properties, which a proxy of the entity has.
 #[must_use]
 pub fn unique_properties(
     types: &Catalogue,
@@ -67,7 +67,7 @@ pub fn unique_properties(
     }
 }
 
-/// A property that is being looked at.
+/// A property that is being checked.
 struct Checked<'a> {
     of: &'a ResolvedType,
     name: &'a str,

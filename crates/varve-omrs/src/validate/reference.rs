@@ -1,5 +1,5 @@
-//! Copies of instances whose home is elsewhere. They are kept as they come, so nothing is filled in
-//! here.
+//! Validates copies of instances whose home is another repository. Copies are stored unchanged, so
+//! nothing is added to them.
 
 use super::{classification, completed_properties, instance_type, relationship_ends};
 use crate::error::{Exception, Message, OmrsError};
@@ -8,12 +8,12 @@ use crate::instances::{
 };
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
-/// Checks a copy of an entity; gives its type. `local` is the metadata collection of this
+/// Checks a copy of an entity. Returns its type. `local` is the metadata collection of this
 /// repository.
 ///
 /// # Errors
 /// `InvalidEntityException` when it has no GUID or no home, `InvalidParameterException` when its
-/// home is this repository, and those of type, properties and classifications.
+/// home is this repository, and those for type, properties and classifications.
 pub fn entity_copy(
     types: &Catalogue,
     entity: &EntityDetail,
@@ -26,11 +26,11 @@ pub fn entity_copy(
     Ok(index)
 }
 
-/// Checks a proxy that is to be kept, as [`entity_copy`] does an entity. `local` is the metadata
-/// collection of this repository.
+/// Checks a proxy, as [`entity_copy`] checks an entity. `local` is the metadata collection of this
+/// repository.
 ///
 /// # Errors
-/// `InvalidParameterException`, whatever is wrong: calls that take proxies know no other.
+/// `InvalidParameterException`, whatever is wrong: the contract of calls with proxies has no other.
 pub fn entity_proxy(
     types: &Catalogue,
     proxy: &EntityProxy,
@@ -59,13 +59,13 @@ fn proxy_content(types: &Catalogue, proxy: &EntityProxy) -> Result<TypeIndex, Om
     Ok(index)
 }
 
-/// Checks a copy of a relationship; gives its type. Ends are looked at when they are kept, which
-/// only unknown ones are.
+/// Checks a copy of a relationship. Returns its type. Its ends are checked only when they are
+/// stored, if they are unknown.
 ///
 /// # Errors
-/// `InvalidRelationshipException` when it has no GUID, no home or not both ends,
+/// `InvalidRelationshipException` when it has no GUID, no home or fewer than two ends,
 /// `InvalidParameterException` when its home is this repository or the types of its ends do not
-/// fit, and those of type and properties.
+/// fit, and those for type and properties.
 pub fn relationship_copy(
     types: &Catalogue,
     relationship: &Relationship,
@@ -130,9 +130,9 @@ fn check_classifications(
 /// Checks a copy of a classification of an entity of type `index`.
 ///
 /// # Errors
-/// `TypeErrorException` when there is no such classification or such an entity may not carry it:
-/// calls that take copies know no `ClassificationErrorException`. `PropertyErrorException`,
-/// `InvalidParameterException` when it has no name.
+/// `TypeErrorException` when there is no such classification, or such an entity may not carry it:
+/// the contract of calls with copies has no `ClassificationErrorException`.
+/// `PropertyErrorException`; `InvalidParameterException` when it has no name.
 pub fn classification_copy(
     types: &Catalogue,
     index: TypeIndex,

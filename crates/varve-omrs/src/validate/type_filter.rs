@@ -1,9 +1,9 @@
-//! The types that a search is limited to.
+//! The types to which a search is limited.
 
 use crate::error::{Message, OmrsError};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
-/// The type that a GUID names, where a missing GUID stands for all types.
+/// The type with this GUID; `None` (all types) if the GUID is missing.
 ///
 /// # Errors
 /// `TypeErrorException` when there is no such type of this category.
@@ -18,12 +18,12 @@ pub fn optional_type(
         .transpose()
 }
 
-/// All types whose instances a search may return, supertypes before their subtypes and each once:
-/// the type with its subtypes, or only the listed ones with theirs. `None` = every type.
+/// All types whose instances a search may return, each once, supertypes before their subtypes: the
+/// type with its subtypes, or only the listed types with theirs. `None` = all types.
 ///
 /// # Errors
-/// `TypeErrorException` when a GUID is not that of a type of this category, or a listed type is not
-/// a subtype.
+/// `TypeErrorException` when a GUID does not belong to a type of this category, or a listed type is
+/// not a subtype.
 pub fn type_filter(
     types: &Catalogue,
     category: TypeDefCategory,

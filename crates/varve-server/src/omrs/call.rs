@@ -1,4 +1,4 @@
-//! One call: what came with it, and how its answer or its failure is rendered.
+//! A call: its request, and the rendering of its answer or failure.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use crate::route::Action;
 use crate::router::PathForm;
 use crate::state::AppState;
 
-/// What the repository is called in messages where there is none.
+/// The name of the repository in messages when there is none.
 const NO_REPOSITORY: &str = "none";
 
 /// A line of a table of calls:
 /// `call!("method", verb "path below the user", Kind, Response, |call| …)`.
-/// `Read` runs in place, the others on the pool: `Search`; `Past`, a search that must say as of
-/// when; `Write`; and `Types`, which changes types and has the longer time limit. A read of the
-/// past is a `Search`, since it may go through many states. A path behind `anonymous` names no
+/// `Read` runs in place, all other kinds on the pool. `Past` is a `Search` that must have a time.
+/// `Types` changes types and has the longer time limit. A read of the past is a `Search`, since it
+/// may read many states. A path after `anonymous` has no user.
 /// user.
 macro_rules! call {
     (anonymous $method:literal, $verb:ident $path:literal, $kind:ident, $response:ident, $work:expr) => {
@@ -75,17 +75,17 @@ macro_rules! call {
 
 pub(super) use call;
 
-/// What is fixed about a line of a table.
+/// The constant part of a line of a table.
 pub(super) struct Form {
-    /// What the contract calls it.
+    /// The contract's name of the method.
     pub(super) method: &'static str,
     /// Whether the path has `{userId}`.
     pub(super) names_user: bool,
-    /// Whether the body must say as of when.
+    /// Whether the body must have a time.
     pub(super) needs_time: bool,
 }
 
-/// A call that reached the repository it asks for.
+/// A call with its repository.
 pub(super) struct Call<'a> {
     context: &'a RequestContext,
     form: &'static Form,
@@ -93,12 +93,12 @@ pub(super) struct Call<'a> {
     repository: Arc<Repository>,
 }
 
-/// Why a call did not reach its repository.
+/// The reason why a call did not get its repository.
 enum Refused {
     /// The client gets this error.
     Answered(OmrsError),
-    /// The repository is not, or not yet, open here: nothing has happened, and the call is done
-    /// again where it is.
+    /// The repository is not open here, or not yet. Nothing has happened, and the call is repeated
+    /// where it is open.
     TurnedAway(ApiError),
 }
 
@@ -108,8 +108,7 @@ impl From<OmrsError> for Refused {
     }
 }
 
-/// Refuses a call in the name of another user than the client, unless the client may act for
-/// others.
+/// Refuses a call in the name of another user, unless the client may act for others.
 fn check_user(context: &RequestContext, form: &Form) -> Result<(), OmrsError> {
     let Some(client) = context.identity().user().filter(|_| form.names_user) else {
         return Ok(());
@@ -162,7 +161,7 @@ impl<'a> Call<'a> {
         &self.repository
     }
 
-    /// Who calls.
+    /// The user in the path.
     pub(super) fn user(&self) -> &'a str {
         self.context.path_parameter("userId")
     }
@@ -177,7 +176,7 @@ impl<'a> Call<'a> {
         self.path("guid")
     }
 
-    /// A parameter of the query, if it is there; empty is not the same as absent.
+    /// A parameter of the query, if present; an empty one counts as present.
     pub(super) fn query(&self, name: &str) -> Result<Option<&'a str>, OmrsError> {
         match self.context.query() {
             Ok(query) => Ok(query.get(name)),
@@ -185,13 +184,13 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A text of the query; empty where there is none, which the repository refuses in its own
-    /// words.
+    /// A text of the query; empty if it is absent, which the repository refuses with its own
+    /// message.
     pub(super) fn text(&self, name: &str) -> Result<&'a str, OmrsError> {
         Ok(self.query(name)?.unwrap_or_default())
     }
 
-    /// A whole number of the query, which must be there.
+    /// A whole number of the query, which must be present.
     pub(super) fn integer(&self, name: &str) -> Result<i32, OmrsError> {
         let Some(text) = self.query(name)?.filter(|text| !text.is_empty()) else {
             return Err(missing(name));
@@ -210,23 +209,23 @@ impl<'a> Call<'a> {
         Ok(Some(decode(body, self.metadata.limits)?))
     }
 
-    /// The body of a request; one that is not there says nothing.
+    /// The body of a request; a missing body is an empty request.
     pub(super) fn body<T: Decode + Default>(&self) -> Result<T, OmrsError> {
         Ok(self.optional_body()?.unwrap_or_default())
     }
 
-    /// A body that must be there; `name` says what it is.
+    /// A body that must be present; `name` names it in the error.
     pub(super) fn needed_body<T: Decode>(&self, name: &str) -> Result<T, OmrsError> {
         self.optional_body()?.ok_or_else(|| missing(name))
     }
 
-    /// The body of a call that takes an instance as it is; `message` is said when there is none.
+    /// The body of a call that takes a bare instance; `message` is the error if there is none.
     pub(super) fn instance<T: Decode>(&self, message: Message) -> Result<T, OmrsError> {
         let missing = || OmrsError::of_parameter(message, "instance", &["the body"]);
         self.optional_body()?.ok_or_else(missing)
     }
 
-    /// The body of a search. It may say as of when, and must if the call needs it.
+    /// The body of a search. It may have a time, and must if the call needs one.
     pub(super) fn search<T: Decode + Default + Search>(&self) -> Result<T, OmrsError> {
         let request: T = self.body()?;
         if self.form.needs_time {
@@ -240,7 +239,7 @@ fn missing(parameter: &str) -> OmrsError {
     OmrsError::of_parameter(Message::MissingParameter, parameter, &[parameter])
 }
 
-/// A body of a search, which has what all of them have.
+/// A body of a search, with the common members of all searches.
 pub(super) trait Search {
     /// Status and time.
     fn find(&self) -> &FindRequest;
@@ -267,7 +266,7 @@ search! {
     EntityFindRequest: instances.of_subtypes.of_type.paged.find;
 }
 
-/// Answers a call: with what `work` found, or in the same class with what failed.
+/// Answers a call with the result of `work`, or with its failure in the same response class.
 pub(super) fn answer<R: OmrsResponse>(
     context: &RequestContext,
     form: &'static Form,
@@ -305,14 +304,13 @@ pub(super) fn answer<R: OmrsResponse>(
     Ok(Response::ok(body).content_type(ContentType::JsonBare))
 }
 
-/// The kind of server error that a failure is, if it is one.
+/// The kind of server error of a failure, if it is one.
 fn trouble(error: &OmrsError) -> Option<Trouble> {
     match error.message {
         Message::StoreUnwritable => Some(Trouble::Unwritable),
         Message::OutcomeUnknown => Some(Trouble::OutcomeUnknown),
         Message::StoreBusy | Message::Unavailable => Some(Trouble::Busy),
-        // Messages with 500 in their number are also said of requests that ask for what must not
-        // be.
+        // Messages with code 500 are also used for invalid requests.
         _ if error.exception == Exception::RepositoryError && error.related_http_code() == 500 => {
             Some(Trouble::Failed)
         }
@@ -320,7 +318,7 @@ fn trouble(error: &OmrsError) -> Option<Trouble> {
     }
 }
 
-/// What has been changed is rendered, however long it is: it is what was sent.
+/// The longest answer, in bytes. An answer of a write is not limited: it is what the client sent.
 fn answer_bytes_max(context: &RequestContext) -> usize {
     match (context.state().metadata(), context.route().access.action) {
         (Some(metadata), Action::Read) => metadata.repository.answer_bytes_max(),
@@ -328,7 +326,7 @@ fn answer_bytes_max(context: &RequestContext) -> usize {
     }
 }
 
-/// Renders a failure that is the server's rather than the repository's.
+/// Renders a failure of the server, rather than of the repository.
 pub(super) fn refuse<R: OmrsResponse>(
     state: &AppState,
     method: &'static str,

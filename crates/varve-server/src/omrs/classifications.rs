@@ -1,4 +1,4 @@
-//! Classifying entities, by GUID and by proxy.
+//! Calls that classify entities, by GUID and by proxy.
 
 use varve_omrs::OmrsError;
 use varve_omrs::instances::{Classification, EntityProxy};
@@ -12,7 +12,7 @@ use super::call::{Call, call};
 use super::entities::respond;
 use crate::route::Route;
 
-/// The calls of this module. Those without a GUID in the path came with release 4.0.
+/// The calls of this module. Those without a GUID in the path exist since release 4.0.
 pub(super) static ROUTES: &[Route] = &[
     call!("classifyEntity", post "instances/entity/{guid}/classification/{name}", Write, EntityDetailResponse, |call| {
         let name = call.path("name");
@@ -22,7 +22,7 @@ pub(super) static ROUTES: &[Route] = &[
         let name = call.path("name");
         respond(call.repository().classify_entity_detailed(call.user(), call.guid(), name, call.body()?))
     }),
-    // Whatever body comes says nothing.
+    // A body is ignored.
     call!("declassifyEntity", post "instances/entity/{guid}/classification/{name}/delete", Write, EntityDetailResponse, |call| {
         respond(call.repository().declassify_entity(call.user(), call.guid(), call.path("name")))
     }),
@@ -67,7 +67,7 @@ fn by_proxy(call: &Call<'_>) -> Result<ClassificationProxyRequest, OmrsError> {
     Ok(call.body::<ProxyClassificationRequest>()?.into())
 }
 
-/// A proxy as the whole body, or as the property of a request: releases differ.
+/// A proxy as the whole body, or as a property of a request, depending on the release.
 #[derive(Default)]
 struct EntityBody(EntityProxy);
 

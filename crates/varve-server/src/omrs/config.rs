@@ -40,7 +40,7 @@ section! {
 }
 
 impl OmrsConfig {
-    /// Refuses values with which the repository could not work.
+    /// Refuses values with which the repository cannot work.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let refused = |option, reason: &str| {
             let reason = reason.to_owned();
@@ -64,7 +64,7 @@ impl OmrsConfig {
         Ok(())
     }
 
-    /// What a body may hold; how long it may be is the server's to say.
+    /// The limits of a body. The server's configuration bounds its length.
     pub fn limits(&self, server: &ServerConfig) -> Limits {
         Limits {
             bytes: server.max_body_bytes.max(server.max_batch_body_bytes),
@@ -74,7 +74,7 @@ impl OmrsConfig {
         }
     }
 
-    /// What the URLs of instances begin with.
+    /// The prefix of the URLs of instances.
     pub fn url_base(&self, server: &ServerConfig) -> String {
         if !self.base_url.is_empty() {
             return self.base_url.trim_end_matches('/').to_owned();

@@ -1,4 +1,4 @@
-//! All that an instance ever was.
+//! Calls that read the whole history of an instance.
 
 use varve_omrs::json::Shared;
 use varve_omrs::requests::{EntityListResponse, HistoryRangeRequest, RelationshipListResponse};

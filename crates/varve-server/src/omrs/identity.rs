@@ -1,4 +1,4 @@
-//! Changes of what an instance is: its GUID, its type, its home.
+//! Calls that change the GUID, type or home of an instance.
 
 use varve_omrs::OmrsError;
 
@@ -50,7 +50,7 @@ pub(super) static ROUTES: &[Route] = &[
     .with(NEW_HOME),
 ];
 
-/// The id and the name of the home that an instance is to have.
+/// The id and the name of the new home.
 fn new_home<'a>(call: &Call<'a>) -> Result<(&'a str, Option<&'a str>), OmrsError> {
     let name = call.query("newHomeMetadataCollectionName")?;
     let id = call.text("newHomeMetadataCollectionId")?;

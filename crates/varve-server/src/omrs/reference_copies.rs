@@ -1,5 +1,5 @@
-//! Copies of instances whose home is another repository. The bodies of most calls are bare
-//! instances.
+//! Calls about copies of instances whose home is another repository. The bodies of most calls are
+//! bare instances.
 
 use varve_omrs::OmrsError;
 use varve_omrs::error::Message::NullReferenceInstance;

@@ -1,4 +1,4 @@
-//! Reading, making and changing single relationships.
+//! Calls that read, create and change single relationships.
 
 use varve_omrs::OmrsError;
 use varve_omrs::instances::Relationship;
@@ -50,7 +50,7 @@ fn present(call: &Call<'_>) -> Result<RelationshipResponse, OmrsError> {
     respond(call.repository().get_relationship(call.guid(), None))
 }
 
-/// The answer with the relationship that a call came to.
+/// The answer with the relationship of a call.
 pub(super) fn respond(
     relationship: Result<Relationship, OmrsError>,
 ) -> Result<RelationshipResponse, OmrsError> {

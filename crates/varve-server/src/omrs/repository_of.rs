@@ -1,8 +1,8 @@
-//! The repository of a server: opened once, or anew whenever the server comes to lead the graph
-//! that keeps it.
+//! The repository of a server. It is opened once or, if servers share the store, each time that the
+//! server becomes the leader of the repository's graph.
 //!
-//! Opening reads from the store, which may take long. One call does it; those that come meanwhile
-//! are turned away, to be tried again without a thread that waits.
+//! Opening reads from the store, which may take long. One call opens the repository; calls in the
+//! meantime are turned away and repeated later, without a waiting thread.
 
 use std::sync::{Arc, Weak};
 
@@ -13,13 +13,13 @@ use varve_omrs::repository::Repository;
 
 use crate::errors::ApiError;
 
-/// Opens the repository that a graph keeps.
+/// Opens the repository in a graph.
 type Opener = Box<dyn Fn(Arc<Graph>) -> Result<Arc<Repository>, OmrsError> + Send + Sync>;
 
-/// `Retry-After` where the store is away.
+/// `Retry-After` when the store is not available, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
-/// Where the repository comes from.
+/// The source of a server's repository.
 pub struct RepositoryOf(Source);
 
 enum Source {
@@ -28,9 +28,9 @@ enum Source {
         name: String,
         answer_bytes_max: usize,
         opener: Opener,
-        /// The repository, and the graph that it was opened on. Held for moments only.
+        /// The repository, with the graph on which it was opened. Locked for moments only.
         current: Mutex<Option<(Weak<Graph>, Arc<Repository>)>>,
-        /// Held by the call that is opening it.
+        /// Locked by the call that opens the repository.
         opening: Mutex<()>,
     },
 }
@@ -42,9 +42,9 @@ impl From<Arc<Repository>> for RepositoryOf {
 }
 
 impl RepositoryOf {
-    /// A repository that `opener` opens on its graph, anew whenever that was lost to another server
-    /// and came back. `name` and `answer_bytes_max` are what it is called and how long an answer
-    /// may be, as long as none is open.
+    /// A repository that `opener` opens on its graph, again each time that the graph was lost to
+    /// another server and came back. While none is open, `name` is its name and `answer_bytes_max`
+    /// its longest answer, in bytes.
     #[must_use]
     pub fn graph(
         name: String,
@@ -60,11 +60,11 @@ impl RepositoryOf {
         })
     }
 
-    /// The repository that the graph of that name keeps.
+    /// The repository in the graph of this name.
     ///
     /// # Errors
     /// 421 when another server leads the graph, or another call is opening the repository; 503 when
-    /// the store is away or busy, 500 when the repository cannot be opened.
+    /// the store is not available or busy; 500 when the repository cannot be opened.
     pub fn get(&self, graphs: &Registry, graph: &str) -> Result<Arc<Repository>, ApiError> {
         let (opener, current, opening) = match &self.0 {
             Source::Open(repository) => return Ok(Arc::clone(repository)),
@@ -91,7 +91,7 @@ impl RepositoryOf {
         if let Some(repository) = of_graph() {
             return Ok(repository);
         }
-        // What was opened on a graph that was lost is worth nothing.
+        // A repository opened on a graph that was lost is invalid.
         *current.lock() = None;
         let opened = opener(Arc::clone(&graph)).map_err(|error| match error.related_http_code() {
             503 => ApiError::unavailable(error.to_string(), RETRY_AFTER_SECONDS),
@@ -102,7 +102,7 @@ impl RepositoryOf {
         Ok(repository)
     }
 
-    /// What the repository is called.
+    /// The repository's name.
     #[must_use]
     pub fn name(&self) -> &str {
         match &self.0 {
@@ -111,7 +111,7 @@ impl RepositoryOf {
         }
     }
 
-    /// How many bytes an answer may have.
+    /// The longest answer, in bytes.
     pub(crate) fn answer_bytes_max(&self) -> usize {
         match &self.0 {
             Source::Open(repository) => repository.limits().answer_bytes_max,

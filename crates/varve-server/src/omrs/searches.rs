@@ -1,5 +1,5 @@
-//! Searches and walks through the graph. Each has a second path for the past, which differs in that
-//! the time must be given.
+//! Calls for searches and graph queries. Each has a second path for the past, on which the time is
+//! mandatory.
 
 use varve_omrs::OmrsError;
 use varve_omrs::instances::{EntityDetail, Relationship};
@@ -157,7 +157,7 @@ fn neighborhood(call: &Call<'_>) -> Graph {
     )
 }
 
-/// Clients send the time to the path of the present as well: it counts there too.
+/// The time is used on the path of the present too, since clients send it there.
 fn related(call: &Call<'_>) -> Entities {
     let request = call.search::<RelatedEntitiesFindRequest>()?;
     let found = call

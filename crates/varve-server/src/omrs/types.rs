@@ -1,4 +1,4 @@
-//! Calls about types, and the identity of the metadata collection.
+//! Calls about types, and the id of the metadata collection.
 
 use varve_omrs::OmrsError;
 use varve_omrs::requests::{
@@ -115,7 +115,8 @@ fn gallery(found: TypeDefGallery) -> TypeDefGalleryResponse {
     TypeDefGalleryResponse::ok(found.attribute_types, found.types)
 }
 
-/// Servers take the body with GET; not every client can send one so.
+/// Egeria's servers take this call as a GET with a body. Not every client can send that, so POST is
+/// accepted too.
 fn by_property(call: &Call<'_>) -> Result<TypeDefListResponse, OmrsError> {
     let request = call.body::<TypeDefProperties>()?;
     let names: Vec<String> = request.properties.into_keys().collect();
@@ -123,7 +124,8 @@ fn by_property(call: &Call<'_>) -> Result<TypeDefListResponse, OmrsError> {
     Ok(TypeDefListResponse::ok(found))
 }
 
-/// The name of a type that is to go: clients send it in the body, servers take it from the query.
+/// The name of the type to delete: clients send it in the body, Egeria's servers take it from the
+/// query.
 fn obsolete_name(call: &Call<'_>) -> Result<String, OmrsError> {
     let in_body = call.optional_body::<TypeDefDeleteRequest>()?;
     match in_body.and_then(|request| request.name) {
