@@ -308,7 +308,7 @@ pub trait Space: Reader {
     }
 
     /// Writes a copy of the current committed state to the new directory `dir`, which the engine
-    /// can open as a space. Reads and writes go on meanwhile.
+    /// can open as a space. Reads and writes continue meanwhile.
     ///
     /// # Errors
     /// When the copy cannot be written, or the engine keeps no files.

@@ -9,9 +9,9 @@
 //! | action | what happens |
 //! |---|---|
 //! | `kill` | the process ends at once, as by SIGKILL |
-//! | `pause:<ms>` | the thread waits so many milliseconds |
+//! | `pause:<ms>` | the thread waits `<ms>` milliseconds |
 //! | `io_error` | the operation fails, and whether it was carried out is unknown |
-//! | `disk_full` | the operation fails for want of space |
+//! | `disk_full` | the operation fails for lack of disk space |
 
 use std::io;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};

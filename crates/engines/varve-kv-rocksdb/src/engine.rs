@@ -291,7 +291,7 @@ impl Engine for RocksEngine {
 
     fn drop_space(&self, name: &str, _incarnation: Option<&str>) -> Result<(), KvError> {
         check_space_name(name)?;
-        // The mark keeps the space from being opened during its removal.
+        // Keeps the space from being opened during its removal.
         let _mark = OpenMark::set(name, &self.open)
             .map_err(|_| unavailable(name, "it is open; close it before dropping it"))?;
         self.directory

@@ -64,7 +64,7 @@ const LOG_BYTES_MAX: u64 = 64 << 20;
 /// The log is written to disk in pieces of this size while it grows, so that a later sync has
 /// little to do.
 const SYNC_STEP_BYTES: u64 = MIB as u64;
-/// RocksDB keeps at least this many files open, whatever its options are.
+/// RocksDB itself never uses a smaller limit on open files, whatever its options are.
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
 

@@ -1,4 +1,4 @@
-//! A log that is being replayed and not open yet.
+//! A log during its replay, before it is open.
 
 use std::cell::Cell;
 
