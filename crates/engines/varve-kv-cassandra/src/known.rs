@@ -16,8 +16,8 @@
 //! segments. The last one continues to fill, and the filter answers "absent" ever more rarely.
 //!
 //! All filters of an engine share one memory budget. A filter that cannot get memory for a segment
-//! gives up: it frees its memory, and the space works without it. A filter with half of the keys
-//! would have no use.
+//! gives up: it frees its memory, and the space works without it. A filter that is too small would
+//! become less useful with each key.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

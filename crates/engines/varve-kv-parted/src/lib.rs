@@ -3,11 +3,11 @@
 //!
 //! Callers see each partition as one ordered list of rows. In the engine below, a partition that
 //! has reached a limit of bytes is continued in further partitions, its **parts**. Parts come in
-//! **epochs**: epoch 0 is the partition itself, epoch 1 has 8 parts, epoch 2 has 64, all later ones
-//! 256. A row is written to the newest epoch, into the part given by a hash of its clustering key.
-//! Rows are never moved: a row of an older epoch stays there, hidden by a row of the same key in a
-//! newer one. A read of a row reads one part of each epoch. A scan merges all parts in order, or
-//! one part of each epoch if all rows of its range have the same hash.
+//! **epochs**: epoch 0 is the partition itself, epoch 1 has 8 parts, epoch 2 has 64, and every
+//! later one has 256. A row is written to the newest epoch, into the part given by a hash of its
+//! clustering key. Rows are never moved: a row of an older epoch stays there, hidden by a row of
+//! the same key in a newer one. A read of a row reads one part of each epoch. A scan merges all
+//! parts in order, or one part of each epoch if all rows of its range have the same hash.
 //!
 //! Rows that must change together stay together ([`varve_kv::Space::snapshot`]): the hash covers
 //! only the piece of the clustering key that the table's [`PartRule`] names, so the rows of one
