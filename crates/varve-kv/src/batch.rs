@@ -2,8 +2,8 @@
 //!
 //! Layout of an operation in the buffer: kind (1 byte), table (1), lengths of partition, clustering
 //! and value (4 each, little endian), then the three byte strings. Engines read it by
-//! [`Batch::ops`], or in place by [`RawOp`]. An engine may keep these bytes on disk, so the layout
-//! does not change without a new version of what holds them.
+//! [`Batch::ops`], or in place by [`RawOp`]. An engine may store these bytes on disk, so a change
+//! of the layout needs a new version of the file format that contains them.
 
 use crate::{ClusteringRange, TableId};
 
@@ -12,7 +12,7 @@ const DELETE: u8 = 2;
 const DELETE_PREFIX: u8 = 3;
 const HEADER: usize = 2 + 3 * 4;
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpKind {
     /// Stores a value.
@@ -23,25 +23,26 @@ pub enum OpKind {
     DeletePrefix,
 }
 
-/// An operation where it lies in a batch's bytes, with its key in one piece.
+/// An operation read in place from a batch's bytes, with its key in one piece.
 #[derive(Debug, Clone, Copy)]
 pub struct RawOp<'a> {
-    /// What it does.
+    /// The kind.
     pub kind: OpKind,
-    /// Which table.
+    /// The table.
     pub table: TableId,
     /// Partition key and clustering key (or prefix), one after the other.
     pub key: &'a [u8],
-    /// How much of the key is the partition key.
+    /// The length of the partition key within `key`, in bytes.
     pub partition_len: usize,
-    /// The value; empty but for a put.
+    /// The value; empty unless the operation is a put.
     pub value: &'a [u8],
-    /// Where the next operation begins.
+    /// The position right after the operation, where the next one begins.
     pub end: usize,
 }
 
 impl<'a> RawOp<'a> {
-    /// The operation that begins at `at`; `None` when no whole one does.
+    /// Reads the operation that begins at `at`; `None` if the bytes there are not a whole
+    /// operation.
     #[must_use]
     #[inline]
     pub fn read(bytes: &'a [u8], at: usize) -> Option<Self> {
@@ -84,14 +85,14 @@ impl<'a> RawOp<'a> {
         &self.key[self.partition_len..]
     }
 
-    /// Where in a batch's bytes the table's number of the operation at `at` is.
+    /// Returns the position of the table id of the operation at `at` in a batch's bytes.
     #[must_use]
     pub fn table_at(at: usize) -> usize {
         at + 1
     }
 }
 
-/// Writes to be applied together, in order: a later one to the same row wins.
+/// Writes to be applied together, in order: of two writes to the same row, the later one wins.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
@@ -99,24 +100,24 @@ pub struct Batch {
     sweeps: Vec<Sweep>,
 }
 
-/// A range of a partition of which a batch deletes or puts every row: a hint, which changes nothing
-/// of what the batch does ([`Batch::sweep`]).
+/// A hint that a batch deletes or puts every stored row in a range of a partition. It does not
+/// change the effect of the batch ([`Batch::sweep`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sweep {
-    /// Which table.
+    /// The table.
     pub table: TableId,
     /// Partition key.
     pub partition: Vec<u8>,
-    /// Which clustering keys.
+    /// The range of clustering keys.
     pub range: ClusteringRange,
 }
 
 /// One write of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op<'a> {
-    /// Stores a value, replacing an old one.
+    /// Stores a value, replacing an existing one.
     Put {
-        /// Which table.
+        /// The table.
         table: TableId,
         /// Partition key.
         partition: &'a [u8],
@@ -127,7 +128,7 @@ pub enum Op<'a> {
     },
     /// Removes a row; removing a missing one does nothing.
     Delete {
-        /// Which table.
+        /// The table.
         table: TableId,
         /// Partition key.
         partition: &'a [u8],
@@ -137,7 +138,7 @@ pub enum Op<'a> {
     /// Removes every row of a partition whose clustering key starts with `prefix`. Rare: engines
     /// may be slow at it.
     DeletePrefix {
-        /// Which table.
+        /// The table.
         table: TableId,
         /// Partition key.
         partition: &'a [u8],
@@ -166,8 +167,8 @@ impl Batch {
         self.bytes.len() - value.len()
     }
 
-    /// [`Batch::put`] of a row whose keys and value are given in pieces, so that they need not be
-    /// put together first.
+    /// [`Batch::put`] of a row whose clustering key and value are given in pieces, so that the
+    /// caller need not join them first.
     pub fn put_parts(
         &mut self,
         table: TableId,
@@ -185,7 +186,7 @@ impl Batch {
         self.bytes.len() - value_len
     }
 
-    /// Makes room for `bytes` more, so that a batch of known size grows once.
+    /// Reserves memory for `bytes` more, so that a batch of known size grows once.
     pub fn reserve(&mut self, bytes: usize) {
         self.bytes.reserve(bytes);
     }
@@ -200,11 +201,12 @@ impl Batch {
         self.push(DELETE_PREFIX, table, partition, prefix, &[]);
     }
 
-    /// Says that every row of this range that is stored when the batch is written is deleted or put
-    /// by an operation of the batch, so that between two rows that it deletes, and puts none,
-    /// nothing is left. An engine to which single deletes are dear may then remove what lies
-    /// between them as a range; others have no use for it. Whoever says so sees to it that nobody
-    /// else writes there from when it looked until the batch is written.
+    /// Promises that the batch has a delete or a put for every stored row in this range.
+    ///
+    /// So no row is left between two deleted rows that have no put between them. An engine with
+    /// expensive tombstones may remove such a gap by one range delete; other engines ignore the
+    /// promise. The caller must ensure that no other writer changes the range from the caller's
+    /// read of it until the batch is written.
     pub fn sweep(&mut self, table: TableId, partition: &[u8], range: ClusteringRange) {
         self.sweeps.push(Sweep {
             table,
@@ -213,13 +215,13 @@ impl Batch {
         });
     }
 
-    /// What [`Batch::sweep`] said.
+    /// The ranges added by [`Batch::sweep`].
     #[must_use]
     pub fn sweeps(&self) -> &[Sweep] {
         &self.sweeps
     }
 
-    /// Adds all of `other` after what is here. Positions returned by `other.put` move by the former
+    /// Appends all operations of `other`. Positions returned by `other.put` move by the former
     /// [`Batch::byte_len`] of `self`.
     pub fn append(&mut self, other: &Batch) {
         self.bytes.extend_from_slice(&other.bytes);
@@ -227,13 +229,13 @@ impl Batch {
         self.sweeps.extend_from_slice(&other.sweeps);
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ops
     }
 
-    /// Whether there are none.
+    /// Whether the batch has no operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ops == 0
@@ -256,7 +258,7 @@ impl Batch {
         &mut self.bytes
     }
 
-    /// Empties the batch and keeps its memory.
+    /// Empties the batch; its memory is reused.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ops = 0;
@@ -287,7 +289,7 @@ impl Batch {
         self.bytes.extend_from_slice(value);
     }
 
-    /// Adds an operation's head and makes room for the rest of it.
+    /// Appends an operation's header and reserves memory for its keys and value.
     fn head(&mut self, kind: u8, table: TableId, lengths: [usize; 3]) {
         let mut head = [0; HEADER];
         (head[0], head[1]) = (kind, table.0);

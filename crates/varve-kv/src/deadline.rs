@@ -1,9 +1,9 @@
-//! Until when a thread may wait.
+//! The deadline of a thread's waits.
 //!
-//! Where the store is a cluster, what a thread waits for may take as long as the cluster is away.
-//! Whoever works for a client that does not wait for ever says so with [`until`], around all that
-//! it does: else a few such requests would keep every thread of a pool, and what they hold. The
-//! road not taken is a deadline among the parameters of every call.
+//! A cluster may be unreachable for any time, and a thread that waits for it is blocked as long. So
+//! work for a client with a deadline runs within [`until`]; otherwise a few such requests would
+//! occupy every thread of a pool and the resources they hold. The rejected alternative is a
+//! deadline parameter in every call.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -12,24 +12,24 @@ thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Runs `work`, whose waits on this thread end at `deadline`.
+/// Runs `work`; its waits on this thread end at `deadline`.
 pub fn until<T>(deadline: Instant, work: impl FnOnce() -> T) -> T {
     with(Some(deadline), work)
 }
 
-/// Runs `work`, whose waits end with what is waited for only.
+/// Runs `work`; its waits on this thread have no deadline.
 pub fn without_end<T>(work: impl FnOnce() -> T) -> T {
     with(None, work)
 }
 
-/// When the waits of this thread end; `None`: with what is waited for.
+/// Returns this thread's deadline; `None` if its waits have none.
 #[must_use]
 pub fn current() -> Option<Instant> {
     DEADLINE.get()
 }
 
 fn with<T>(deadline: Option<Instant>, work: impl FnOnce() -> T) -> T {
-    /// What held before holds again, also after a panic.
+    /// Restores the former deadline, also after a panic.
     struct Before(Option<Instant>);
     impl Drop for Before {
         fn drop(&mut self) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{Batch, ClusteringRange, KvError, TableId, TableSpec};
 
-/// What a scan's visitor returns: continue, or stop here.
+/// A scan visitor's result: continue, or stop the scan.
 pub type Flow = ControlFlow<()>;
 
 /// When a write is acknowledged.
@@ -19,25 +19,25 @@ pub enum Durability {
     Buffered,
 }
 
-/// Which rows of one partition a scan visits.
+/// The rows of one partition that a scan visits.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanRequest<'a> {
-    /// Which table.
+    /// The table.
     pub table: TableId,
-    /// Which partition.
+    /// The partition key.
     pub partition: &'a [u8],
-    /// Which clustering keys.
+    /// The range of clustering keys.
     pub range: &'a ClusteringRange,
-    /// Whether from the last key to the first.
+    /// Whether the scan runs from the last key to the first.
     pub reverse: bool,
 }
 
-/// A range of one partition, as [`Reader::scan_many`] takes them.
+/// A range of one partition, for [`Reader::scan_many`].
 #[derive(Debug, Clone, Copy)]
 pub struct PartitionRange<'a> {
-    /// Which partition.
+    /// The partition key.
     pub partition: &'a [u8],
-    /// Which clustering keys.
+    /// The range of clustering keys.
     pub range: &'a ClusteringRange,
 }
 
@@ -72,7 +72,7 @@ pub struct Row<'a> {
     pub value: &'a [u8],
 }
 
-/// What sets one engine apart from another.
+/// What an engine can do, and how callers must treat it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
     /// The engine's name, as HugeGraph's clients see it (`rocksdb`, `memory`, `cassandra`).
@@ -87,7 +87,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Those of an engine within this process.
+    /// The capabilities of an engine that lives in this process.
     #[must_use]
     pub const fn local(name: &'static str) -> Self {
         Self {
@@ -99,7 +99,8 @@ impl Capabilities {
 }
 
 /// The identity of a space. In a shared engine another process can remove a space and create a new
-/// one of the same name, so code that acts on a space later must keep this, not the name alone.
+/// one of the same name, so code that acts on a space later must remember the identity, not the
+/// name alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpaceId {
     /// The name.
@@ -161,8 +162,8 @@ impl Lease<'_> {
     };
 }
 
-/// Reads. A [`Space`] reads the newest committed state with each call, a snapshot
-/// ([`Space::snapshot`]) one state with all calls.
+/// Reads. A [`Space`] returns the newest committed state at each call; a snapshot
+/// ([`Space::snapshot`]) returns the same state at all calls.
 ///
 /// [`ReaderExt`](crate::ReaderExt) has further forms of these methods.
 pub trait Reader: Send + Sync {
@@ -197,9 +198,9 @@ pub trait Reader: Send + Sync {
         Ok(())
     }
 
-    /// For each of `rows` (table, partition key, clustering key): whether it is known not to exist,
-    /// without any I/O. `false` says nothing, and is always right. Worth calling before reads of
-    /// many rows of which few are expected to exist.
+    /// Returns for each of `rows` (table, partition key, clustering key) whether it is known to be
+    /// absent, without any I/O. `false` means unknown, and is always correct. Useful before reads
+    /// of many rows of which few are expected to exist.
     fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
         vec![false; rows.len()]
     }
@@ -264,27 +265,27 @@ pub struct Statistic {
     /// Name with its unit last, e.g. `block_cache_bytes`. A figure that only grows ends in
     /// `_total`, and no other does.
     pub name: &'static str,
-    /// What it is.
+    /// A description, for people.
     pub help: &'static str,
-    /// Its value now.
+    /// The current value.
     pub value: f64,
 }
 
 /// The tables of one graph.
 pub trait Space: Reader {
-    /// Applies a batch atomically: after a crash at any moment either all of it is there or
-    /// nothing. Returns once the batch is stored as `durability` says and visible to every later
+    /// Applies a batch atomically: after a crash at any moment either all of it is stored or
+    /// nothing. Returns once the batch has the requested durability and is visible to every later
     /// read.
     ///
     /// # Errors
     /// After [`KvError::DiskFull`], [`KvError::ReadOnly`], [`KvError::Busy`], [`KvError::Away`] and
     /// [`KvError::TooLarge`] nothing of the batch is stored. After any other error it is unknown
-    /// whether it was, and every later write fails until the space is opened again.
+    /// whether the batch is stored, and every later write fails until the space is opened again.
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
-    /// Whether a write of [`Durability::Buffered`] may block now, for memory or for compaction. A
-    /// caller that must not block then writes on another thread. A hint: cheap, and sometimes
-    /// wrong. An engine that cannot tell returns `true`.
+    /// Returns whether a write of [`Durability::Buffered`] may block now, for memory or for
+    /// compaction. A caller that must not block then writes on another thread. The result is a
+    /// cheap hint and may be wrong. An engine that cannot know returns `true`.
     fn write_may_wait(&self) -> bool {
         true
     }
@@ -295,11 +296,11 @@ pub trait Space: Reader {
     /// As [`Space::write`].
     fn sync(&self) -> Result<(), KvError>;
 
-    /// One committed state, that of this moment; later writes do not show in it, and no read of it
-    /// sees a part of a batch. A snapshot keeps its space open.
+    /// Returns a snapshot of the current committed state. Later writes are not visible in it, and
+    /// no read of it sees a part of a batch. A snapshot keeps its space open.
     ///
-    /// `None` if the engine keeps no states, whatever the moment. The space itself must be read
-    /// then ([`state_of`](crate::state_of)), and readers may see a part of a write that has not
+    /// Returns `None`, at every call, if the engine has no snapshots. Callers then read the space
+    /// itself ([`state_of`](crate::state_of)), and may see a part of a batch whose write has not
     /// returned. One scan sees all rows of a batch in a partition or none, up to a page of the
     /// engine's own. In very large partitions this may hold only for the rows of one element.
     fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
@@ -307,7 +308,7 @@ pub trait Space: Reader {
     }
 
     /// Writes a copy of the current committed state to the new directory `dir`, which the engine
-    /// can open as a space. Reads and writes go on meanwhile.
+    /// can open as a space. Reads and writes continue meanwhile.
     ///
     /// # Errors
     /// When the copy cannot be written, or the engine keeps no files.
@@ -337,18 +338,18 @@ pub trait Space: Reader {
 
 /// A storage engine: spaces by name.
 pub trait Engine: Send + Sync {
-    /// What sets it apart from other engines.
+    /// The engine's capabilities.
     fn capabilities(&self) -> Capabilities;
 
     /// Announces that the process is about to end: writes that wait for another system give up. The
-    /// next opening of the space decides what they have begun.
+    /// next opening of the space decides the outcome of such writes.
     fn stop_waiting(&self) {}
 
-    /// The process that has a space open, which may be this one; `None` if there is none, or the
-    /// engine is not shared.
+    /// Returns the process that has a space open, which may be this one; `None` if there is none,
+    /// or the engine is not shared.
     ///
     /// # Errors
-    /// When the engine cannot find out.
+    /// When the engine cannot determine it.
     fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
         let _ = space;
         Ok(None)
@@ -360,11 +361,12 @@ pub trait Engine: Send + Sync {
     /// When the list cannot be read.
     fn spaces(&self) -> Result<Vec<SpaceId>, KvError>;
 
-    /// Removes what unfinished creations of spaces have left, for the names that `is_meant`
-    /// accepts: a late request could still complete one. Spaces that exist stay.
+    /// Removes the remains of unfinished creations of spaces, for the names that `is_meant`
+    /// accepts. Otherwise a late request could still complete such a creation. Existing spaces are
+    /// not changed.
     ///
     /// # Errors
-    /// When that cannot be done; [`KvError::InUse`] when a creation is still in progress.
+    /// When the remains cannot be removed; [`KvError::InUse`] when a creation is still in progress.
     fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
         let _ = is_meant;
         Ok(())
@@ -377,7 +379,7 @@ pub trait Engine: Send + Sync {
     /// [`KvError::InvalidName`] for a name that [`crate::is_space_name`] does not allow;
     /// [`KvError::Unavailable`] when the space does not exist, is open, or was written by a newer
     /// version. A shared engine returns [`KvError::InUse`] when the space is open here or in
-    /// another process, or [`KvError::Led`] when it knows in which.
+    /// another process, or [`KvError::Led`] when it knows in which one.
     fn open(
         &self,
         name: &str,
@@ -385,9 +387,10 @@ pub trait Engine: Send + Sync {
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError>;
 
-    /// Removes the space `name` and all its rows. A missing space is no error, nor is one that has
-    /// another incarnation than the one given: it stays. Every handle to the space must have been
-    /// dropped. After a crash in the middle the space is either whole or gone at the next start.
+    /// Removes the space `name` and all its rows. Does nothing if the space is missing, or if
+    /// `incarnation` is given and differs from that of the space. Every handle to the space must
+    /// have been dropped. After a crash during the removal the space is either whole or gone at the
+    /// next start.
     ///
     /// # Errors
     /// [`KvError::InvalidName`] as with [`Engine::open`]; else when the space is open or cannot be

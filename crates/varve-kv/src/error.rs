@@ -1,96 +1,96 @@
-//! What can go wrong below the seam.
+//! Errors of storage engines.
 
 /// A failure of the storage engine. Missing rows are not errors: reads return `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KvError {
-    /// The disk is full. Nothing of the batch was stored; reads go on; writes work again when space
-    /// returns.
+    /// The disk is full. Nothing of the batch was stored. Reads continue; writes succeed again once
+    /// there is free space.
     #[error("the disk that holds '{space}' is full: {detail}")]
     DiskFull {
-        /// Which space.
+        /// The space.
         space: String,
-        /// The engine's words.
+        /// The engine's message.
         detail: String,
     },
-    /// It cannot be written (read-only disk, missing rights). Nothing of the batch was stored;
-    /// writes work again once that is mended.
+    /// The space cannot be written (read-only disk, missing rights). Nothing of the batch was
+    /// stored; writes succeed again once the cause is removed.
     #[error("'{space}' cannot be written: {detail}")]
     ReadOnly {
-        /// Which space.
+        /// The space.
         space: String,
-        /// The engine's words.
+        /// The engine's message.
         detail: String,
     },
     /// Stored bytes are damaged: a checksum does not match or a file is missing or cut short.
     #[error("stored data of '{space}' is damaged: {detail}")]
     Corruption {
-        /// Which space.
+        /// The space.
         space: String,
-        /// The engine's words, with the file's name where it is known.
+        /// The engine's message, with the file's name where it is known.
         detail: String,
     },
     /// The process may not read the files. Nothing is known to be damaged.
     #[error("the files of '{space}' cannot be read: {detail}")]
     Unreadable {
-        /// Which space.
+        /// The space.
         space: String,
-        /// The engine's words, and what to do.
+        /// The engine's message, and what to do.
         detail: String,
     },
-    /// The engine cannot keep up, and no room came within the time that a request may wait. Nothing
-    /// of the batch was stored; the same call may be tried again.
+    /// The engine cannot keep up, and the request's wait timed out. Nothing of the batch was stored;
+    /// the call may be retried.
     #[error("'{space}' takes no more requests for the moment: {detail}")]
     Busy {
-        /// Which space.
+        /// The space.
         space: String,
-        /// What is waited for.
+        /// The resource that the request waited for.
         detail: String,
     },
-    /// What keeps the rows is outside of this process and cannot be reached, or answers too late.
-    /// Nothing of the batch was stored; the same call works again once it is back.
+    /// The store is outside of this process and cannot be reached, or answers too late. Nothing of
+    /// the batch was stored; the call may be retried once the store is back.
     #[error("the store of '{space}' cannot be reached: {detail}")]
     Away {
-        /// Which space.
+        /// The space.
         space: String,
-        /// What was tried, and how it failed.
+        /// The request, and how it failed.
         detail: String,
     },
-    /// Where a read looks, so many rows were removed, and are still kept as removed, that the store
-    /// gives up. It stays so until the store has cleared them away; other reads go on.
+    /// A read met so many tombstones that the store gave it up. Such reads fail until the store has
+    /// removed the tombstones; other reads continue.
     #[error("too many removed rows lie where '{space}' is read: {detail}")]
     Tombstones {
-        /// Which space.
+        /// The space.
         space: String,
-        /// The store's words, and what to do.
+        /// The store's message, and what to do.
         detail: String,
     },
-    /// A key, a row or the whole batch is larger than the engine takes. Nothing of the batch was
+    /// A key, a row or the whole batch exceeds a limit of the engine. Nothing of the batch was
     /// stored.
     #[error("too large for the store of '{space}': {detail}")]
     TooLarge {
-        /// Which space.
+        /// The space.
         space: String,
         /// What is too large, and the limit.
         detail: String,
     },
     /// Any other failure of reading or writing. Whether a failed write was stored is unknown until
-    /// the space is opened again; after it no write is acknowledged any more.
+    /// the space is opened again; until then no write is acknowledged.
     #[error("reading or writing '{space}' failed: {detail}")]
     Io {
-        /// Which space.
+        /// The space.
         space: String,
-        /// The engine's words.
+        /// The engine's message.
         detail: String,
     },
-    /// Whether the batch is stored is decided by whoever opens the space next, perhaps this
-    /// process: it may be found wholly there, or not at all. Until then no write is acknowledged
-    /// any more.
+    /// Whether the batch is stored is unknown. The next process that opens the space, perhaps this
+    /// one, decides it: the batch is then stored wholly or not at all. Until then no write is
+    /// acknowledged.
     #[error("whether a write to '{space}' is stored is not known yet: {detail}")]
     OutcomeUnknown {
-        /// Which space.
+        /// The space.
         space: String,
-        /// What became of it.
+        /// What happened to the batch.
         detail: String,
     },
     /// No space may have this name ([`crate::is_space_name`]).
@@ -103,40 +103,39 @@ pub enum KvError {
         /// The name.
         space: String,
     },
-    /// There is no store where one was to be opened that exists. Nothing was created.
+    /// A store that must exist does not. Nothing was created.
     #[error("there is no data in {store}: {detail}")]
     Missing {
-        /// Where it was looked for.
+        /// The path or address of the expected store.
         store: String,
-        /// What was found there.
+        /// What was found instead.
         detail: String,
     },
     /// The space does not exist and was not to be created, or is in use by another process.
     #[error("space '{space}' cannot be opened: {detail}")]
     Unavailable {
-        /// Which space.
+        /// The space.
         space: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         detail: String,
     },
-    /// The space is open, or is being made or removed; it may be tried again later. Of engines that
-    /// can be shared; others say
-    /// [`KvError::Unavailable`].
+    /// The space is open, or is being created or removed; the call may be retried later. Only
+    /// shared engines return this; others return [`KvError::Unavailable`].
     #[error("space '{space}' is in use: {detail}")]
     InUse {
-        /// Which space.
+        /// The space.
         space: String,
-        /// By whom, as far as is known.
+        /// The user of the space, as far as it is known.
         detail: String,
     },
     /// Another process has the space open, and the engine is shared.
     #[error("space '{space}' is led by the server at {address} (term {term})")]
     Led {
-        /// Which space.
+        /// The space.
         space: String,
-        /// Where that process can be asked.
+        /// The address that the other process has published.
         address: String,
-        /// How often the space has been opened.
+        /// The number of times the space has been opened.
         term: u64,
     },
 }

@@ -61,14 +61,14 @@ pub trait EngineExt: Engine {
 
 impl<E: Engine + ?Sized> EngineExt for E {}
 
-/// A snapshot of the space, or the space itself if its engine keeps no states.
+/// Returns a snapshot of the space, or the space itself if its engine has no snapshots.
 #[must_use]
 pub fn state_of(space: &Arc<dyn Space>) -> Arc<dyn Reader> {
     let snapshot = Arc::clone(space).snapshot();
     snapshot.unwrap_or_else(|| Arc::clone(space) as Arc<dyn Reader>)
 }
 
-/// Whether the space's engine keeps states: whether a snapshot is one state of all tables.
+/// Whether the space's engine has snapshots, each of which is one state of all tables.
 #[must_use]
 pub fn has_snapshots(space: &Arc<dyn Space>) -> bool {
     Arc::clone(space).snapshot().is_some()

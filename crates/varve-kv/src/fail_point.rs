@@ -1,17 +1,17 @@
-//! Fail points: named places at which a test can end the process, have an operation fail, or make a
-//! thread wait.
+//! Fail points: named points of the code at which a test can kill the process, make an operation
+//! fail, or pause a thread.
 //!
-//! Always compiled, so that what is tested is what is shipped; a place costs one relaxed load while
-//! none is armed. One can be armed per process, by the text `<name>:<action>[:<n>]`, as the binary
-//! does from the environment variable `VARVE_FAIL_POINT`. It acts the *n*-th time that the place is
-//! reached, and only then.
+//! They are always compiled in, so that tests run the shipped code. A fail point that is not armed
+//! costs one relaxed load. One of them can be armed per process, by the text
+//! `<name>:<action>[:<n>]`, as the binary does from the environment variable `VARVE_FAIL_POINT`. It
+//! acts only the *n*-th time that it is reached; *n* is 1 by default.
 //!
 //! | action | what happens |
 //! |---|---|
 //! | `kill` | the process ends at once, as by SIGKILL |
-//! | `pause:<ms>` | the thread waits so many milliseconds |
+//! | `pause:<ms>` | the thread waits `<ms>` milliseconds |
 //! | `io_error` | the operation fails, and whether it was carried out is unknown |
-//! | `disk_full` | the operation fails for want of space |
+//! | `disk_full` | the operation fails for lack of disk space |
 
 use std::io;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -19,18 +19,18 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// Which failures a place can be armed with.
+/// The failures that a fail point may be armed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Errors {
-    /// None: nothing is read or written here.
+    /// None: there is no I/O at this point.
     None,
-    /// Only `io_error`: what came before may have been stored already.
+    /// Only `io_error`: the operation before this point may have been stored already.
     Io,
     /// `io_error` and `disk_full`.
     All,
 }
 
-/// A named place.
+/// A fail point.
 #[derive(Debug)]
 pub struct FailPoint {
     name: &'static str,
@@ -38,7 +38,7 @@ pub struct FailPoint {
     place: &'static str,
 }
 
-/// What an armed place does.
+/// What an armed fail point does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     Kill,
@@ -47,11 +47,11 @@ enum Action {
     DiskFull,
 }
 
-/// Which place acts. It is never read through, only compared.
+/// The armed fail point. The pointer is only compared, never dereferenced.
 static ARMED: AtomicPtr<FailPoint> = AtomicPtr::new(std::ptr::null_mut());
-/// How it acts, and at which time that it is reached.
+/// The action, and the visit at which it happens, counted from 1.
 static PLAN: Mutex<(Action, u64)> = Mutex::new((Action::Kill, 1));
-/// How often it was reached.
+/// How often the armed fail point was reached.
 static REACHED: AtomicU64 = AtomicU64::new(0);
 
 impl FailPoint {
@@ -67,16 +67,16 @@ impl FailPoint {
         self.errors
     }
 
-    /// Where in the work it is, for people.
+    /// A description of the point in the work, for people.
     #[must_use]
     pub const fn place(&self) -> &'static str {
         self.place
     }
 
-    /// To be called where the work reaches the place.
+    /// Marks the point in the code: acts if this fail point is armed and it is the right visit.
     ///
     /// # Errors
-    /// The failure that it is armed with.
+    /// The failure that the fail point is armed with.
     #[inline]
     pub fn reach(&'static self) -> io::Result<()> {
         if !std::ptr::eq(ARMED.load(Ordering::Relaxed), self) {
@@ -85,11 +85,11 @@ impl FailPoint {
         self.act()
     }
 
-    /// The same for a place that has no failures.
+    /// [`FailPoint::reach`] for a fail point that has no failures.
     #[inline]
     pub fn pass(&'static self) {
         debug_assert_eq!(self.errors, Errors::None, "{}", self.name);
-        // Arming refuses failures here.
+        // `arm` refuses failures for these, so the result is always `Ok`.
         let _ = self.reach();
     }
 
@@ -118,14 +118,14 @@ impl FailPoint {
 fn kill() -> ! {
     let own = rustix::process::getpid();
     let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
-    // Not reached; should the signal be held up, nothing else may happen.
+    // Not reached. If the signal is delayed, nothing else may run.
     std::process::abort()
 }
 
-/// Arms a place as `text` says (see the module), in the place of any that was armed before.
+/// Arms the fail point that `text` names (syntax: see the module) instead of the one armed before.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// A description of the mistake in the text.
 pub fn arm(text: &str) -> Result<(), String> {
     let (point, action, at) = parse(text)?;
     *PLAN.lock() = (action, at);
@@ -180,7 +180,7 @@ macro_rules! fail_points {
             };
         )*
 
-        /// All places, in the order of a commit, then of other work.
+        /// All fail points, in the order of a commit, then of other work.
         pub static ALL: &[&FailPoint] = &[$(&$point),*];
     };
 }

@@ -1,22 +1,23 @@
-//! Folders of a store: made so that they survive power loss, and the mark of one that is not whole.
+//! Folders of a store: their creation such that they survive power loss, and the marker files of a
+//! restored store.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// A file in the folder of an embedded engine's spaces that says: a backup is being restored here.
-/// It is there before the first space and removed after the last, and an engine opens no folder
-/// that has it.
+/// The marker file in the folder of an embedded engine's spaces while a backup is being restored
+/// into it. It is written before the first space and removed after the last one. An engine refuses
+/// to open a folder that has it.
 pub const RESTORE_INCOMPLETE: &str = "RESTORE-INCOMPLETE";
 
-/// A file in the folder of an embedded engine's spaces with the decimal number of this restored
-/// copy of a backup. A folder that was not restored has none.
+/// The file in the folder of an embedded engine's spaces with the decimal number of this restored
+/// copy of a backup. Folders that were not restored do not have it.
 pub const RESTORED: &str = "RESTORED";
 
-/// As [`fs::create_dir_all`], and every folder that was made is on stable storage.
+/// As [`fs::create_dir_all`]; brings every new folder to stable storage.
 ///
 /// # Errors
-/// When a folder cannot be made or its parent cannot be synced.
+/// When a folder cannot be created or its parent cannot be synced.
 pub fn create_folders(path: &Path) -> io::Result<()> {
     let made: Vec<&Path> = path
         .ancestors()

@@ -1,6 +1,6 @@
-//! Layers: readers, spaces and engines before others of their kind. A layer implements
-//! [`ReaderLayer`], [`SpaceLayer`] or [`EngineLayer`]: it names the one below it and has only the
-//! methods that it changes. All others pass the call on.
+//! Layers: readers, spaces and engines that wrap others of their kind. A layer implements
+//! [`ReaderLayer`], [`SpaceLayer`] or [`EngineLayer`]: it names the wrapped object, "below" it, and
+//! overrides only the methods that it changes. All others forward the call.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::{
     Row, ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec,
 };
 
-/// Calls a method of what is below a layer.
+/// Calls a method of the object below a layer.
 macro_rules! pass_on {
     (read, $layer:ident, $method:ident($($argument:ident),*)) => {
         $layer.read(|below| below.$method($($argument),*))
@@ -20,8 +20,8 @@ macro_rules! pass_on {
     };
 }
 
-/// Declares the trait of layers before a `$base`, with a default for each method, and implements
-/// `$base` for all such layers. `$below` is the method that leads to what is below.
+/// Declares the trait of layers over a `$base`, with a default for each method, and implements
+/// `$base` for all such layers. `$below` is the method that returns the object below.
 macro_rules! layer {
     (
         $(#[$doc:meta])*
@@ -56,7 +56,7 @@ macro_rules! layer {
 }
 
 layer! {
-    /// A [`Reader`] before another one.
+    /// A [`Reader`] over another one.
     trait ReaderLayer: Send, Sync {
         /// The type of the reader below.
         type Below<'a>: Reader + ?Sized;
@@ -102,13 +102,13 @@ layer! {
 }
 
 layer! {
-    /// A [`Space`] before another one.
+    /// A [`Space`] over another one.
     trait SpaceLayer: Reader {
         /// The space below.
         fn space(&self) -> &dyn Space;
 
-        /// As [`Space::snapshot`]. A layer that changes reads must change those of snapshots, too,
-        /// so this has no default.
+        /// As [`Space::snapshot`]. It has no default, because a layer that changes reads must also
+        /// change the reads of snapshots.
         fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>>;
     }
     passes on Space by space {
@@ -129,7 +129,7 @@ layer! {
 }
 
 layer! {
-    /// An [`Engine`] before another one.
+    /// An [`Engine`] over another one.
     trait EngineLayer: Send, Sync {
         /// The engine below.
         fn engine(&self) -> &dyn Engine;

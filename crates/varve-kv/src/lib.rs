@@ -5,11 +5,11 @@
 //! is what RocksDB and Apache Cassandra have in common, so the same graph runs on both.
 //!
 //! The seam is synchronous: an engine on local disk answers in microseconds and is called in place;
-//! callers move long work to a pool of their own. Batches are the unit: [`Space::write`] takes one
-//! whole transaction or a group of them and applies it atomically; reads come in slices.
+//! callers move long work to a pool of their own. The unit of work is the batch: [`Space::write`]
+//! takes one whole transaction or a group of them and applies it atomically; reads come in slices.
 //!
-//! Every sentence of the contract in this crate's documentation is a case of the suite in
-//! `varve-testkit` that each engine runs.
+//! Every sentence of this contract is checked by a case of the suite in `varve-testkit`, which runs
+//! on each engine.
 
 pub mod batch;
 pub mod deadline;

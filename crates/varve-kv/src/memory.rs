@@ -1,9 +1,9 @@
 //! The in-memory engine: for tests and for graphs that need not outlive the process.
 //!
-//! It keeps the whole contract except durability, and checks what callers owe: a partition key that
-//! its table's [`TableSpec::partition_len`] does not delimit is a programming error and panics
-//! here, so that it never reaches an engine that would store it silently. Spaces live as long as
-//! the engine: a space that was closed can be opened again and still has its rows.
+//! It fulfils the whole contract except durability. It also checks its callers: a partition key
+//! that its table's [`TableSpec::partition_len`] does not delimit is a programming error and panics
+//! here, since other engines would store it silently. A space lives as long as the engine: after it
+//! was closed it can be opened again, with its rows.
 
 mod rows;
 
@@ -20,7 +20,7 @@ use crate::{
 };
 use rows::Rows;
 
-/// The engine. Two engines share nothing.
+/// The engine. Two engines do not share spaces.
 #[derive(Debug, Default)]
 pub struct MemoryEngine {
     spaces: Mutex<BTreeMap<String, Slot>>,
@@ -33,8 +33,8 @@ struct Slot {
     open: Weak<MemorySpace>,
 }
 
-/// All rows of a space at one moment, with the tables' names, so that a space may be opened with
-/// tables added.
+/// All rows of a space at one moment. Tables have names, so that a space can be opened with
+/// additional tables.
 #[derive(Debug, Clone, Default)]
 struct SpaceRows {
     tables: Vec<(&'static str, Rows)>,
@@ -98,7 +98,7 @@ impl Engine for MemoryEngine {
     }
 }
 
-/// Puts the rows of a space in the order of `tables`, with new tables empty.
+/// Puts the tables of a space in the order of `tables`; new tables are empty.
 fn arrange_tables(
     name: &str,
     tables: &'static [TableSpec],
@@ -208,7 +208,7 @@ impl Space for MemorySpace {
     }
 }
 
-/// Panics unless the partition key of `op` is delimited as its table says.
+/// Panics unless [`TableSpec::partition_len`] finds the end of the partition key of `op`.
 fn check_partition(specs: &[TableSpec], op: &Op<'_>, key: &mut Vec<u8>) {
     let (table, partition, rest) = match *op {
         Op::Put {
@@ -284,7 +284,7 @@ fn joined(partition: &[u8], clustering: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Puts a row's whole key into `key`, in place of what it held.
+/// Replaces the contents of `key` by a row's whole key.
 fn join(partition: &[u8], clustering: &[u8], key: &mut Vec<u8>) {
     key.clear();
     key.reserve(partition.len() + clustering.len());
@@ -292,7 +292,7 @@ fn join(partition: &[u8], clustering: &[u8], key: &mut Vec<u8>) {
     key.extend_from_slice(clustering);
 }
 
-/// A snapshot: the state of one moment, and the space so that it stays open.
+/// A snapshot: one state, and the space, which the snapshot keeps open.
 #[derive(Debug)]
 struct MemorySnapshot {
     view: View,
@@ -307,8 +307,7 @@ impl ReaderLayer for MemorySnapshot {
     }
 }
 
-/// Reads of one state. It holds the state, not a lock, so a visitor may write to the space it
-/// scans.
+/// A reader of one state. It holds no lock, so a visitor may write to the space that it scans.
 #[derive(Debug)]
 struct View {
     specs: &'static [TableSpec],

@@ -4,9 +4,9 @@
 /// partition's end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClusteringRange {
-    /// First key inside.
+    /// First key inside the range.
     pub from: Vec<u8>,
-    /// First key after, or `None` for no end.
+    /// First key after the range, or `None` for no end.
     pub to: Option<Vec<u8>>,
 }
 
@@ -26,14 +26,16 @@ impl ClusteringRange {
         }
     }
 
-    /// What all keys inside start with: of [`Self::prefix`], that prefix.
+    /// The longest prefix that all keys inside are known to share. For [`Self::prefix`] it is that
+    /// prefix.
     #[must_use]
     pub fn common_prefix(&self) -> &[u8] {
         let to = self.to.as_deref().unwrap_or_default();
         let both = self.from.iter().zip(to);
         let mut length = both.take_while(|(from, to)| from == to).count();
-        // A prefix's last 0xFF bytes are not in its end, which is one more than what is before
-        // them: keys from there on that have this have those, too.
+        // `prefix_end` drops trailing 0xFF bytes and adds one to the byte before them. So where
+        // `to` is that byte plus one, every key inside has the byte, and also the 0xFF bytes after
+        // it.
         let mut ends_there = self.to.is_none();
         if let (Some(from), [.., last]) = (self.from.get(length), to)
             && to.len() == length + 1
@@ -49,13 +51,13 @@ impl ClusteringRange {
         &self.from[..length]
     }
 
-    /// Whether `key` lies inside.
+    /// Whether `key` is inside the range.
     #[must_use]
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= self.from.as_slice() && self.to.as_deref().is_none_or(|to| key < to)
     }
 
-    /// Whether nothing can lie inside.
+    /// Whether no key can be inside the range.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.to
@@ -130,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Of all ranges between short keys: what is inside has the prefix.
+    /// Checks all ranges between short keys: every key inside has the common prefix.
     #[test]
     fn no_key_inside_lacks_the_common_prefix() {
         const BYTES: [u8; 4] = [0, 1, 0xFE, 0xFF];

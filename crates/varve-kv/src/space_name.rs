@@ -1,4 +1,4 @@
-//! Which names a space may have: one rule for all engines.
+//! The names that a space may have: one rule for all engines.
 
 use crate::KvError;
 

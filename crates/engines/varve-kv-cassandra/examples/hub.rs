@@ -1,9 +1,10 @@
-//! A vertex with very many edges on a cluster, as the graph stores them: each edge a row of its own
-//! size on either side, 500 in a batch. Prints how many a second are taken while it grows, how long
-//! the first 100 take to be read, a point read of an edge, and in how many partitions they are.
+//! Measures a vertex with very many edges on a cluster, as the graph stores them: each edge is a
+//! row of realistic size on either side, in batches of 500. Prints the rate of inserts while the
+//! vertex grows, the time for reading its first 100 edges, the time of a point read of an edge, and
+//! the number of its partitions.
 //!
-//! `hub HOST:PORT EDGES PARTITION_MIB`; `scripts/cassandra/hub.sh` starts a node for it and says
-//! how large its partitions are then.
+//! `hub HOST:PORT EDGES PARTITION_MIB`; `scripts/cassandra/hub.sh` starts a node for it and prints
+//! the sizes of its partitions.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ fn edge(direction: u8, other: u64) -> Vec<u8> {
     [&[direction, 1, 0, 0][..], &vertex(other)].concat()
 }
 
-/// The targets come in no order, and each once.
+/// Each target occurs once, in no order.
 fn target(number: u64) -> u64 {
     1 + (number * 7_919) % 100_000_007
 }
@@ -78,7 +79,7 @@ fn first_page(space: &dyn Space) -> Result<usize, Box<dyn Error>> {
     Ok(found)
 }
 
-/// The median and the most of several calls, in milliseconds.
+/// The median and the maximum of several calls, in milliseconds.
 fn timed(
     mut call: impl FnMut(u64) -> Result<(), Box<dyn Error>>,
 ) -> Result<(f64, f64), Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! Opening: take the lease, carry out what the log has and was not settled, then allow writes.
+//! Opening: takes the lease, carries out the unsettled batches of the log, then allows writes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,20 +20,20 @@ use crate::space::{RELEASE_WAIT, Store};
 use crate::stamps::Stamps;
 use crate::statements;
 
-/// How often a lease that another has is looked at.
+/// The interval of checks of another process's lease.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// How much longer than its length a lease is waited for: it runs out by the nodes' clocks.
+/// How much longer than its length a lease is waited for, since it expires by the nodes' clocks.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What opening a space needs.
+/// The arguments of an opening.
 pub(crate) struct Opening<'a> {
     pub(crate) space: &'a str,
     pub(crate) specs: &'static [TableSpec],
     pub(crate) cluster: &'a Cluster,
     pub(crate) keyspace: &'a str,
-    /// The tables that it has.
+    /// The existing tables.
     pub(crate) present: &'a [String],
-    /// Held while there are tables to make.
+    /// Held while tables are created.
     pub(crate) definitions: &'a tokio::sync::Mutex<()>,
     pub(crate) table: &'a LeaseTable,
     pub(crate) log: &'a Log,
@@ -42,11 +42,11 @@ pub(crate) struct Opening<'a> {
     pub(crate) owner: String,
 }
 
-/// What an opening leaves to whoever has the space.
+/// The results of an opening that the space needs.
 pub(crate) struct Settled {
     pub(crate) store: Arc<Store>,
     pub(crate) stamps: Stamps,
-    /// Slices of the log that are left.
+    /// The remaining slices of the log.
     pub(crate) slices: Vec<i64>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn now() -> i64 {
     })
 }
 
-/// How far ahead of the clock timestamps are allowed, in microseconds: twice the lease, so that
+/// The allowed lead of timestamps over the clock, in microseconds: twice the lease, so that
 /// renewals may be late.
 pub(crate) fn lead(cluster: &Cluster) -> i64 {
     let lease = cluster.config.lease.as_micros();
@@ -66,19 +66,19 @@ pub(crate) fn lead(cluster: &Cluster) -> i64 {
 }
 
 impl Opening<'_> {
-    /// Takes the lease, makes the tables that are missing, and settles what was left.
+    /// Takes the lease, creates missing tables, and settles earlier batches.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when another process has it and goes on renewing it
-    /// ([`KvError::Led`], at once, where that is to be expected), or when the cluster refuses for
-    /// good to finish what was begun; [`KvError::Away`] when it cannot be asked,
-    /// [`KvError::Corruption`] when the log cannot be read.
+    /// [`KvError::Unavailable`] when another process has the lease and renews it ([`KvError::Led`],
+    /// without waiting, in a shared engine), or when the cluster refuses for good to finish a
+    /// batch; [`KvError::Away`] when it cannot be reached; [`KvError::Corruption`] when the log
+    /// cannot be read.
     pub(crate) async fn run(self) -> Result<(Lease, Settled), KvError> {
         let (before, lease) = self.claim().await?;
         match self.settle_all(&before, &lease).await {
             Ok(settled) => Ok((lease, settled)),
             Err(error) => {
-                // Another server may be able to, and nobody is to wait for this one meanwhile.
+                // Another server may succeed, and must not wait for this lease meanwhile.
                 if !matches!(error, KvError::Away { .. }) {
                     let released = self.table.release(self.cluster, &lease.row);
                     let _ = tokio::time::timeout(RELEASE_WAIT, released).await;
@@ -88,15 +88,16 @@ impl Opening<'_> {
         }
     }
 
-    /// Settles what was left, and makes sure that the lease is still this opening's.
+    /// Settles earlier batches, and ensures that this opening still has the lease.
     async fn settle_all(&self, before: &LeaseRow, lease: &Lease) -> Result<Settled, KvError> {
-        // Once more: whoever changes it has met this lease, or is met here.
+        // Checked once more: a concurrent change of the consistency either finds this lease, or is
+        // found here.
         let agreed = self.scopes.check(self.cluster).await;
         agreed.map_err(|failure| failure.opening(self.space))?;
         let stamps = Stamps::after(before.bound);
         let (store, slices) = self.settle_under(lease, before).await?;
-        // Only now is everything of before settled. The term must still be ours, however long that
-        // took.
+        // Only now all earlier batches are settled. The term must still be this opening's, however
+        // long that took.
         let asked = Moment::now();
         let row = LeaseRow {
             bound: stamps
@@ -121,7 +122,7 @@ impl Opening<'_> {
         })
     }
 
-    /// The error about a lease that another server has now.
+    /// Returns the error about a lease that another server has now.
     async fn taken(&self) -> KvError {
         match self.read().await {
             Ok(row) if self.cluster.config.shared => led(self.space, &row),
@@ -135,7 +136,7 @@ impl Opening<'_> {
         row.map_err(|failure| failure.opening(self.space))
     }
 
-    /// Takes the lease once nobody has it. Returns the row as it was before.
+    /// Takes the lease once it has no owner. Returns also the row before.
     async fn claim(&self) -> Result<(LeaseRow, Lease), KvError> {
         let length = self.cluster.config.lease;
         let give_up = Instant::now() + length + GRACE;
@@ -146,7 +147,7 @@ impl Opening<'_> {
             if let Some((before, after, asked)) = &tried
                 && row.owner.as_ref() == Some(&self.owner)
             {
-                // A claim whose answer did not come had its effect.
+                // A claim whose answer was lost has succeeded.
                 let lease = Lease::given(after.clone(), *asked, length);
                 return Ok((before.clone(), lease));
             }
@@ -162,8 +163,9 @@ impl Opening<'_> {
                 tokio::time::sleep(LOOK_EVERY).await;
                 continue;
             }
-            // Who asks other nodes than the others do would take what it finds free there. A change
-            // from here on ends the term that was read.
+            // A process with another consistency would ask other nodes, and could claim a lease
+            // that is not free. A change of the consistency from here on ends the term that was
+            // read.
             let agreed = self.scopes.check(self.cluster).await;
             agreed.map_err(|failure| failure.opening(self.space))?;
             let asked = Moment::now();
@@ -196,8 +198,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Settles, and renews the lease as long as that takes: else whoever waits for it would take
-    /// it, and so on.
+    /// Settles earlier batches, and renews the lease meanwhile. Otherwise the next waiting process
+    /// would take it, and so on.
     async fn settle_under(
         &self,
         lease: &Lease,
@@ -213,16 +215,15 @@ impl Opening<'_> {
             let asked = Moment::now();
             match self.table.extend(self.cluster, &lease.row).await {
                 Ok(true) => lease.renewed(asked, length),
-                // Whoever has it settles what is left, and writes above that.
+                // The new owner settles the rest, and writes above it.
                 Ok(false) => return Err(self.taken().await),
-                // The lease may end by that; nothing is carried out then.
+                // The lease may expire by that; then nothing is carried out.
                 Err(_) => {}
             }
         }
     }
 
-    /// Carries out again what the log has beyond what is settled, in order. Returns the slices that
-    /// are there.
+    /// Carries out the unsettled batches of the log again, in order. Returns the existing slices.
     async fn settle(
         &self,
         before: &LeaseRow,
@@ -240,8 +241,8 @@ impl Opening<'_> {
         Ok((store, slices))
     }
 
-    /// The statements of all tables; makes those that are missing. Under the lease: a server of an
-    /// earlier version that still has it would not know them.
+    /// Creates missing tables, and returns the statements of all tables. Must be called under the
+    /// lease: a server of an earlier version that still had it would not know the new tables.
     async fn store(&self) -> Result<Store, Failure> {
         let present = |spec: &TableSpec| self.present.iter().any(|name| name == spec.name);
         if !self.specs.iter().all(present) {
@@ -269,7 +270,7 @@ impl Opening<'_> {
                 let record = record.map_err(|detail| self.damaged(detail))?;
                 let in_question = record.filter(|(stamp, _)| *stamp <= before.bound);
                 if let Some((stamp, batch)) = in_question {
-                    // Beneath the writes of another it would show in part.
+                    // Together with the writes of another process it would be visible in part.
                     if !lease.holds() {
                         return Err(KvError::Away {
                             space: self.space.to_owned(),
@@ -309,7 +310,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Removes slices that nobody needs; what fails is looked at again with the next opening.
+    /// Removes slices that are not needed; the next opening tries the remaining ones again.
     async fn tidy(&self, slices: Vec<i64>) {
         for slice in slices {
             if let Err(failure) = self.log.remove(self.cluster, slice).await {
@@ -324,7 +325,7 @@ impl Opening<'_> {
     }
 }
 
-/// Who has a lease, for other servers.
+/// Returns the error that names the owner of a lease, for other servers.
 fn led(space: &str, row: &LeaseRow) -> KvError {
     KvError::Led {
         space: space.to_owned(),
@@ -333,12 +334,12 @@ fn led(space: &str, row: &LeaseRow) -> KvError {
     }
 }
 
-/// How often the space has been opened.
+/// The number of times the space has been opened.
 pub(crate) fn term(row: &LeaseRow) -> u64 {
     u64::try_from(row.term).unwrap_or(0)
 }
 
-/// Who has a lease, for people.
+/// Describes the owner of a lease, for people.
 pub(crate) fn holder(row: &LeaseRow) -> String {
     match (&row.address, &row.owner) {
         (Some(address), _) => format!("another server ({address})"),

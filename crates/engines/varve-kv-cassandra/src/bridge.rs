@@ -1,4 +1,4 @@
-//! From synchronous callers to the runtime that speaks with the cluster.
+//! The bridge from synchronous callers to the asynchronous runtime.
 
 use std::future::Future;
 use std::sync::mpsc;
@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// The runtime. Work goes on in it while callers wait.
+/// The runtime. Its work continues while callers wait.
 pub(crate) struct Bridge {
     runtime: Option<Runtime>,
 }
@@ -23,22 +23,22 @@ impl Bridge {
         })
     }
 
-    /// Runs `work` there and waits for its end. The caller may itself be a thread of another
-    /// runtime, so this parks the thread instead of entering a runtime. `None` if the work
-    /// panicked.
+    /// Runs `work` on the runtime and waits for its end. The caller may itself be a thread of
+    /// another runtime, so this parks the thread instead of entering a runtime. Returns `None` if
+    /// the work panicked.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.spawn(async move {
-            // Only a caller that has ended does not wait.
+            // Sending fails only if the caller has ended.
             let _ = sender.send(work.await);
         });
         receiver.recv().ok()
     }
 
-    /// Runs `work` there without waiting.
+    /// Runs `work` on the runtime without waiting.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         self.runtime
             .as_ref()
@@ -49,7 +49,7 @@ impl Bridge {
 
 impl Drop for Bridge {
     fn drop(&mut self) {
-        // Dropping a runtime waits, which a thread of another runtime must not.
+        // Dropping a runtime blocks, which is not allowed on a thread of another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

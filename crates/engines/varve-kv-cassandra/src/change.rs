@@ -1,14 +1,16 @@
-//! Changing on purpose which nodes' answers count, while no process has a space open.
+//! Changes the scope of consistency, while no process has a space open.
 //!
-//! First the row of `scope.rs` says that it is being changed; then the lease of every space is
-//! taken, as those ask that had it, and given back; then the row says the new. A process takes a
-//! lease before it reads the row: so either it reads that there is a change, and opens nothing, or
-//! its lease is met here, as the spaces are listed when the row says it. And whoever had a lease
-//! and could not renew it finds another term, among the nodes that it asks, when it comes back.
+//! First the row of `scope.rs` gets a change in progress. Then the lease of every space is taken,
+//! with the old scope, and released. Then the row gets the new scope.
 //!
-//! What is written to leases here most nodes of each datacenter have, so whoever asks for the new
-//! finds it. Of all other rows that is not so: they have to be repaired before the first process
-//! opens a space.
+//! A process takes a lease before it reads the row. So it either finds the change in progress and
+//! opens nothing, or its lease is found here, as the spaces are listed after the row was changed. A
+//! process that had a lease and could not renew it finds another term among the nodes it asks, when
+//! it continues.
+//!
+//! These changes of leases are on a quorum of each datacenter, so a process with the new scope sees
+//! them. That is not so for all other rows: they must be repaired before the first process opens a
+//! space.
 
 use varve_kv::KvError;
 
@@ -21,22 +23,22 @@ use crate::failure::Failure;
 use crate::lease::{LeaseRow, LeaseTable};
 use crate::scope::{Agreed, Next, Scope, ScopeTable, overtaken};
 
-/// How often a lease is tried to be taken that nobody has.
+/// The most tries to take a lease without an owner.
 const CLAIMS: usize = 3;
 
-/// What was agreed before, and what is now.
+/// The consistency before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsistencyChange {
-    /// Before, as errors tell it: `quorum`, or `local_quorum in` a datacenter.
+    /// Before, in the form of error messages: `quorum`, or `local_quorum in` a datacenter.
     pub before: String,
-    /// Now.
+    /// After the change.
     pub now: String,
 }
 
 /// The leases of all spaces, each with its space's name.
 type Leases = Vec<(String, LeaseTable)>;
 
-/// Has all processes of a list ask what `config` says from now on.
+/// Changes the consistency of all processes of a list to that of `config`.
 pub(crate) async fn change(config: CassandraConfig) -> Result<ConsistencyChange, KvError> {
     let name = config.keyspace.clone();
     let changed = change_to(config).await;
@@ -54,9 +56,9 @@ async fn change_to(config: CassandraConfig) -> Result<ConsistencyChange, Failure
     };
     let before = row.scope.to_string();
     if row.scope == to {
-        // Of a change that was broken off: nobody has opened a space with what it was to be. One
-        // that ended without its answer may be with too few nodes of a datacenter, so it is sent
-        // again also where it is found.
+        // Ends an interrupted change; no process has opened a space with its new scope. A change
+        // whose answer was lost may be on too few nodes of a datacenter, so the row is written
+        // again even if it is right.
         table.turn(&cluster, &row, &Agreed::settled(&to)).await?;
     } else {
         passable(&row.scope, &to, &cluster.config.datacenter)?;
@@ -68,8 +70,8 @@ async fn change_to(config: CassandraConfig) -> Result<ConsistencyChange, Failure
     })
 }
 
-/// Whether a change can be made by a process that asks `datacenter`: it must find the leases as
-/// those do that had them.
+/// Whether a process in `datacenter` can make a change: it must read the leases with the scope of
+/// the processes that had them.
 fn passable(from: &Scope, to: &Scope, datacenter: &str) -> Result<(), Failure> {
     let why = match (from, to) {
         (Scope::Datacenter(from), Scope::Datacenter(_)) => {
@@ -85,20 +87,20 @@ fn passable(from: &Scope, to: &Scope, datacenter: &str) -> Result<(), Failure> {
     Err(Failure::Refused(why))
 }
 
-/// One attempt to change it.
+/// One attempt to change the scope.
 struct Attempt {
     cluster: Cluster,
-    /// Asks for leases as those do that had them.
+    /// A session with the old scope, for reading leases.
     before: Cluster,
     table: ScopeTable,
-    /// The row as it is, as it is while this attempt is under way, and as it is to be.
+    /// The row as it is, the row during this attempt, and the row after it.
     row: Agreed,
     moving: Agreed,
     settled: Agreed,
 }
 
 impl Attempt {
-    /// To have what `cluster` asks, in the place of `row`.
+    /// Creates an attempt to replace `row` by the scope of `cluster`.
     async fn of(cluster: Cluster, table: ScopeTable, row: Agreed) -> Result<Self, Failure> {
         let to = Scope::of(&cluster.config);
         let mut before = cluster.config.clone();
@@ -125,7 +127,8 @@ impl Attempt {
         self.change().await
     }
 
-    /// Those that serve need not hear of a change that is not to be.
+    /// Checks the leases first, so that serving processes do not notice a change that cannot be
+    /// made.
     async fn look(&self) -> Result<(), Failure> {
         for (space, lease) in leases(&self.before).await? {
             free(&space, &lease.read(&self.before).await?)?;
@@ -144,8 +147,8 @@ impl Attempt {
             return Ok(());
         };
         let back = Agreed::settled(&self.row.scope);
-        // If that fails, too, or is not needed, this is done again: until then nobody opens a
-        // space, or all do with what is said.
+        // If that fails, or is not needed, the change must be repeated. Until then either no
+        // process opens a space, or all do with the scope in the row.
         let _ = self.table.turn(&self.cluster, &self.moving, &back).await;
         Err(failure)
     }
@@ -155,8 +158,8 @@ impl Attempt {
         table.turn(cluster, &self.row, &self.moving).await
     }
 
-    /// Ends whatever term the lease of each space has. Those are listed when the row says that it
-    /// is being changed: who makes one later reads that when it has the lease.
+    /// Ends the term of each space's lease. Spaces are listed while the row has a change in
+    /// progress: a process that creates a space later finds that change when it has the lease.
     async fn end_terms(&self) -> Result<(), Failure> {
         for (space, lease) in leases(&self.before).await? {
             self.end_term(&space, &lease).await?;
@@ -169,8 +172,8 @@ impl Attempt {
         for _ in 0..CLAIMS {
             let row = lease.read(cluster).await?;
             free(space, &row)?;
-            // Looked at after the lease: who opens the space once this attempt was overtaken raises
-            // the term that was read.
+            // Checked after the lease was read: if this attempt was overtaken, the next opening of
+            // the space raises the term that was read.
             self.stands().await?;
             let ours = LeaseRow {
                 owner: Some(owner()),
@@ -186,7 +189,7 @@ impl Attempt {
         Err(Failure::InUse(goes_on))
     }
 
-    /// Whether this attempt is what the row says.
+    /// Checks that the row still has this attempt.
     async fn stands(&self) -> Result<(), Failure> {
         match self.table.find(&self.cluster).await? {
             Some(row) if row == self.moving => Ok(()),

@@ -1,20 +1,20 @@
-//! The time that a lease is counted by.
+//! The clock by which a lease is measured.
 //!
-//! Two clocks bear witness, as each may stand still while time goes on. The time since the machine
-//! was started goes on while it is suspended, other than the monotonic clock that `Instant` reads;
-//! but not while a hypervisor has stopped the machine. The wall clock is put right after such a
-//! stop, at once or a while later; and it may be put right for other reasons, also backwards.
+//! Two clocks are used, as each may stand still while time passes. Unlike the monotonic clock of
+//! `Instant`, the time since boot continues while the machine is suspended, but not while a
+//! hypervisor has stopped the machine. The wall clock is corrected after such a stop, at once or a
+//! while later. It may be corrected for other reasons, also backwards.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// By how much the wall clock may have gone further than the other one before something must have
-/// stood still. Corrections of running clocks are far smaller.
+/// If the wall clock has advanced further than the other one by more than this, the other one must
+/// have stood still. Corrections of running clocks are far smaller.
 const STEP: Duration = Duration::from_secs(1);
 
-/// What both clocks say.
+/// The time of both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
-    /// Since the machine was started, or since another fixed point.
+    /// Since boot, or since another fixed point.
     running: Duration,
     /// Since 1970.
     wall: Duration,
@@ -22,7 +22,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     pub(crate) fn now() -> Self {
-        // A wall clock before 1970 bears no witness.
+        // A wall clock before 1970 is ignored.
         let wall = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             running: running(),
@@ -30,15 +30,15 @@ impl Moment {
         }
     }
 
-    /// How long ago `earlier` was; `None` if one of the clocks stood still since, so that nobody
-    /// knows.
+    /// Returns the time since `earlier`; `None` if one of the clocks stood still, so that it is
+    /// unknown.
     pub(crate) fn since(self, earlier: Self) -> Option<Duration> {
         let running = self.running.saturating_sub(earlier.running);
         let wall = self.wall.saturating_sub(earlier.wall);
         (wall.saturating_sub(running) <= STEP).then_some(running.max(wall))
     }
 
-    /// That much later by the time since the start, and by the wall clock.
+    /// Adds to the time since boot and to the wall clock.
     #[cfg(test)]
     pub(crate) fn later(self, running: Duration, wall: Duration) -> Self {
         Self {
@@ -55,8 +55,8 @@ fn running() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Elsewhere the monotonic clock, which may stand still while the machine is suspended: then the
-/// wall clock says.
+/// On other systems the monotonic clock, which may stand still while the machine is suspended: then
+/// the wall clock shows it.
 #[cfg(not(target_os = "linux"))]
 fn running() -> Duration {
     use std::sync::OnceLock;
@@ -78,7 +78,7 @@ mod tests {
         let since = |running, wall| then.later(running, wall).since(then);
         assert_eq!(since(5 * SECOND, 5 * SECOND), Some(5 * SECOND));
         assert_eq!(since(5 * SECOND, 6 * SECOND), Some(6 * SECOND));
-        // The wall clock was set back, or not put right yet.
+        // The wall clock was set back, or is not corrected yet.
         assert_eq!(since(5 * SECOND, Duration::ZERO), Some(5 * SECOND));
         assert_eq!(then.since(then.later(SECOND, SECOND)), Some(Duration::ZERO));
     }

@@ -1,4 +1,4 @@
-//! The session with the cluster, and the bound on what is under way in it.
+//! The session with the cluster, and the limit on concurrent requests.
 
 use std::num::NonZeroUsize;
 use std::pin::Pin;
@@ -28,29 +28,29 @@ use crate::failure::Failure;
 use crate::nodes::{self, Asked, Nodes};
 use crate::tls;
 
-/// How long a change of tables and keyspaces may take: all nodes must agree on it.
+/// The timeout of a change of tables and keyspaces: all nodes must agree on it.
 const DEFINITION_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often agreement is asked for.
+/// The interval of checks for agreement.
 const AGREEMENT_INTERVAL: Duration = Duration::from_millis(50);
-/// How long it is waited for where others may be making tables.
+/// The longest wait for agreement when other processes may be creating tables.
 const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(10);
-/// After how long without an answer a request is sent once more, perhaps to another node: the first
-/// may be on a node that hangs.
+/// The time without an answer after which a request is sent once more, perhaps to another node: the
+/// first node may hang.
 const COPY_AFTER: Duration = Duration::from_secs(2);
-/// After how long without an answer its node is in doubt, if that has answered nothing else in that
-/// time either.
+/// The time without an answer after which the request's node is in doubt, if it has answered
+/// nothing else meanwhile.
 const DOUBT_AFTER: Duration = Duration::from_millis(500);
-/// Copies of one request that may be under way, the first one too.
+/// The most copies of one request that may be under way, including the first one.
 const COPIES_MAX: usize = 3;
-/// Requests of which there may be copies at once: a cluster that is slow under too much must not
-/// get three times as much.
+/// The most requests that may have copies at once: an overloaded cluster must not get three times
+/// the load.
 const COPIED_MAX: usize = 32;
-/// How often an idle connection is asked for a sign of life, and how long that may take: then a
-/// node that hangs is left alone.
+/// The interval of keep-alive messages on idle connections, and their timeout: then a node that
+/// hangs is avoided.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
-/// How often it is looked whether there are as many nodes as rows are to be kept by, and the wait
-/// before each further look.
+/// The number of checks whether there are as many nodes as replicas, and the wait before each
+/// further check.
 const NODES_LOOKS: usize = 20;
 const NODES_WAIT: Duration = Duration::from_millis(500);
 
@@ -63,26 +63,27 @@ pub(crate) struct Cluster {
     copied: Semaphore,
     closing: watch::Sender<bool>,
     pub(crate) requests: AtomicU64,
-    /// Waits of reads, each for the requests that it has sent at once.
+    /// Waits of reads, each for the requests that it has sent together.
     pub(crate) waits: AtomicU64,
     pub(crate) failures: AtomicU64,
 }
 
-/// One page of rows, and where the next one begins.
+/// One page of rows, and the state from which the next page is read.
 pub(crate) struct Page {
     pub(crate) rows: QueryRowsResult,
     pub(crate) next: Option<PagingState>,
 }
 
-/// What a prepared statement is for, which decides how it is repeated and what it waits for.
+/// The use of a prepared statement, which decides how it is retried and which replicas it waits
+/// for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Reads, of most replicas as everything else; the driver may ask another node.
+    /// Reads, from a quorum as all requests; the driver may ask another node.
     Read,
-    /// Writes with a timestamp of their own; repeated here, where it is known what a failure means.
+    /// Writes with a timestamp; retried by this crate, which knows what a failure means.
     Write,
-    /// Conditional changes, and reads in one order with them: not repeated, as a repeated one would
-    /// find itself in its way.
+    /// Conditional changes, and reads that are linearized with them: not retried, as a retry would
+    /// conflict with the first request.
     Conditional,
 }
 
@@ -96,8 +97,8 @@ impl Cluster {
         Self::connect_at(config, consistency).await
     }
 
-    /// Connects; reads and writes wait for most nodes of each datacenter, conditional changes are
-    /// decided where they are else.
+    /// Connects; reads and writes wait for a quorum of each datacenter. Conditional changes are
+    /// decided as usual.
     ///
     /// # Errors
     /// As [`Cluster::connect`].
@@ -129,7 +130,7 @@ impl Cluster {
             .connection_timeout(config.request_timeout)
             .keepalive_interval(KEEPALIVE_INTERVAL)
             .keepalive_timeout(KEEPALIVE_TIMEOUT)
-            // What routing needs, and no more: fetched anew when keyspaces were made, not after
+            // Fetch only the metadata that routing needs, when keyspaces were created, not after
             // each table.
             .fetch_full_schema_metadata(false)
             .refresh_metadata_on_auto_schema_agreement(false)
@@ -177,7 +178,7 @@ impl Cluster {
         )))
     }
 
-    /// How many nodes the datacenter has that is asked.
+    /// The number of nodes of the configured datacenter.
     pub(crate) fn node_count(&self) -> usize {
         self.node_count_in(&self.config.datacenter)
     }
@@ -186,7 +187,7 @@ impl Cluster {
         self.nodes_in(datacenter).len()
     }
 
-    /// The nodes of a datacenter, by their numbers.
+    /// The host ids of a datacenter's nodes.
     fn nodes_in(&self, datacenter: &str) -> Vec<u128> {
         let state = self.session.get_cluster_state();
         let nodes = state.get_nodes_info().iter();
@@ -197,21 +198,21 @@ impl Cluster {
             .collect()
     }
 
-    /// How many nodes a datacenter has, looked at again for a while if that is fewer than `wanted`:
-    /// the node that was asked may not know yet of one that has just been started.
+    /// Returns the number of nodes of a datacenter. Repeats the check for a while if there are
+    /// fewer than `wanted`: the queried node may not know a node that was just started.
     pub(crate) async fn node_count_settled(&self, datacenter: &str, wanted: usize) -> usize {
         for _ in 0..NODES_LOOKS {
             if self.node_count_in(datacenter) >= wanted {
                 break;
             }
             tokio::time::sleep(NODES_WAIT).await;
-            // What cannot be asked now is asked again.
+            // A failure is ignored, since the check is repeated.
             let _ = self.learn().await;
         }
         self.node_count_in(datacenter)
     }
 
-    /// How a row is read in one order with all conditional changes.
+    /// The consistency of a read that is linearized with all conditional changes.
     pub(crate) fn in_order(&self) -> Consistency {
         match serial(self.config.consistency) {
             SerialConsistency::Serial => Consistency::Serial,
@@ -219,8 +220,7 @@ impl Cluster {
         }
     }
 
-    /// The node that keeps a partition and comes first in the ring, as a number; 0 if that is not
-    /// known.
+    /// Returns the host id of the first replica of a partition in the ring; 0 if it is unknown.
     pub(crate) fn home(&self, statement: &PreparedStatement, partition: &[u8]) -> u128 {
         let Some(table) = statement.get_table_spec() else {
             return 0;
@@ -233,28 +233,28 @@ impl Cluster {
         nodes.first().map_or(0, |(node, _)| node.host_id.as_u128())
     }
 
-    /// Says that nobody is to wait for the cluster any more.
+    /// Makes all waits for the cluster end.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// Whether [`Cluster::close`] was called.
+    /// Returns a receiver that shows whether [`Cluster::close`] was called.
     pub(crate) fn closing(&self) -> watch::Receiver<bool> {
         self.closing.subscribe()
     }
 
-    /// Takes part in what may be under way at once; `None` if there is no room in time.
+    /// Takes a permit for concurrent requests; `None` if there is none in time.
     pub(crate) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
         let room = tokio::time::timeout(self.config.room_wait, self.room.acquire()).await;
         room.ok()?.ok()
     }
 
-    /// Nodes that have fallen silent.
+    /// The number of nodes that have stopped answering.
     pub(crate) fn silent_nodes(&self) -> usize {
         self.nodes.silent()
     }
 
-    /// Requests under way.
+    /// The number of calls under way.
     pub(crate) fn in_flight(&self) -> usize {
         let most = self.config.in_flight_max.max(1);
         most.saturating_sub(self.room.available_permits())
@@ -275,7 +275,7 @@ impl Cluster {
         Ok(statement)
     }
 
-    /// Runs a statement of which no rows are wanted, or few.
+    /// Runs a statement that returns few or no rows.
     pub(crate) async fn run(
         &self,
         statement: &PreparedStatement,
@@ -297,8 +297,8 @@ impl Cluster {
         self.answered(batch.get_is_idempotent(), request).await
     }
 
-    /// The same for a request that may be repeated and on which much depends: it has copies
-    /// whatever else is under way, each one `copy_after` the one before it.
+    /// [`Cluster::run_batch`] for a repeatable request that is urgent. Its copies do not count
+    /// against the limit on copies; each is sent `copy_after` after the one before.
     pub(crate) async fn run_urgent(
         &self,
         batch: &Batch,
@@ -338,8 +338,8 @@ impl Cluster {
         Ok(Page { rows, next })
     }
 
-    /// Runs a statement that defines or removes tables or keyspaces, and waits until all nodes
-    /// know.
+    /// Runs a statement that defines or removes tables or keyspaces, and waits for the agreement of
+    /// all nodes.
     pub(crate) async fn define(&self, cql: String) -> Result<(), Failure> {
         let mut statement = Statement::new(cql);
         statement.set_request_timeout(Some(DEFINITION_TIMEOUT));
@@ -347,24 +347,22 @@ impl Cluster {
         Ok(())
     }
 
-    /// Waits a while for all nodes that can be reached to know the same tables. To be called where
-    /// others may be making them: what is there already for the node that is asked need not be for
-    /// the next.
+    /// Waits a while for all reachable nodes to agree on the schema. Must be called if other
+    /// processes may be creating tables: a table that one node knows may be unknown to the next.
     pub(crate) async fn agree(&self) {
         let agreed = self.session.await_schema_agreement();
-        // Without an agreement the next request reports what is missing.
+        // Without agreement, the next request reports the missing table.
         let _ = tokio::time::timeout(AGREEMENT_TIMEOUT, agreed).await;
     }
 
-    /// Learns of keyspaces and tables that were made, so that requests go to the nodes that keep
-    /// their rows.
+    /// Refreshes the metadata of keyspaces and tables, so that requests are routed to the replicas.
     pub(crate) async fn learn(&self) -> Result<(), Failure> {
         let learnt = self.session.refresh_metadata().await;
         learnt.map_err(|error| Failure::NotDone(error.to_string()))
     }
 
-    /// The answer to a request. One that may be repeated is, while it is not answered: then the
-    /// first answer of success counts, and without one the failure that leaves most open.
+    /// Returns the answer to a request. A repeatable request is repeated while it has no answer.
+    /// Then the first success counts; without a success, the failure that leaves most open.
     async fn answered<T, F>(&self, repeatable: bool, request: impl Fn() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, ExecutionError>>,
@@ -378,7 +376,7 @@ impl Cluster {
         if !repeatable {
             return self.counted(first.await);
         }
-        // Past a silent node all go: they are no more than those it would have answered.
+        // All requests may bypass a silent node: they are no more than it would have answered.
         let past = tokio::select! {
             biased;
             answer = &mut first => return self.counted(answer),
@@ -399,14 +397,14 @@ impl Cluster {
         self.counted(first_success(first, request, COPY_AFTER).await)
     }
 
-    /// Says that a request has no answer yet, which means nothing where there is no other node.
+    /// Notes that a request has no answer yet. Ignored if there is only one node.
     fn unanswered(&self, asked: &Asked) {
         if self.node_count() > 1 {
             nodes::unanswered(&self.nodes, &self.session, asked);
         }
     }
 
-    /// Waits until the node of a request is silent, and another one that is asked is not.
+    /// Waits until the node of a request is silent, and another node is not.
     async fn passable(&self, asked: &Asked) {
         let all = || self.nodes_in(&self.config.datacenter);
         self.nodes.passable(asked, all).await;
@@ -429,8 +427,8 @@ fn plain(of: config::Consistency) -> Consistency {
     }
 }
 
-/// That of conditional changes: among the same nodes, or two datacenters would each decide by
-/// themselves.
+/// The consistency of conditional changes. It covers the same nodes, as otherwise two datacenters
+/// would decide independently.
 fn serial(of: config::Consistency) -> SerialConsistency {
     match of {
         config::Consistency::LocalQuorum => SerialConsistency::LocalSerial,
@@ -438,8 +436,7 @@ fn serial(of: config::Consistency) -> SerialConsistency {
     }
 }
 
-/// Waits for a request, and for copies of it that are sent one after the other while nothing
-/// succeeds.
+/// Waits for a request, and for copies of it that are sent one after the other until one succeeds.
 async fn first_success<T, E, F>(
     mut first: Pin<&mut impl Future<Output = Result<T, E>>>,
     request: impl Fn() -> F,
@@ -482,16 +479,17 @@ mod tests {
 
     use super::*;
 
-    /// What a request does.
+    /// The behaviour of a request.
     #[derive(Clone)]
     enum Does {
         Hang,
-        /// Answers when there was time for many copies.
+        /// Answers after enough time for many copies.
         AnswerLate(u32),
         Answer(Result<u32, Failure>),
     }
 
-    /// What came of a request whose copies do this, and how many there were.
+    /// Returns the result of a request whose copies behave like this, and the number of copies
+    /// sent.
     fn first_of(copies: &[Does]) -> (Result<u32, Failure>, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -531,7 +529,7 @@ mod tests {
         let not_done = || Err(Failure::NotDone("too few replicas".to_owned()));
         let unknown = || Err(Failure::Unknown("no answer".to_owned()));
         let of = |answers: [Result<u32, Failure>; 2]| first_of(&answers.map(Does::Answer)).0;
-        // The first may still be carried out.
+        // The first request may still be carried out.
         assert_eq!(of([unknown(), not_done()]), unknown());
         assert_eq!(of([not_done(), unknown()]), unknown());
         assert_eq!(of([not_done(), Ok(2)]), Ok(2));

@@ -1,9 +1,9 @@
-//! What the engine must know of the cluster.
+//! The configuration of the engine.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The name under which the cluster knows this client.
+/// The role of this client in the cluster.
 #[derive(Clone)]
 pub struct Credentials {
     /// The role.
@@ -20,80 +20,79 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// The encrypted way to the cluster. All files are PEM.
+/// TLS to the cluster. All files are PEM.
 #[derive(Debug, Clone)]
 pub struct Tls {
-    /// Certificates of whoever signs those of the nodes, or of the nodes themselves.
+    /// The certificates that sign those of the nodes, or the nodes' own ones.
     pub trusted: PathBuf,
-    /// For clusters that ask their clients for a certificate.
+    /// For clusters that require client certificates.
     pub identity: Option<Identity>,
-    /// Whether a node's certificate must name the IP address that it is reached by.
+    /// Whether a node's certificate must name the IP address by which the node was reached.
     pub verify_host: bool,
 }
 
-/// What this process shows of itself.
+/// The certificate of this process.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// Its certificate, and those between it and what the cluster trusts.
+    /// The certificate, and the chain from it to a certificate that the cluster trusts.
     pub certificate: PathBuf,
-    /// The key of that, not encrypted.
+    /// The certificate's key, not encrypted.
     pub key: PathBuf,
 }
 
-/// How many nodes must have answered before a request counts. It holds for reads, for writes, and
-/// for what is changed only if nobody else has changed it, as claims are: of two such answers
-/// always one node gave both.
+/// The replicas that must answer before a request counts. It holds for reads, for writes, and for
+/// conditional changes such as claims of leases. The answers to two requests always have at least
+/// one replica in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consistency {
-    /// Most of those of the datacenter that keep what it is about. All processes must ask the same
-    /// datacenter.
+    /// A quorum of the replicas in the datacenter. All processes must use the same datacenter.
     #[default]
     LocalQuorum,
-    /// Most of those of all datacenters: for processes in several.
+    /// A quorum of the replicas in all datacenters: for processes in several datacenters.
     Quorum,
 }
 
-/// How to reach the cluster and what to ask of it.
+/// The connection to the cluster, and the way to use it.
 #[derive(Debug, Clone)]
 pub struct CassandraConfig {
-    /// Nodes to begin with, each `host:port`; the others are found through them.
+    /// The first nodes to connect to, each `host:port`; the others are found through them.
     pub contact_points: Vec<String>,
-    /// The datacenter whose nodes are asked.
+    /// The datacenter whose nodes are used.
     pub datacenter: String,
-    /// How many nodes of the datacenter keep each row of a space that is created.
+    /// The number of replicas in the datacenter of each row of a new space.
     pub replication: u8,
-    /// Further datacenters of which as many do.
+    /// Further datacenters with the same number of replicas.
     pub further_datacenters: Vec<String>,
-    /// How many of them must have answered.
+    /// The replicas that must answer a request.
     pub consistency: Consistency,
-    /// Name of the keyspace that lists the spaces, and the start of the names of theirs: lower-case
-    /// letters, digits and `_`.
+    /// The name of the keyspace with the list of spaces, and the prefix of the names of their
+    /// keyspaces: lower-case letters, digits and `_`.
     pub keyspace: String,
-    /// For clusters that ask for a password.
+    /// For clusters that require a password.
     pub credentials: Option<Credentials>,
-    /// For clusters that are spoken to over TLS.
+    /// For clusters that use TLS.
     pub tls: Option<Tls>,
-    /// Connections to each node.
+    /// The number of connections to each node.
     pub connections: usize,
-    /// Requests to the cluster that may be under way at once.
+    /// The most calls that may be under way at once.
     pub in_flight_max: usize,
-    /// How long a call waits for room among them before it is refused as busy.
+    /// How long a call waits for a permit before it is refused as busy.
     pub room_wait: Duration,
-    /// How long one request may take.
+    /// The timeout of one request.
     pub request_timeout: Duration,
-    /// How long a process keeps a space without renewing its claim; so long another waits after a
-    /// crash. It is relied on for 4 seconds less, as clocks differ, so it must be longer than that.
+    /// How long a lease lasts without a renewal; another process waits as long after a crash. It is
+    /// relied on for 4 seconds less, because clocks differ, so it must be longer than that.
     pub lease: Duration,
-    /// Threads that speak with the cluster.
+    /// The number of threads of the runtime.
     pub io_threads: usize,
-    /// Memory in bytes that the keys of the rows of all spaces may take together, so that inserts
-    /// need not ask whether a row is there. The spaces for whose keys there is no room ask.
+    /// The memory in bytes for the presence filters of all spaces, with which inserts need not read
+    /// absent rows. A space whose filter gets no memory works without one.
     pub known_bytes_max: usize,
-    /// What the lease says of this process: where the other processes, or the person who asks,
-    /// reach whoever has a space open.
+    /// The address of this process in its leases, by which other processes, or people, reach the
+    /// process that has a space open.
     pub address: String,
-    /// Whether other processes are to have the same spaces open in turn. Then opening does not wait
-    /// for a lease that another has.
+    /// Whether other processes open the same spaces in turn. Then opening does not wait for another
+    /// process's lease.
     pub shared: bool,
 }
 

@@ -1,7 +1,8 @@
-//! Where partitions, and tables, are read in parts: what reads around removed rows have found out.
+//! Cuts: the keys at which partitions and tables with many tombstones are read in parts, as found
+//! by earlier reads.
 //!
-//! Each part costs a request with every read, so that is forgotten again: what nobody uses, what
-//! the removed rows may have gone from meanwhile, and what there is no room for.
+//! Each part costs a request with every read. So cuts are forgotten if they are not used, if the
+//! tombstones may be gone meanwhile, or if there is no memory for them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,42 +13,43 @@ use varve_kv::TableId;
 
 /// How long cuts are remembered after their last use.
 const REMEMBERED: Duration = Duration::from_secs(600);
-/// And however often they are used: the tombstones may be gone then, and each cut costs a request.
+/// The longest time for which cuts are remembered, even if they are used: then the tombstones may
+/// be gone, and each cut costs a request.
 const REMEMBERED_LONGEST: Duration = Duration::from_secs(3_600);
-/// Memory that all places with their cuts may take, about.
+/// The approximate memory of all targets with their cuts.
 const BYTES_MAX: usize = 4 << 20;
-/// That the cuts of one place may, and how many of them there may be.
+/// The memory of the cuts of one target, and their largest number.
 const PLACE_BYTES_MAX: usize = BYTES_MAX / 4;
 const CUTS_MAX: usize = 4_096;
-/// What a place takes beside its key, and a cut, about.
+/// The approximate memory of a target besides its key, and of a cut besides its bytes.
 const PLACE_BYTES: usize = 160;
 const CUT_BYTES: usize = 40;
-/// Parts that were read go together while they took less than this share of a read that failed:
-/// then their tombstones are fewer than that one's.
+/// Adjacent parts are joined while their reads took less than 1/`TOGETHER` of a failed read: then
+/// they have fewer tombstones than that one.
 const TOGETHER: u32 = 4;
 
-/// A part that was read, and how long its requests took.
+/// A part that was read, and the duration of its requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Done {
     pub(crate) from: Vec<u8>,
     pub(crate) took: Duration,
 }
 
-/// What is read in parts.
+/// The unit that is read in parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Whole {
-    /// A partition, by its stored key, in parts by clustering keys.
+    /// A partition, given by its stored key, in parts by clustering keys.
     Partition(Vec<u8>),
-    /// The keys of all partitions that have a token, by clustering keys.
+    /// The keys of all partitions with a token, by clustering keys.
     Token(i64),
     /// A table, by tokens.
     Table,
 }
 
-/// What is read in parts, and of which table.
+/// The unit that is read in parts, and its table.
 pub(crate) type CutTarget = (TableId, Whole);
 
-/// Where partitions, and tables, were cut.
+/// The known cuts of partitions and tables.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
     any: AtomicBool,
@@ -67,7 +69,7 @@ struct Known {
     at: Vec<Vec<u8>>,
 }
 
-/// What a place takes with its cuts.
+/// The memory of a target with its cuts.
 fn bytes_of(place: &CutTarget, cuts: &[Vec<u8>]) -> usize {
     let key = match &place.1 {
         Whole::Partition(key) => key.len(),
@@ -77,7 +79,7 @@ fn bytes_of(place: &CutTarget, cuts: &[Vec<u8>]) -> usize {
     PLACE_BYTES + key + cuts
 }
 
-/// How many of these cuts of one place may be remembered, from the first on.
+/// Returns how many of these cuts of one target may be remembered, from the first on.
 fn room(cuts: &[Vec<u8>]) -> usize {
     let mut bytes = 0;
     let fits = |cut: &&Vec<u8>| {
@@ -99,7 +101,7 @@ impl CutCache {
         Some(known)
     }
 
-    /// Forgets what has run out and, while the rest takes too much, what runs out first.
+    /// Forgets expired targets and, while the others use too much memory, those that expire first.
     fn forget(&mut self, now: Instant) {
         let bytes = &mut self.bytes;
         self.of.retain(|place, known| {
@@ -120,7 +122,7 @@ impl CutCache {
 }
 
 impl Cuts {
-    /// Those of a place, ascending.
+    /// Returns the cuts of a target, ascending.
     pub(crate) fn of(&self, place: &CutTarget) -> Vec<Vec<u8>> {
         self.of_at(place, Instant::now())
     }
@@ -139,8 +141,8 @@ impl Cuts {
         }
     }
 
-    /// Remembers the cuts between parts that were read, instead of what was known of the range that
-    /// they make up. A read that failed took `failed`.
+    /// Remembers the cuts between parts that were read, instead of the known ones in the range of
+    /// these parts. `failed` is the duration of a failed read.
     pub(crate) fn learn(&self, place: CutTarget, done: Vec<Done>, failed: Duration) {
         self.learn_at(place, done, failed, Instant::now());
     }
@@ -169,8 +171,8 @@ impl Cuts {
         all.sort();
         let room = room(&all);
         if room < all.len() {
-            // Of too many those of before, which were found to be of use; or the first ones, if
-            // there were none.
+            // If there are too many, keeps the earlier cuts, which have proved useful; or the first
+            // ones if there were none.
             match before.is_empty() {
                 true => all.truncate(room),
                 false => all = before,
@@ -227,7 +229,7 @@ mod tests {
         assert!(known.of(&(TableId(1), Whole::Token(1))).is_empty());
     }
 
-    /// Parts from these keys on, each of which must be cut off.
+    /// Parts that begin at these keys and took too long to be joined.
     fn slow(keys: impl IntoIterator<Item = Vec<u8>>) -> Vec<Done> {
         let took = Duration::MAX;
         let done = |from| Done { from, took };
@@ -286,7 +288,7 @@ mod tests {
         assert_eq!(known.of(&place), first);
         learn(vec![key(CUTS_MAX + 1, 8)]);
         assert_eq!(known.of(&place), first);
-        // Of fewer that are long, too.
+        // The same for fewer cuts that are long.
         let few = PLACE_BYTES_MAX / 60_000;
         learn((1..=100).map(|n| key(n, 60_000)).collect());
         assert_eq!(known.of(&place), first);

@@ -1,12 +1,13 @@
-//! Which spaces there are, and which keyspace is whose.
+//! The list of spaces and their keyspaces.
 //!
-//! A keyspace of the engine's own lists them, in rows that are changed conditionally only. A space
-//! is there from the moment that its row says `ready` until it says `dropping`; what a crash leaves
-//! between is removed when the name is used next, or asked for.
+//! A separate keyspace of the engine has the list, in rows that are only changed conditionally. A
+//! space exists from the moment its row is `ready` until it is `dropping`. Remains of a crash in
+//! between are removed when the name is used next, or by
+//! [`clear_begun`](varve_kv::Engine::clear_begun).
 //!
-//! A keyspace's name ends in digits that nobody else has, and it is removed only if a row of this
-//! list names it and that row can no longer become `ready`: so nothing that has data, or is another
-//! installation's, is removed for having a name that was guessed.
+//! A keyspace's name ends in unique digits. A keyspace is removed only if a row of this list names
+//! it and that row can no longer become `ready`. So a keyspace with data, or of another
+//! installation, is never removed because of its name.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -21,13 +22,13 @@ use crate::log::{self, unreadable};
 use crate::scope;
 use crate::statements::quoted;
 
-/// Characters of a space's name that its keyspace's name has, so that people know whose it is.
+/// The number of characters of a space's name in its keyspace's name, so that people recognize it.
 const NAME_CHARS: usize = 16;
-/// Hexadecimal digits at the end of a keyspace's name. With the engine's name, the space's and two
-/// `_` it has at most the 48 bytes that Cassandra takes.
+/// Hexadecimal digits at the end of a keyspace's name. With the engine's name, the space's name and
+/// two `_` it has at most 48 bytes, Cassandra's limit.
 const DIGITS: usize = 12;
 
-/// Name of the list's table.
+/// The name of the list's table.
 const LIST: &str = "spaces";
 
 const READY: &str = "ready";
@@ -56,15 +57,15 @@ impl Entry {
         self.state == READY
     }
 
-    /// Whether it can still become ready.
+    /// Whether the space can still become ready.
     pub(crate) fn begun(&self) -> bool {
         self.state == CREATING
     }
 }
 
 impl Directory {
-    /// As [`Directory::open`], but of a list that is there: for who would make an empty one by a
-    /// mistake in its name.
+    /// As [`Directory::open`], but requires an existing list, so that a mistake in its name does
+    /// not create an empty one.
     ///
     /// # Errors
     /// [`Failure::NoList`] if there is none.
@@ -78,7 +79,7 @@ impl Directory {
         Self::open(cluster).await
     }
 
-    /// Makes the list if there is none, and the table beside it that says what all processes ask.
+    /// Creates the list if there is none, and the table of the scope beside it.
     pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
         let keyspace = cluster.config.keyspace.clone();
         let table = quoted(&keyspace, LIST);
@@ -111,19 +112,19 @@ impl Directory {
             turn: cluster.prepare(&turn, Use::Conditional).await?,
             remove: cluster.prepare(&remove, Use::Conditional).await?,
         };
-        // Who may not read it gets the error here.
+        // A lack of rights to read the list is reported here.
         directory.entries(cluster).await?;
         Ok(directory)
     }
 
-    /// All spaces by name, those that are not whole too.
+    /// Returns all spaces by name, including unfinished ones.
     pub(crate) async fn entries(&self, cluster: &Cluster) -> Result<Vec<Entry>, Failure> {
         let mut entries = self.rows(cluster, &self.list, ()).await?;
         entries.sort_by(|a, b| a.space.cmp(&b.space));
         Ok(entries)
     }
 
-    /// One space as it is now, in one order with all changes.
+    /// Returns the current row of one space, linearized with all changes.
     pub(crate) async fn find(
         &self,
         cluster: &Cluster,
@@ -155,10 +156,10 @@ impl Directory {
         rows.collect()
     }
 
-    /// Makes the keyspace of a space that is not ready, with its tables, and lists it.
+    /// Creates the keyspace and the tables of a space that is not ready, and lists it.
     ///
     /// # Errors
-    /// [`Failure::InUse`] when another process makes it at the same time.
+    /// [`Failure::InUse`] when another process is creating it.
     pub(crate) async fn create(
         &self,
         cluster: &Cluster,
@@ -166,7 +167,7 @@ impl Directory {
         specs: &[TableSpec],
     ) -> Result<Entry, Failure> {
         match self.find(cluster, space).await? {
-            // Another process has made it since the caller looked.
+            // Another process has created it since the caller's check.
             Some(made) if made.ready() => return Ok(made),
             Some(left) => self.remove(cluster, &left).await?,
             None => {}
@@ -184,8 +185,7 @@ impl Directory {
             let listed = self.find(cluster, space).await?;
             return Err(match listed {
                 Some(row) if row.keyspace == keyspace && row.state == CREATING => failure,
-                // It is not surprising that definitions fail where another has removed what they
-                // need.
+                // Definitions fail if another process has removed the keyspace.
                 _ => in_another_process(space),
             });
         }
@@ -195,28 +195,28 @@ impl Directory {
             state: CREATING.to_owned(),
         };
         if !self.turn(cluster, &mut entry, READY).await? {
-            // Whoever took the name first said that this keyspace is of no use any more.
+            // The process that took the name has already given up this keyspace.
             drop_keyspace(cluster, &entry.keyspace).await?;
             return Err(in_another_process(space));
         }
         Ok(entry)
     }
 
-    /// Removes a space with its keyspace; nothing happens if the list has changed since `entry` was
+    /// Removes a space with its keyspace; does nothing if the list has changed since `entry` was
     /// read.
     pub(crate) async fn remove(&self, cluster: &Cluster, entry: &Entry) -> Result<(), Failure> {
         let mut entry = entry.clone();
         if entry.state != DROPPING && !self.turn(cluster, &mut entry, DROPPING).await? {
             return Err(in_another_process(&entry.space));
         }
-        // From `dropping` no way leads back, so nobody opens it now.
+        // The state `dropping` is final, so no process opens the space now.
         drop_keyspace(cluster, &entry.keyspace).await?;
         let values = (&entry.space, &entry.keyspace, DROPPING);
-        // Another that was faster has done the same.
+        // A faster process has done the same.
         cluster.run(&self.remove, values).await.map(drop)
     }
 
-    /// Changes an entry's state, if it still is what `entry` says; returns whether it was.
+    /// Changes an entry's state if it is still that of `entry`; returns whether it was.
     async fn turn(&self, cluster: &Cluster, entry: &mut Entry, to: &str) -> Result<bool, Failure> {
         let Entry {
             space,
@@ -232,7 +232,7 @@ impl Directory {
         Ok(turned)
     }
 
-    /// Whether a change that led to `state` was made, also when its answer did not come.
+    /// Returns whether a change to `state` was made, even if its answer was lost.
     async fn settled(
         &self,
         cluster: &Cluster,
@@ -244,13 +244,13 @@ impl Directory {
         match answer {
             Ok(true) => Ok(true),
             Ok(false) | Err(Failure::Unknown(_)) => {
-                // The keyspace's name is nobody else's, so a row that has it decides.
+                // The keyspace's name is unique, so a row with it decides.
                 match self.find(cluster, space).await? {
                     Some(row) if row.keyspace != keyspace || row.state == DROPPING => {
                         Ok(row.keyspace == keyspace && state == DROPPING)
                     }
                     Some(row) if row.state == state => Ok(true),
-                    // It may still be made.
+                    // The change may still be made.
                     _ => answer,
                 }
             }
@@ -265,9 +265,9 @@ fn in_another_process(space: &str) -> Failure {
     ))
 }
 
-/// Makes the keyspace of a space with all that is in it.
+/// Creates the keyspace of a space with all its tables.
 async fn define_all(cluster: &Cluster, keyspace: &str, specs: &[TableSpec]) -> Result<(), Failure> {
-    // Not "if it is not there": what is there is not ours.
+    // Without "if not exists": an existing keyspace is not ours.
     create_keyspace(cluster, "", keyspace).await?;
     add_tables(cluster, keyspace, specs, &[]).await?;
     cluster.define(log::definition(keyspace)).await?;
@@ -300,14 +300,14 @@ async fn create_keyspace(
         .await
 }
 
-/// Removes a keyspace with all in it, if it is there.
+/// Removes a keyspace with its content, if it exists.
 pub(crate) async fn drop_keyspace(cluster: &Cluster, keyspace: &str) -> Result<(), Failure> {
     cluster
         .define(format!("DROP KEYSPACE IF EXISTS \"{keyspace}\""))
         .await
 }
 
-/// Makes the tables of `specs` that are not among `present`.
+/// Creates the tables of `specs` that are not in `present`.
 pub(crate) async fn add_tables(
     cluster: &Cluster,
     keyspace: &str,
@@ -323,15 +323,15 @@ pub(crate) async fn add_tables(
     Ok(())
 }
 
-/// A table's id as its definition has it. Of two servers that make a table at once, through nodes
-/// that do not know of one another's yet, each would else draw an id: one id goes, with what was
-/// written under it. The same id makes it the same table.
+/// Returns a table's id, which its definition contains. Two servers may create a table at the same
+/// time, through nodes that do not know each other's definition yet. With random ids, one of the
+/// two tables would be lost with its rows; equal ids make it the same table.
 ///
-/// A table that is dropped and made anew should have another id, and does where the keyspace's name
-/// never comes again, as that of a space.
+/// A table that is dropped and created again should have another id. It has, if the keyspace's name
+/// is never reused, as that of a space.
 pub(crate) fn id(keyspace: &str, table: &str) -> String {
     let hash = xxhash_rust::xxh3::xxh3_128(quoted(keyspace, table).as_bytes());
-    // Version 8 of the UUIDs, "of one's own making".
+    // Version 8 of UUIDs: custom.
     let hash = hash & !(0xf << 76 | 0x3 << 62) | 0x8 << 76 | 0x2 << 62;
     let part = |from: u32, digits: u32| (hash >> from) & ((1 << (4 * digits)) - 1);
     format!(
@@ -363,7 +363,7 @@ fn table_definition(keyspace: &str, spec: &TableSpec) -> String {
     )
 }
 
-/// The tables that a keyspace has.
+/// Returns the tables of a keyspace.
 pub(crate) async fn tables(cluster: &Cluster, keyspace: &str) -> Result<Vec<String>, Failure> {
     let statement = cluster
         .prepare(
@@ -378,14 +378,14 @@ pub(crate) async fn tables(cluster: &Cluster, keyspace: &str) -> Result<Vec<Stri
         .collect()
 }
 
-/// The name of a new space's keyspace.
+/// Returns the name of a new space's keyspace.
 fn keyspace_name(engine: &str, space: &str, random: u64) -> String {
     let start: String = space.chars().take(NAME_CHARS).collect();
     let digits = random & ((1 << (4 * DIGITS)) - 1);
     format!("{engine}_{start}_{digits:0DIGITS$x}")
 }
 
-/// A number that the operating system has drawn.
+/// A random number from the operating system.
 fn random() -> u64 {
     RandomState::new().hash_one(crate::acquire::now())
 }
@@ -415,7 +415,7 @@ mod tests {
         let longest = keyspace_name(&"e".repeat(16), &"a".repeat(48), u64::MAX);
         assert!(longest.len() <= 48, "{longest}");
         assert_ne!(random(), random());
-        // What one installation calls its list, no space of another is called.
+        // The name of one installation's list is never that of another's keyspace.
         assert_ne!(keyspace_name("varve", "a", random()), "varve_a");
         assert_ne!(
             keyspace_name("varve", "a_b", random()),

@@ -23,7 +23,7 @@ use crate::log::{self, Log};
 use crate::scope::ScopeTable;
 use crate::space::{CassandraSpace, Core};
 
-/// Makes the openings of one process differ.
+/// Distinguishes the openings of one process.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
 
 /// The engine.
@@ -33,23 +33,24 @@ pub struct CassandraEngine {
     open: Arc<Mutex<OpenSpaces>>,
 }
 
-/// The spaces that are open here: the opening's number, and the space once it is open.
+/// The spaces that this process has open: the number of the opening, and the space once it is open.
 type OpenSpaces = HashMap<String, (u64, Weak<Core>)>;
 
 struct Shared {
     cluster: Arc<Cluster>,
     directory: Directory,
     scopes: ScopeTable,
-    /// What looks at leases: by space, with its keyspace as the list said last.
+    /// The lease statements of listed spaces, by space name, each with the space's keyspace when the
+    /// list was last read.
     looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
-    /// For what is known of the rows of all spaces.
+    /// The memory for the presence filters of all spaces.
     known_memory: Arc<KnownMemory>,
-    /// Held by whoever makes or removes keyspaces: two changes of definitions at a time are asking
-    /// for trouble.
+    /// Held while a keyspace is created or removed, since concurrent changes of definitions are a
+    /// known source of trouble.
     definitions: tokio::sync::Mutex<()>,
 }
 
-/// A space's name among those that are open here; gone when this is dropped.
+/// The entry of a space among the open ones, removed when this is dropped.
 pub(crate) struct OpenSpace {
     name: String,
     opening: u64,
@@ -57,8 +58,8 @@ pub(crate) struct OpenSpace {
 }
 
 impl OpenSpace {
-    /// Takes a name that no space has which is open here. One that was lost, and that somebody has
-    /// not let go yet, is in nobody's way: it can neither be written nor be led again.
+    /// Enters a space, unless one of that name is open here. A lost space that is still referenced
+    /// is replaced: it can neither be written nor be led again.
     fn begin(name: &str, open: &Arc<Mutex<OpenSpaces>>) -> Option<Self> {
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
         let mut spaces = open.lock();
@@ -92,7 +93,7 @@ impl Drop for OpenSpace {
     }
 }
 
-/// A name for a lease that nobody else has.
+/// Returns a name for the owner of a lease that is unique among all openings.
 pub(crate) fn owner() -> String {
     let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
     format!("{}-{}-{opening}", std::process::id(), now())
@@ -113,21 +114,21 @@ fn in_use(space: &str, detail: impl Into<String>) -> KvError {
 }
 
 impl CassandraEngine {
-    /// Connects to a cluster, and makes the list of spaces in it if there is none.
+    /// Connects to a cluster, and creates the list of spaces in it if there is none.
     ///
     /// # Errors
-    /// [`KvError::Away`] when no contact point answers, or the cluster does not accept what it is
-    /// asked; [`KvError::Unavailable`] when the configuration does not fit it, or other processes
-    /// on these spaces have another consistency.
+    /// [`KvError::Away`] when no contact point answers, or the cluster rejects a request;
+    /// [`KvError::Unavailable`] when the configuration does not fit the cluster, or other processes
+    /// on these spaces use another consistency.
     pub fn connect(config: CassandraConfig) -> Result<Self, KvError> {
         Self::connect_to(config, false)
     }
 
-    /// As [`CassandraEngine::connect`], for who reads data that must be there: makes no list of
-    /// spaces.
+    /// As [`CassandraEngine::connect`], for readers of data that must exist: does not create the
+    /// list of spaces.
     ///
     /// # Errors
-    /// [`KvError::Missing`] where there is none; else as [`CassandraEngine::connect`].
+    /// [`KvError::Missing`] if there is no list; otherwise as [`CassandraEngine::connect`].
     pub fn connect_existing(config: CassandraConfig) -> Result<Self, KvError> {
         Self::connect_to(config, true)
     }
@@ -163,9 +164,9 @@ impl CassandraEngine {
         })
     }
 
-    /// Has all processes on the spaces of a cluster ask what `config` says, while none has a space
-    /// open. All rows must be repaired before one opens a space. What is broken off half way is
-    /// done again, with the new or the old.
+    /// Makes all processes on the spaces of a cluster use the consistency of `config`. No process
+    /// may have a space open. All rows must be repaired before a space is opened again. An
+    /// interrupted change must be repeated, with the new or the old consistency.
     ///
     /// # Errors
     /// [`KvError::InUse`] when a process has a space open; [`KvError::Unavailable`] when this
@@ -179,7 +180,7 @@ impl CassandraEngine {
         changed.unwrap_or_else(|| Err(unavailable(&name, "the driver failed")))
     }
 
-    /// Removes the list of spaces, which must be empty. For tests, which leave nothing behind.
+    /// Removes the list of spaces, which must be empty. For tests, so that nothing is left.
     ///
     /// # Errors
     /// When there are spaces, or the cluster cannot be reached.
@@ -239,7 +240,7 @@ impl Engine for CassandraEngine {
         self.wait(name, async move {
             let entries = shared.entries().await?;
             let ready = entries.into_iter().filter(Entry::ready);
-            // The digits at its end make a keyspace's name one that no other has.
+            // The digits at the end of a keyspace's name make it unique.
             let id = |entry: Entry| SpaceId {
                 name: entry.space,
                 incarnation: entry.keyspace,
@@ -266,7 +267,7 @@ impl Engine for CassandraEngine {
         )?;
         let core = Arc::new(core);
         open.opened(&core);
-        // Each by itself: none is to wait until another has done a step.
+        // Each runs as a separate task, so that none waits for a step of another.
         let keepers = [
             self.bridge.spawn(Core::keep(Arc::downgrade(&core))),
             self.bridge.spawn(Core::keep_tidy(Arc::downgrade(&core))),
@@ -295,7 +296,7 @@ impl Engine for CassandraEngine {
     fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
         check_space_name(name)?;
         if self.is_open(name) {
-            // What is open may be another of that name; then there is nothing to remove.
+            // The open space may have another incarnation; then there is nothing to remove.
             let is_meant = |space: &SpaceId| {
                 space.name == name && incarnation.is_none_or(|it| space.incarnation == it)
             };
@@ -344,7 +345,7 @@ impl Shared {
             }
         };
         let row = match table.look(&self.cluster).await {
-            // Perhaps the one node does not have it that was asked: next time all are.
+            // The queried node may not have the table; the next call queries all nodes.
             Err(failure @ Failure::NotHere(_)) => {
                 self.looks.lock().remove(space);
                 return Err(failed(failure));
@@ -372,7 +373,7 @@ impl Shared {
         }
     }
 
-    /// What it is that a space cannot be opened: it may have been removed since it was found.
+    /// Adjusts the error of a failed opening: the space may have been removed since it was found.
     async fn or_removed(&self, space: &str, keyspace: &str, error: KvError) -> KvError {
         if !matches!(error, KvError::Unavailable { .. }) {
             return error;
@@ -434,8 +435,8 @@ impl Shared {
         })
     }
 
-    /// The space's keyspace, and the tables that it has. Some of `specs` may be missing if an
-    /// earlier version has made it.
+    /// Returns the space's keyspace, and the tables that it has. Some of `specs` may be missing if
+    /// an earlier version has created the keyspace.
     async fn keyspace(
         &self,
         space: &str,
@@ -450,7 +451,7 @@ impl Shared {
             if !create {
                 return Err(unavailable(space, "it does not exist"));
             }
-            // Opening asks again; this spares a space that nobody wants.
+            // Opening checks again; this check avoids the creation of a useless space.
             let agreed = self.scopes.check(&self.cluster).await;
             agreed.map_err(failed)?;
             let created = self.directory.create(&self.cluster, space, specs);
@@ -471,8 +472,8 @@ impl Shared {
         Ok((keyspace, present))
     }
 
-    /// Removes the space of that name; only if its keyspace is `keyspace`, if one is given. From
-    /// here on all that is done is done to the keyspace that is found first.
+    /// Removes the space of that name, if its keyspace is `keyspace` or none is given. All later
+    /// steps use the keyspace that was found first.
     async fn remove(&self, space: &str, keyspace: Option<&str>) -> Result<(), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
@@ -490,15 +491,15 @@ impl Shared {
         removed.map_err(failed)
     }
 
-    /// Removes what never became a space, if it still is none.
+    /// Removes an unfinished creation, if it still is unfinished.
     async fn remove_begun(&self, entry: &Entry) -> Result<(), KvError> {
         let _one_at_a_time = self.definitions.lock().await;
         let removed = self.directory.remove(&self.cluster, entry).await;
         removed.map_err(|failure| failure.opening(&entry.space))
     }
 
-    /// Takes the lease of a space that is to be removed, so that nobody opens it meanwhile. If
-    /// removing it fails, the lease runs out.
+    /// Takes the lease of a space that is to be removed, so that no process opens it meanwhile. If
+    /// the removal fails, the lease expires.
     async fn take_for_good(&self, space: &str, entry: &Entry) -> Result<(), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
@@ -523,7 +524,7 @@ impl Shared {
         {
             let agreed = self.scopes.check(&self.cluster).await;
             if agreed.is_err() {
-                // What stays is in the way until it runs out.
+                // If the release fails, the lease blocks others until it expires.
                 let _ = table.release(&self.cluster, &ours).await;
             }
             return agreed.map_err(failed);

@@ -1,4 +1,4 @@
-//! What a failed request says about what it was to do.
+//! Failures of requests, and what they mean for the request.
 
 use scylla::errors::{
     BrokenConnectionError, BrokenConnectionErrorKind, ConnectionError, ConnectionPoolError,
@@ -9,15 +9,15 @@ use varve_kv::KvError;
 
 use crate::tls;
 
-/// How a node's words begin when it could not read the roles, so that it does not know whether a
-/// password is right.
+/// The prefix of a node's message when it could not read the roles, and so cannot check a password.
 const ROLES_AWAY: &str = "Unable to perform authentication";
-/// How they begin when it could not read what a role may do: too few of the nodes that keep that
-/// are up. It looks before it carries out anything, every two seconds by default.
+/// The prefix of a node's message when it could not read the rights of a role, since too few
+/// replicas of them are up. It checks rights before it carries out anything, every two seconds by
+/// default.
 const RIGHTS_AWAY: &str = "Unable to perform authorization";
-/// What a node says of a table or keyspace that it does not have, by version.
+/// A node's messages about a table or keyspace that it does not have, by version.
 const NOT_HERE: [&str; 2] = ["does not exist", "unconfigured table"];
-/// What a node says when it refuses a request for its size; there is no code of its own for that.
+/// A node's messages when it refuses a request for its size, for which there is no error code.
 const TOO_LARGE: [&str; 5] = [
     "too large",
     "too long",
@@ -26,36 +26,37 @@ const TOO_LARGE: [&str; 5] = [
     "exceeds",
 ];
 
-/// What a node, or who asks the nodes, says of a read that had to step over too many removed rows.
+/// The messages of a node, or of the coordinator, about a read that met too many tombstones.
 const TOMBSTONES: [&str; 2] = ["READ_TOO_MANY_TOMBSTONES", "tombstone_failure_threshold"];
-/// What can be done about them.
+/// The advice about tombstones.
 const TOMBSTONES_REMEDY: &str = "they go with the compactions after the table's gc_grace_seconds (10 days if nothing else is \
     set); until then a larger tombstone_failure_threshold lets the nodes read on";
 
 /// How a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It was not carried out: no node could be asked, or too few replicas were up.
+    /// It was not carried out: no node could be reached, or too few replicas were up.
     NotDone(String),
-    /// It was not carried out and never will be: the cluster does not accept it.
+    /// It was not carried out and never will be: the cluster refuses it.
     Refused(String),
-    /// It was not carried out: there is no list of spaces in the cluster, and none was to be made.
+    /// It was not carried out: there is no list of spaces in the cluster, and none was to be
+    /// created.
     NoList(String),
-    /// It was not carried out: the node that was asked does not have the table. Others may, if that
-    /// one was away when it was made.
+    /// It was not carried out: the node does not have the table. Other nodes may have it, if this
+    /// one was down when it was created.
     NotHere(String),
-    /// It was not carried out: another is making or removing what it is about.
+    /// It was not carried out: another process is creating or removing its subject.
     InUse(String),
     /// As [`Failure::Refused`], for its size.
     TooLarge(String),
-    /// A read was given up, as too many removed rows lie where it looked.
+    /// A read was given up because of too many tombstones.
     Tombstones(String),
     /// It may have been carried out, or may be later.
     Unknown(String),
 }
 
 impl Failure {
-    /// The words, for people.
+    /// The message, for people.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::NotDone(text)
@@ -69,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// Whether asking again is of no use.
+    /// Whether a retry is useless.
     pub(crate) fn for_good(&self) -> bool {
         matches!(
             self,
@@ -81,7 +82,7 @@ impl Failure {
         )
     }
 
-    /// What it is to whoever reads.
+    /// Returns the error for a read.
     pub(crate) fn into_error(self, space: &str) -> KvError {
         let space = space.to_owned();
         match self {
@@ -102,8 +103,8 @@ impl Failure {
         }
     }
 
-    /// What it is to a write of which nothing is stored: later ones may be taken, once whoever can
-    /// has mended what is refused.
+    /// Returns the error for a write of which nothing is stored. Later writes may succeed, once the
+    /// cause of a refusal is removed.
     pub(crate) fn unwritten(self, space: &str) -> KvError {
         match self {
             Self::Refused(detail) => KvError::ReadOnly {
@@ -114,14 +115,14 @@ impl Failure {
         }
     }
 
-    /// What it is to whoever opens, makes or removes a space.
+    /// Returns the error for the opening, creation or removal of a space.
     pub(crate) fn opening(self, space: &str) -> KvError {
         match self {
             Self::TooLarge(detail) | Self::Refused(detail) => KvError::Unavailable {
                 space: space.to_owned(),
                 detail,
             },
-            // What an opening reads is small, and soon rid of them.
+            // An opening reads only small tables, whose tombstones are soon removed.
             Self::Tombstones(detail) => KvError::Away {
                 space: space.to_owned(),
                 detail,
@@ -130,7 +131,7 @@ impl Failure {
         }
     }
 
-    /// The one of several failures of one write that says least about what is stored.
+    /// Returns the failure, among several of one write, that leaves most open about what is stored.
     pub(crate) fn worst(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
         failures.into_iter().max_by_key(|failure| match failure {
             Self::Refused(_)
@@ -151,7 +152,7 @@ impl From<ExecutionError> for Failure {
             ExecutionError::EmptyPlan
             | ExecutionError::ConnectionPoolError(_)
             | ExecutionError::PrepareError(_) => Self::NotDone(text),
-            // The statements fit the tables, so it is the values that are too long or too many.
+            // The statements fit the tables, so the values must be too long or too many.
             ExecutionError::BadQuery(_) => Self::TooLarge(text),
             ExecutionError::LastAttemptError(attempt) => of_attempt(attempt, text),
             _ => Self::Unknown(text),
@@ -166,7 +167,7 @@ impl From<PrepareError> for Failure {
             PrepareError::ConnectionPoolError(error) => of_pool(error, text),
             PrepareError::AllAttemptsFailed { first_attempt } => {
                 match of_attempt(first_attempt, text.clone()) {
-                    // All nodes were asked, not only the one that was away when a table was made.
+                    // All nodes were asked, not only one that was down when a table was created.
                     Self::Refused(text) | Self::NotHere(text) => Self::Refused(text),
                     _ => Self::NotDone(text),
                 }
@@ -204,7 +205,7 @@ fn of_pool(error: &ConnectionPoolError, text: String) -> Failure {
     }
 }
 
-/// What a connection that did not come about says of whether it ever will.
+/// Returns whether a failed connection can ever succeed.
 fn of_login(error: &ConnectionSetupRequestErrorKind, text: String) -> Failure {
     use ConnectionSetupRequestErrorKind as Kind;
     match error {
@@ -217,7 +218,7 @@ fn of_login(error: &ConnectionSetupRequestErrorKind, text: String) -> Failure {
         Kind::DbError(DbError::Unauthorized, words) if !words.contains(RIGHTS_AWAY) => {
             Failure::Refused(text)
         }
-        // A node refuses a certificate only after the handshake, as this side sees it.
+        // From this side's view, a node refuses a certificate only after the handshake.
         Kind::BrokenConnection(error) => of_broken(error).unwrap_or(Failure::NotDone(text)),
         _ => Failure::NotDone(text),
     }
@@ -241,7 +242,7 @@ fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {
         | RequestAttemptError::CqlRequestSerialization(_) => Failure::TooLarge(text),
         RequestAttemptError::DbError(error, words) => match error {
             DbError::Unavailable { .. } | DbError::IsBootstrapping => Failure::NotDone(text),
-            // Rights are looked at, and tables looked up, before anything is carried out.
+            // Rights are checked, and tables looked up, before anything is carried out.
             DbError::Unauthorized if words.contains(RIGHTS_AWAY) => Failure::NotDone(text),
             DbError::AuthenticationError if words.contains(ROLES_AWAY) => Failure::NotDone(text),
             DbError::Invalid if NOT_HERE.iter().any(|sign| words.contains(sign)) => {

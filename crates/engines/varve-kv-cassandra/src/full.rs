@@ -1,8 +1,8 @@
-//! Full scans. They go by tokens, and within one by partition keys.
+//! Full scans, in the order of tokens and, for equal tokens, of partition keys.
 //!
-//! Where a node gives up for the removed rows that it meets, the range of tokens is cut until one
-//! is left; which partitions have that is asked of smaller ranges of clustering keys, and then they
-//! are read like any other.
+//! If a node gives up a read because of tombstones, the range of tokens is split until one token is
+//! left. The partitions of that token are found by smaller ranges of clustering keys, and then read
+//! like any other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,14 +22,15 @@ use crate::space::Core;
 use crate::split::{self, Search};
 use crate::statements::Cell;
 
-/// The smallest token that no partition has.
+/// A token below those of all partitions.
 pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
-/// Why the partitions of a token cannot be asked for by ranges of their rows.
+/// The message for a cluster in which the partitions of a token cannot be found by ranges of their
+/// rows.
 const NO_FILTERS: &str = "the cluster takes no statements that filter (allow_filtering_enabled), by which one reads around them";
-/// Ranges into which one of tokens is cut.
+/// The number of parts into which a range of tokens is split.
 const WAYS: i128 = 16;
 
-/// The token of a partition, by its stored key.
+/// Returns the token of a partition, given by its stored key.
 fn token(core: &Core, table: TableId, partition: &[u8]) -> Option<i64> {
     let statement = &core.store[usize::from(table.0)].get;
     let no_row: &[u8] = &[];
@@ -37,18 +38,18 @@ fn token(core: &Core, table: TableId, partition: &[u8]) -> Option<i64> {
     Some(token.ok()??.value())
 }
 
-/// A token as bytes that sort as tokens do.
+/// Returns a token as bytes that sort like tokens.
 fn bytes_of(token: i64) -> Vec<u8> {
     (token ^ i64::MIN).to_be_bytes().to_vec()
 }
 
-/// The token whose bytes these are.
+/// Returns the token with these bytes.
 fn token_of(bytes: &[u8]) -> Option<i64> {
     let bytes = bytes.try_into().ok()?;
     Some(i64::from_be_bytes(bytes) ^ i64::MIN)
 }
 
-/// Where a full scan comes to a partition: by its token, then by its key.
+/// Returns the position of a partition in a full scan: its token, then its key.
 pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
     let partition = stored_partition(partition);
     let token = token(core, table, partition).unwrap_or(BEFORE_ALL_TOKENS);
@@ -57,7 +58,7 @@ pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
     order
 }
 
-/// The key as it was given.
+/// Returns the partition key of the seam for a stored key.
 pub(crate) fn given_partition<'a>(core: &Core, table: TableId, stored: &'a [u8]) -> &'a [u8] {
     let only_empty = (core.specs[usize::from(table.0)].partition_len)(&[]) == Some(0);
     if only_empty { &[] } else { stored }
@@ -99,7 +100,7 @@ impl FullScan<'_> {
             .ok_or_else(|| error(self.core, unreadable("a partition has no token")))
     }
 
-    /// Reads a partition, by its stored key, from a clustering key on.
+    /// Reads a partition, given by its stored key, from a clustering key on.
     fn partition(
         &self,
         partition: &[u8],
@@ -117,7 +118,7 @@ impl FullScan<'_> {
         })
     }
 
-    /// Reads what a token has behind one row of a partition that has it.
+    /// Reads the rows of a token after one row of one of its partitions.
     fn rest_of(
         &self,
         token: i64,
@@ -130,7 +131,7 @@ impl FullScan<'_> {
         {
             return Ok(Flow::Break(()));
         }
-        // Partitions may share a token; those that come after this one within it are found by name.
+        // Partitions may have equal tokens; those after this one are found by their keys.
         let same = self.keys_at(token)?.into_iter();
         for key in same.filter(|key| key.as_slice() > partition) {
             if self.partition(&key, Vec::new(), visit)?.is_break() {
@@ -140,7 +141,7 @@ impl FullScan<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// The partitions that have a token, ascending.
+    /// Returns the partitions with a token, ascending.
     fn keys_at(&self, token: i64) -> Result<BTreeSet<Vec<u8>>, KvError> {
         let place = (self.table, Whole::Token(token));
         let mut search = Search::new();
@@ -161,7 +162,8 @@ impl FullScan<'_> {
         }
         let mut todo = split::parts((Vec::new(), None), cuts);
         let found = self.keys_searched(token, &mut todo, &mut search);
-        // Of an earlier search only the cuts are known and no keys, as a row may have come since.
+        // Only the cuts of an earlier search are known, not the keys it found: rows may have been
+        // added since.
         match &found {
             Err(_) => search.broken_off(todo.into_iter().map(|(from, _)| from)),
             Ok(keys) => {
@@ -176,8 +178,8 @@ impl FullScan<'_> {
         found
     }
 
-    /// [`FullScan::keys_at`], where so many removed rows lie that they are asked for by ranges of
-    /// clustering keys.
+    /// [`FullScan::keys_at`] for a token with too many tombstones: searches by ranges of clustering
+    /// keys.
     fn keys_searched(
         &self,
         token: i64,
@@ -208,13 +210,14 @@ impl FullScan<'_> {
         Ok(found)
     }
 
-    /// Whether partitions can be asked for by ranges of clustering keys.
+    /// Whether partitions can be found by ranges of clustering keys.
     fn filters(&self) -> bool {
         let statements = &self.core.store[usize::from(self.table.0)];
         statements.at_token_within.is_some()
     }
 
-    /// The partitions that have a token, and a row in a range of clustering keys if one is given.
+    /// Returns the partitions with a token and, if a range of clustering keys is given, a row in
+    /// it.
     fn keys(
         &self,
         token: i64,
@@ -244,7 +247,7 @@ impl FullScan<'_> {
         })
     }
 
-    /// Reads the partitions with tokens after `from`, up to `to`.
+    /// Reads the partitions with tokens after `from`, up to and including `to`.
     fn tokens(
         &self,
         from: i64,
@@ -309,7 +312,8 @@ impl FullScan<'_> {
                             return Ok(Flow::Break(()));
                         }
                         if single {
-                            // The next one finds it by itself, whatever else is read in one go.
+                            // Remembered as a part of its own, so that the next scan finds it,
+                            // whatever else is read together.
                             search.end(Duration::MAX);
                         }
                         break;
@@ -321,8 +325,7 @@ impl FullScan<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Goes on where too many removed rows lie behind the row that was shown last of a range of
-    /// tokens.
+    /// Continues a range of tokens after a read that was given up because of tombstones.
     fn beside(
         &self,
         (from, to): (i64, i64),
@@ -389,11 +392,11 @@ impl FullScan<'_> {
     }
 }
 
-/// What was shown of a page.
+/// The result of visiting a page.
 enum Visited {
-    /// As much as was wanted.
+    /// The visitor has stopped the scan.
     Enough,
-    /// All; the last row's keys, if it has rows.
+    /// All rows were visited; the last row's keys, if the page has rows.
     All(Option<(Vec<u8>, Vec<u8>)>),
 }
 

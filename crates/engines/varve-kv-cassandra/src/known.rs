@@ -1,22 +1,23 @@
-//! Which rows there may be: a filter in memory over the keys of a space that this process alone
+//! The presence filter: a Bloom filter in memory over the keys of a space that only this process
 //! writes.
 //!
-//! Every insert asks for a row that is not there yet, and asking the cluster costs it as much as
-//! writing the row. Only rows are kept that their table says are
-//! [probed](varve_kv::TableSpec::probed). **Never a false "absent":** a key is added before
-//! anything of its batch is sent, and none is ever removed. The filter speaks when it has all keys:
-//! from the beginning in a space in whose probed tables there was no row when it was opened, after
-//! what the log had was carried out; in others once the keys of before were read
-//! ([`crate::learn`]), which the first insert begins. Whatever comes to be there since, this
-//! process has written, as long as it has the lease.
+//! Every insert reads a row that does not exist yet, and that read costs the cluster as much as the
+//! write. The filter has only the rows that their table declares as
+//! [probed](varve_kv::TableSpec::probed). **Never a false "absent":** a key is added before any
+//! request of its batch is sent, and no key is ever removed.
 //!
-//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
-//! Filters, 2007): one bit in each of the eight words of one cache line. It grows by segments; the
-//! last one goes on filling, and says "absent" ever more seldom.
+//! The filter answers only when it has all keys. It has them from the start if the probed tables
+//! had no row when the space was opened, after the log was carried out. Otherwise it has them once
+//! the existing keys were read ([`crate::learn`]), which the first insert starts. All later rows
+//! are written by this process, as long as it has the lease.
 //!
-//! All filters of an engine share one memory. One that needs a segment for which there is no room
-//! gives up: it frees what it has, and the space works without it. Half a filter would be worth
-//! less the more it is asked.
+//! It is a split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient
+//! Bloom Filters, 2007): one bit in each of the eight words of one cache line. It grows by
+//! segments. The last one continues to fill, and the filter answers "absent" ever more rarely.
+//!
+//! All filters of an engine share one memory budget. A filter that cannot get memory for a segment
+//! gives up: it frees its memory, and the space works without it. A filter that is too small would
+//! become less useful with each key.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -36,12 +37,11 @@ use crate::statements::Cell;
 
 /// Words of a block.
 const LANES: usize = 8;
-/// Blocks of the segments: 64 KiB, 1 MiB, 16 MiB and 256 MiB, some 180 million rows in all.
+/// Blocks of the segments: 64 KiB, 1 MiB, 16 MiB and 256 MiB, together for about 180 million rows.
 const SEGMENT_BLOCKS: [usize; 4] = [1 << 10, 1 << 14, 1 << 18, 1 << 22];
-/// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for
-/// present ones.
+/// Bits per key at which the next segment is begun. The rate of false positives is then 4 in 1,000.
 const BITS_PER_KEY: usize = 12;
-/// How long it is looked whether a space has rows.
+/// The longest check whether a space has rows.
 const LOOK_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// A cache line.
@@ -49,21 +49,21 @@ const LOOK_TIME_MAX: Duration = Duration::from_secs(3);
 #[repr(align(64))]
 struct Block([AtomicU64; LANES]);
 
-/// The memory that all filters of an engine take together.
+/// The memory budget of all filters of an engine.
 #[derive(Debug)]
 pub(crate) struct KnownMemory {
     bytes_left: AtomicUsize,
 }
 
 impl KnownMemory {
-    /// At most so much.
+    /// Creates a budget of `bytes_max` bytes.
     pub(crate) fn new(bytes_max: usize) -> Arc<Self> {
         Arc::new(Self {
             bytes_left: AtomicUsize::new(bytes_max),
         })
     }
 
-    /// Takes a part of it; `None` when there is not so much left.
+    /// Takes bytes from the budget; `None` if fewer are left.
     fn take(self: &Arc<Self>, bytes: usize) -> Option<Taken> {
         let less = |left: usize| left.checked_sub(bytes);
         let taken = self
@@ -76,7 +76,7 @@ impl KnownMemory {
     }
 }
 
-/// A part of the memory, given back when it is dropped.
+/// A share of the budget, returned when it is dropped.
 #[derive(Debug)]
 struct Taken {
     memory: Arc<KnownMemory>,
@@ -95,12 +95,12 @@ impl Drop for Taken {
 struct Segment {
     blocks: Box<[Block]>,
     keys: AtomicU64,
-    /// After the blocks, so that it is given back when they are gone.
+    /// Declared after the blocks, so that it is returned when they are freed.
     _taken: Taken,
 }
 
 impl Segment {
-    /// `None` when there is no room for so many.
+    /// Returns `None` if the budget does not suffice.
     fn new(blocks: usize, memory: &Arc<KnownMemory>) -> Option<Self> {
         let taken = memory.take(blocks * size_of::<Block>())?;
         let empty = || Block(std::array::from_fn(|_| AtomicU64::new(0)));
@@ -137,16 +137,16 @@ impl Segment {
     }
 }
 
-/// The bit in each word of a block.
+/// Returns the bit in each word of a block.
 fn bits(hash: u64) -> impl Iterator<Item = u64> {
     // The block is chosen by the upper half; this mixes both halves into the upper 48 bits.
     let mixed = (hash ^ (hash >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (0..LANES).map(move |lane| 1 << ((mixed >> (16 + 6 * lane)) & 63))
 }
 
-/// Whether the probed tables of a space are known to have no row. The lease is not renewed
-/// meanwhile, and what was removed may lie thick before the first row: where there is no answer
-/// soon, it is not known.
+/// Returns whether the probed tables of a space are known to have no row. The lease is not renewed
+/// during the check, and many tombstones may precede the first row. So the check has a timeout,
+/// after which the result is false.
 pub(crate) async fn is_empty(cluster: &Cluster, store: &Store, specs: &[TableSpec]) -> bool {
     let looked = tokio::time::timeout(LOOK_TIME_MAX, lacks_rows(cluster, store, specs)).await;
     matches!(looked, Ok(Ok(true)))
@@ -169,40 +169,40 @@ async fn lacks_rows(
     Ok(true)
 }
 
-/// Which rows a filter has.
+/// The keys that a filter has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Has {
-    /// None: there are rows of before, and nobody has inserted any since.
+    /// None: the space had rows, and none was inserted since.
     Nothing,
-    /// Those that were put since the first insert, and some of before.
+    /// The keys put since the first insert, and some of the earlier ones.
     Some,
     All,
-    /// No more are added, and it never speaks.
+    /// No more keys are added, and the filter never answers.
     GivenUp,
 }
 
-/// What is known of a space's rows.
+/// The presence filter of a space.
 #[derive(Debug)]
 pub(crate) struct Known {
     space: Arc<str>,
     specs: &'static [TableSpec],
     memory: Arc<KnownMemory>,
-    /// A [`Has`]: raised only, to [`Has::Some`] before a row is put.
+    /// A [`Has`], which only increases; it is at least [`Has::Some`] before a row is put.
     has: AtomicU8,
-    /// Notified when the rows of before are wanted.
+    /// Notified when the existing rows should be read.
     pub(crate) wanted: Arc<Notify>,
-    /// Changed only when it gives up.
+    /// Replaced only when the filter gives up.
     segments: RwLock<Segments>,
-    /// Held by whoever makes a segment: of two that need it one makes it.
+    /// Held while a segment is allocated, so that only one thread does it.
     making: Mutex<()>,
 }
 
-/// Made as they are needed.
+/// Allocated as they are needed.
 type Segments = [OnceLock<Segment>; SEGMENT_BLOCKS.len()];
 
 impl Known {
-    /// Of a space whose probed tables have no row, if it is `empty`.
+    /// Creates a filter; `empty` if the probed tables have no row.
     pub(crate) fn new(
         space: &str,
         specs: &'static [TableSpec],
@@ -225,29 +225,30 @@ impl Known {
         self.has.fetch_max(to as u8, Ordering::AcqRel);
     }
 
-    /// Whether it has the keys of all rows.
+    /// Whether the filter has the keys of all rows.
     pub(crate) fn is_whole(&self) -> bool {
         self.has.load(Ordering::Acquire) == Has::All as u8
     }
 
-    /// Says that the keys of all rows of before were added.
+    /// Notes that the keys of all existing rows were added.
     pub(crate) fn learnt(&self) {
         self.raise(Has::All);
     }
 
-    /// Says that the keys of before cannot be had, and frees what is kept.
+    /// Gives up, since the existing keys cannot be read, and frees the memory.
     pub(crate) fn give_up(&self) {
-        // Before they go: nobody may take what is not in the new ones for absent.
+        // Set before the segments are replaced, so that no key missing in the new ones counts as
+        // absent.
         self.raise(Has::GivenUp);
         *self.segments.write() = Segments::default();
     }
 
-    /// Whether it has, so that it is of no use to learn more.
+    /// Whether the filter has given up, so that reading keys is of no use.
     pub(crate) fn has_given_up(&self) -> bool {
         self.has.load(Ordering::Acquire) == Has::GivenUp as u8
     }
 
-    /// Whether it takes many rows that are absent for present ones.
+    /// Whether the filter has many false positives.
     pub(crate) fn is_full(&self) -> bool {
         let segments = self.segments.read();
         let last = segments.last().and_then(OnceLock::get);
@@ -259,16 +260,16 @@ impl Known {
         if !probed(clustering) {
             return None;
         }
-        // No partition key is the start of another, so the keys need no mark between them.
+        // No partition key is a prefix of another, so no separator is needed.
         let mut hash = Xxh3::with_seed(u64::from(table.0));
         hash.update(partition);
         hash.update(clustering);
         Some(hash.digest())
     }
 
-    /// Whether there is known to be no such row.
+    /// Whether a row is known to be absent.
     pub(crate) fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        // While they are held nothing goes from them.
+        // While this lock is held, the segments cannot be replaced.
         let segments = self.segments.read();
         self.is_whole()
             && self
@@ -276,8 +277,8 @@ impl Known {
                 .is_some_and(|hash| !has(&segments, hash))
     }
 
-    /// Adds the rows that a batch puts, before anything of it is sent. `batch` is laid out as
-    /// [`varve_kv::batch`] says.
+    /// Adds the rows that a batch puts, before any of its requests is sent. `batch` has the layout
+    /// of [`varve_kv::batch`].
     pub(crate) fn add(&self, batch: &[u8]) {
         let mut at = 0;
         while let Some(op) = RawOp::read(batch, at) {
@@ -288,7 +289,7 @@ impl Known {
         }
     }
 
-    /// Adds a row that there is, or will be.
+    /// Adds a row that exists or is about to be written.
     pub(crate) fn add_row(&self, table: TableId, partition: &[u8], clustering: &[u8]) {
         let Some(hash) = self.hash(table, partition, clustering) else {
             return;
@@ -313,8 +314,8 @@ impl Known {
         self.give_up();
     }
 
-    /// The segment that takes keys: the first that is not full, or the last. `None` when there is
-    /// no room for it.
+    /// Returns the segment for the next key: the first that is not full, or the last. `None` if
+    /// there is no memory for it.
     fn room<'a>(&self, segments: &'a Segments) -> Option<&'a Segment> {
         let is_open = |segment: &&Segment| !segment.is_full();
         let last = segments.last().and_then(OnceLock::get);
@@ -338,7 +339,7 @@ impl Known {
         segments.last().and_then(OnceLock::get)
     }
 
-    /// How many rows are known.
+    /// The number of keys in the filter.
     pub(crate) fn rows(&self) -> u64 {
         let segments = self.segments.read();
         let segments = segments.iter().map_while(OnceLock::get);
@@ -347,7 +348,7 @@ impl Known {
             .sum()
     }
 
-    /// Memory in use.
+    /// The memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let segments = self.segments.read();
         let segments = segments.iter().map_while(OnceLock::get);
@@ -385,7 +386,7 @@ mod tests {
     const SOME: TableId = TableId(1);
     const NONE: TableId = TableId(2);
 
-    /// Of a space of its own, with room for every segment.
+    /// A filter of a new space, with memory for every segment.
     fn with_room(empty: bool) -> Known {
         Known::new("s", TABLES, empty, &KnownMemory::new(1 << 30))
     }
@@ -402,7 +403,7 @@ mod tests {
     fn what_was_put_is_never_absent_and_little_else_is_taken_for_present() {
         let known = with_room(true);
         assert!(known.lacks(ALL, &[0; 4], b"c"), "nothing was put");
-        // Into the third segment.
+        // Fills up to the third segment.
         for part in 0..6 {
             known.add(batch(part * 150_000..(part + 1) * 150_000).bytes());
         }
@@ -474,7 +475,7 @@ mod tests {
         other.add(batch(0..10).bytes());
         assert!(other.has_given_up() && !other.lacks(ALL, &[9; 4], b"c"));
         assert!(large.lacks(ALL, &[9; 4], b"c"), "it keeps what it has");
-        // The next segment is larger than all there is.
+        // The next segment is larger than the whole budget.
         large.add(batch(10..50_000).bytes());
         assert!(large.has_given_up() && !large.lacks(ALL, &[9; 4], b"c"));
         assert_eq!((large.bytes(), large.rows()), (0, 0));

@@ -1,8 +1,8 @@
-//! Learning which rows a space has that was not empty when it was opened: all keys are read once,
-//! beside everything else.
+//! Fills the presence filter of a space that was not empty when it was opened: reads all keys once,
+//! in the background.
 //!
-//! The first insert begins it, so a server that only reads spares the cluster that. Rows that are
-//! put meanwhile are added by their writers, so it does not matter whether a page has them.
+//! The first insert starts it, so a server that only reads does not load the cluster with it. Rows
+//! that are put meanwhile are added by their writers, so pages need not contain them.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -20,12 +20,12 @@ use crate::statements::quoted;
 
 /// Keys of a page.
 const PAGE_KEYS: i32 = 2_000;
-/// Failures, one after the other, before it is left; inserts then go on asking.
+/// Consecutive failures after which the task gives up; inserts then read their rows.
 const TRIES: u32 = 10;
 /// The wait after a failure.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// Where it is: the table, and the page in it.
+/// The position of the scan: the table, and the next page in it.
 #[derive(Default)]
 struct LearnPosition {
     table: usize,
@@ -33,8 +33,7 @@ struct LearnPosition {
 }
 
 impl Core {
-    /// Reads the keys of all probed tables, a page after the other with pauses, once somebody
-    /// inserts.
+    /// Reads the keys of all probed tables page by page, with pauses, once a row is inserted.
     pub(crate) async fn learn(core: Weak<Self>) {
         let Some(wanted) = core.upgrade().map(|this| Arc::clone(&this.known.wanted)) else {
             return;
@@ -48,7 +47,7 @@ impl Core {
                 return;
             }
             if this.lease.lost_to().is_some() {
-                // Another writes what is not noticed here.
+                // Another process writes rows that this one does not know.
                 return this.known.give_up();
             }
             let asked = Instant::now();
@@ -80,7 +79,7 @@ impl Core {
         }
     }
 
-    /// Adds the keys of one page; whether it was the last.
+    /// Adds the keys of one page. Returns whether all tables have been read.
     async fn learn_page(&self, place: &mut LearnPosition) -> Result<bool, Failure> {
         let Some(spec) = self.specs.get(place.table) else {
             return Ok(true);

@@ -1,9 +1,10 @@
-//! The lease: one row that says which process has a space open.
+//! The lease: one row that names the process that has a space open.
 //!
-//! Its name runs out unless it is renewed; every change of it is a lightweight transaction. Each
-//! opening raises the *term*. A process that could not renew in time stops writing, and goes on
-//! only if the term is still its own: then nobody else has written meanwhile. The row also keeps
-//! the timestamps' *bound*, and up to which one all batches are *settled*.
+//! The owner's name expires unless the lease is renewed; every change of the row is a lightweight
+//! transaction. Each opening raises the *term*. A process that could not renew in time stops
+//! writing, and continues only if the term is still its own: then no other process has written
+//! meanwhile. The row also has the *bound* of the timestamps, and the timestamp up to which all
+//! batches are *settled*.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,23 +22,23 @@ use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::statements::quoted;
 
-/// Name of the table.
+/// The name of the table.
 pub(crate) const TABLE: &str = "varve_lease";
-/// The one row. Several would be the slots of several servers.
+/// The key of the only row.
 const SLOT: i32 = 0;
-/// By how much the nodes' clocks may differ: the node that takes a lease says when it ends, and the
-/// one that is asked by the next server, whether it has.
+/// The largest difference between the nodes' clocks. The expiry is set by the clock of the node
+/// that grants a lease, and checked by that of the node that the next server asks.
 const SKEW: Duration = Duration::from_secs(3);
-/// How long before its end a lease is no longer relied on: the nodes count in whole seconds.
+/// How long before its expiry a lease is no longer relied on: expiry is in whole seconds.
 const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
-/// After which part of the time between two renewals one that has no answer is sent once more.
+/// After this fraction of the renewal interval, a renewal without an answer is sent once more.
 const COPY_PARTS: u32 = 4;
-/// However short a lease is: how long a renewal is waited for, and until it is sent once more.
+/// Lower bounds, for short leases: of a renewal's timeout, and of the wait before its copy.
 const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const COPY_LEAST: Duration = Duration::from_millis(250);
 
-/// The statement that makes the table.
+/// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
     let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
     format!(
@@ -49,7 +50,7 @@ pub(crate) fn definition(keyspace: &str) -> String {
 /// The row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LeaseRow {
-    /// Who has it, and where that is; missing when it was released or has run out.
+    /// The owner and its address; missing after a release or expiry.
     pub(crate) owner: Option<String>,
     pub(crate) address: Option<String>,
     pub(crate) term: i64,
@@ -76,8 +77,8 @@ impl LeaseTable {
             "SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"
         ))
         .await?;
-        // What is decided by it is decided by a condition later on; so a plain read, which costs a
-        // fraction, is enough to look.
+        // Later conditions decide, so for a look at the row a plain read suffices, which costs a
+        // fraction of a linearized one.
         let look = cluster
             .prepare(
                 &format!("SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"),
@@ -88,9 +89,9 @@ impl LeaseTable {
         let create = format!(
             "INSERT INTO {table} (slot, term, bound, settled) VALUES (?, 0, 0, 0) IF NOT EXISTS"
         );
-        // It may come long after the row was read that it goes by: the server that had the lease
-        // may have renewed it since, and have stored batches above the old bound. Then the numbers
-        // are others, and whoever claims has to read them first.
+        // A claim may arrive long after its row was read: meanwhile the old leader may have renewed
+        // the lease and stored batches above the old bound. Then the numbers differ, and the
+        // claimant must read them first.
         let claim = format!(
             "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ? AND bound = ? \
              AND settled = ?"
@@ -100,10 +101,10 @@ impl LeaseTable {
              AND settled <= ?"
         );
         let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
-        // It may be sent again while a node hangs, which a claim may not. The copy that a node
-        // carries out when it goes on comes after later ones: the bound and what is settled, which
-        // do not shrink within a term, and the term, which giving back ends, keep it out. One of
-        // equal numbers passes: it may name the owner for a lease more.
+        // Unlike a claim, a renewal may be repeated while a node hangs. A copy that the node
+        // carries out later is refused: within a term, bound and settled timestamp never decrease,
+        // and a release ends the term. A copy with equal numbers succeeds, and may keep the owner's
+        // name for one more lease.
         let mut extend = prepare(extend).await?;
         extend.set_is_idempotent(true);
         let release = format!(
@@ -121,7 +122,7 @@ impl LeaseTable {
         })
     }
 
-    /// The row as it is now, made if it is missing.
+    /// Returns the current row, created if it is missing.
     pub(crate) async fn read(&self, cluster: &Cluster) -> Result<LeaseRow, Failure> {
         if let Some(row) = self.find(cluster, &self.read).await? {
             return Ok(row);
@@ -130,7 +131,7 @@ impl LeaseTable {
         Ok(self.find(cluster, &self.read).await?.unwrap_or_default())
     }
 
-    /// The row as most replicas know it: a change that is under way may not show yet.
+    /// Returns the row as a quorum knows it; a change in progress may not be visible yet.
     pub(crate) async fn look(&self, cluster: &Cluster) -> Result<LeaseRow, Failure> {
         Ok(self.find(cluster, &self.look).await?.unwrap_or_default())
     }
@@ -153,8 +154,8 @@ impl LeaseTable {
         let Some((owner, address, term, bound, settled)) = row else {
             return Ok(None);
         };
-        // Every change writes all three. Taken for zeros, new timestamps could lie below those of
-        // before.
+        // Every change writes all three. If they were taken for zeros, new timestamps could be
+        // below earlier ones.
         let (Some(term), Some(bound), Some(settled)) = (term, bound, settled) else {
             let lacks = "the lease has lost its numbers: restore the table from a copy";
             return Err(Failure::Refused(lacks.to_owned()));
@@ -168,8 +169,8 @@ impl LeaseTable {
         }))
     }
 
-    /// Takes a lease that nobody has, with a new term, if nothing of it has changed since `before`
-    /// was read; `false` otherwise.
+    /// Claims a lease without an owner, with a new term, if the row has not changed since `before`
+    /// was read. Returns whether it succeeded.
     pub(crate) async fn claim(
         &self,
         cluster: &Cluster,
@@ -181,8 +182,8 @@ impl LeaseTable {
         applied(cluster.run_batch(&batch, values).await?)
     }
 
-    /// Renews a lease, whose term must be what `row` says, and whose bound and settled no later;
-    /// `false` if it is not so.
+    /// Renews a lease, if the row has the term of `row`, and no greater bound or settled timestamp.
+    /// Returns whether it succeeded.
     pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
         let conditions = [row.term, row.bound, row.settled];
         let (mut batch, values) = self.change(cluster, &self.extend, &conditions, row);
@@ -193,7 +194,7 @@ impl LeaseTable {
         applied(answer.await?)
     }
 
-    /// One conditional batch: the name with its time to live, the numbers without.
+    /// Builds one conditional batch: the owner with its time to live, the numbers without.
     fn change<'a>(
         &self,
         cluster: &Cluster,
@@ -222,7 +223,7 @@ impl LeaseTable {
         (batch, vec![named, numbers])
     }
 
-    /// Gives the lease back, and ends its term; nothing happens if it is another's.
+    /// Releases the lease and ends its term; does nothing if another process has it.
     pub(crate) async fn release(&self, cluster: &Cluster, row: &LeaseRow) -> Result<(), Failure> {
         let ended = row.term + 1;
         let values = (ended, row.bound, row.settled, SLOT, row.term, &row.owner);
@@ -254,7 +255,7 @@ impl scylla::serialize::value::SerializeValue for LeaseCell<'_> {
     }
 }
 
-/// Whether a conditional statement was carried out: the first column of its answer.
+/// Whether a conditional statement was carried out: the first column of its result.
 pub(crate) fn applied(
     result: scylla::response::query_result::QueryResult,
 ) -> Result<bool, Failure> {
@@ -269,40 +270,40 @@ pub(crate) fn applied(
     ))
 }
 
-/// What a process knows of the lease that it has.
+/// What a process knows of its lease.
 #[derive(Debug)]
 pub(crate) struct Lease {
     state: Mutex<LeaseState>,
     changed: watch::Sender<u64>,
-    /// Notified when somebody has found that it may not be relied on now.
+    /// Notified when a check finds that the lease cannot be relied on now.
     pub(crate) wanted: Arc<Notify>,
-    /// The process and the term; the other numbers are not kept up.
+    /// The owner and the term; the other numbers are not updated.
     pub(crate) row: LeaseRow,
 }
 
 #[derive(Debug)]
 struct LeaseState {
-    /// When it was asked for last, and for how long from then it may be relied on.
+    /// When the last renewal was sent, and for how long from then the lease can be relied on.
     asked: Moment,
     lasts: Duration,
-    /// Who has it now, once it is another's; or for what it was given up.
+    /// The new owner once the lease is lost, or the reason why it was given up.
     lost_to: Option<String>,
 }
 
 impl LeaseState {
-    /// How much is left of it, nothing also when nobody knows.
+    /// The remaining time; zero also if it is unknown.
     fn left(&self, now: Moment) -> Duration {
         let gone = now.since(self.asked);
         gone.map_or(Duration::ZERO, |gone| self.lasts.saturating_sub(gone))
     }
 }
 
-/// Why a lease cannot be waited for.
+/// Why a wait for the lease has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost(pub(crate) String);
 
 impl Lease {
-    /// A lease that was asked for at `asked` and given.
+    /// Creates a lease that was requested at `asked` and granted.
     pub(crate) fn given(row: LeaseRow, asked: Moment, length: Duration) -> Self {
         let state = LeaseState {
             asked,
@@ -317,7 +318,7 @@ impl Lease {
         }
     }
 
-    /// It was renewed, by a request sent at `asked`.
+    /// Notes a renewal by a request sent at `asked`.
     pub(crate) fn renewed(&self, asked: Moment, length: Duration) {
         let mut state = self.state.lock();
         state.asked = asked;
@@ -326,18 +327,18 @@ impl Lease {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// It is this opening's no more, for good: `to` has it, or is why it was given up.
+    /// Notes that the lease is lost for good: to the process `to`, or given up for the reason `to`.
     pub(crate) fn lost(&self, to: String) {
         self.state.lock().lost_to.get_or_insert(to);
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Who has it instead, or for what it was given up.
+    /// The new owner, or the reason why the lease was given up.
     pub(crate) fn lost_to(&self) -> Option<String> {
         self.state.lock().lost_to.clone()
     }
 
-    /// Whether it may be relied on now.
+    /// Whether the lease can be relied on now.
     pub(crate) fn holds(&self) -> bool {
         self.leadership() == Leadership::Held
     }
@@ -361,15 +362,15 @@ impl Lease {
         leadership
     }
 
-    /// How much of it is left.
+    /// The remaining time of the lease.
     pub(crate) fn left(&self) -> Duration {
         self.state.lock().left(Moment::now())
     }
 
-    /// Waits until it may be relied on.
+    /// Waits until the lease can be relied on.
     ///
     /// # Errors
-    /// When it is another's, or `closing` says that nobody is to wait.
+    /// When the lease is lost, or `closing` ends all waits.
     pub(crate) async fn held(&self, mut closing: watch::Receiver<bool>) -> Result<(), Lost> {
         let mut changed = self.changed.subscribe();
         loop {
@@ -390,17 +391,17 @@ impl Lease {
     }
 }
 
-/// What is said of a lease that was lost to somebody, or something.
+/// The message about a lost lease.
 pub(crate) fn lost(to: &str) -> String {
     format!("this server has lost it to {to}, until it is opened anew")
 }
 
-/// How often a lease is renewed: three times while it may be relied on.
+/// The interval of renewals: a third of the time for which the lease can be relied on.
 pub(crate) fn renewal(length: Duration) -> Duration {
     reliable(length) / 3
 }
 
-/// For how long a lease may be relied on from when it was asked for.
+/// For how long a lease can be relied on after its request.
 fn reliable(length: Duration) -> Duration {
     length.saturating_sub(MARGIN)
 }
@@ -441,8 +442,8 @@ mod tests {
         assert_eq!(lease.leadership_at(at(57, 57)), Leadership::Suspended);
         assert_eq!(lease.leadership_at(at(56, 0)), Leadership::Suspended);
         assert_eq!(lease.leadership_at(at(10, 13)), Leadership::Suspended);
-        // Who finds that has it renewed, and from then on both clocks are compared with what they
-        // said then.
+        // The check that finds this requests a renewal. From then on both clocks are compared with
+        // their new values.
         lease.renewed(at(10, 13), length);
         assert_eq!(lease.leadership_at(at(20, 23)), Leadership::Held);
         let runtime = tokio::runtime::Builder::new_current_thread().build();

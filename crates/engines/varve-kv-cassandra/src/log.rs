@@ -1,11 +1,11 @@
-//! The log: batches are stored here before they are carried out.
+//! The log: batches are stored in it before they are carried out.
 //!
-//! Its partitions are slices of time, so that what is done with is removed as a whole and leaves
-//! one tombstone. What is in a slice that should be gone does no harm: the lease says up to which
-//! timestamp all batches are settled, and nobody looks at those.
+//! Its partitions are slices of time, so that settled batches are removed as a whole and leave one
+//! tombstone. Records in a slice that should be removed do no harm: the lease has the timestamp up
+//! to which all batches are settled, and earlier records are never read.
 //!
-//! While the timestamps lie ahead of the clock they hardly grow, and all batches go to one slice.
-//! Of that one what is settled is removed by range.
+//! While timestamps are ahead of the clock they hardly grow, and all batches go to one slice. The
+//! settled part of that slice is removed by range.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,16 +19,16 @@ use crate::failure::Failure;
 use crate::record::{Chunk, Record, chunk_key, key_after};
 use crate::statements::quoted;
 
-/// Name of the table.
+/// The name of the table.
 pub(crate) const TABLE: &str = "varve_log";
-/// Microseconds of timestamps that are in one partition.
+/// Microseconds of timestamps in one slice.
 const SLICE_MICROS: i64 = 10_000_000;
-/// Chunks that are stored at once.
+/// The number of chunks that are stored at once.
 const CHUNKS_AT_ONCE: usize = 8;
-/// How long its tombstones are kept. A slice that comes back later does no harm.
+/// The `gc_grace_seconds` of the table. A slice that reappears later does no harm.
 const GC_GRACE_SECONDS: u32 = 3_600;
 
-/// The statement that makes the table.
+/// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
     let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
     format!(
@@ -37,24 +37,24 @@ pub(crate) fn definition(keyspace: &str) -> String {
     )
 }
 
-/// The partition of a timestamp.
+/// Returns the slice of a timestamp.
 pub(crate) fn slice_of(stamp: i64) -> i64 {
     stamp.div_euclid(SLICE_MICROS)
 }
 
-/// Which chunks of one record are known to be stored.
+/// The chunks of one record that are known to be stored.
 pub(crate) struct Stored(Vec<AtomicBool>);
 
 impl Stored {
-    /// None of `record`.
+    /// No chunk of `record` is stored.
     pub(crate) fn nothing_of(record: &Record) -> Self {
         Self(record.chunks().map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Carries out those of `requests`, one for each chunk, that have not succeeded, and waits for
-    /// all of them: what is under way when another fails may still be stored. A chunk that is
-    /// stored is not asked for again, so that one of which each request was not carried out is
-    /// certainly missing.
+    /// Runs those of `requests`, one for each chunk, that have not succeeded, and waits for all of
+    /// them: a request that is under way when another fails may still be carried out. A stored
+    /// chunk is not sent again. So a chunk is certainly missing if none of its requests was carried
+    /// out.
     async fn add<F>(&self, requests: impl Iterator<Item = F>) -> Result<(), Failure>
     where
         F: Future<Output = Result<(), Failure>>,
@@ -106,8 +106,8 @@ impl Log {
         })
     }
 
-    /// Stores the record of the batch of `stamp`; may be repeated, with the same `stored`, which
-    /// says what has been. Once it has succeeded, the batch is decided. While no failure was
+    /// Stores the record of the batch of `stamp`; may be repeated with the same `stored`, which has
+    /// the stored chunks. Once it has succeeded, the batch is decided. While no failure was
     /// [`Failure::Unknown`], a part of the record is certainly missing, and the batch may be given
     /// up.
     pub(crate) async fn put(
@@ -129,7 +129,7 @@ impl Log {
         stored.add(chunks).await
     }
 
-    /// The slices that are there, ascending.
+    /// Returns the existing slices, ascending.
     pub(crate) async fn slices(&self, cluster: &Cluster) -> Result<Vec<i64>, Failure> {
         let mut slices = Vec::new();
         let mut next = Some(PagingState::start());
@@ -145,8 +145,8 @@ impl Log {
         Ok(slices)
     }
 
-    /// A page of a slice's rows, in order: those of batches after `settled`, from `from` on. A
-    /// slice may be larger than memory.
+    /// Reads a page of a slice's rows, in order: those of batches after `settled`, starting at
+    /// `from`. A slice may be larger than memory.
     pub(crate) async fn page(
         &self,
         cluster: &Cluster,
@@ -170,7 +170,7 @@ impl Log {
         cluster.run(&self.remove, (end, slice)).await.map(drop)
     }
 
-    /// Removes what a slice has up to `settled`, which lies in it.
+    /// Removes the records of a slice up to `settled`, a timestamp in it.
     pub(crate) async fn remove_settled(
         &self,
         cluster: &Cluster,
@@ -182,7 +182,7 @@ impl Log {
     }
 }
 
-/// An answer that is not of the form that was asked for.
+/// The failure for an answer of an unexpected form.
 pub(crate) fn unreadable(error: impl std::fmt::Display) -> Failure {
     Failure::Unknown(format!("the cluster's answer cannot be read: {error}"))
 }
@@ -204,7 +204,7 @@ mod tests {
             let requests = answers.into_iter().enumerate().map(|(number, answer)| {
                 let ended = &ended;
                 async move {
-                    // The first one answers first.
+                    // The requests end in their order.
                     for _ in 0..number {
                         tokio::task::yield_now().await;
                     }

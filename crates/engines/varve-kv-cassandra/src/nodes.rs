@@ -1,13 +1,13 @@
-//! Nodes that have fallen silent, and requests that go past them.
+//! Silent nodes, and requests that bypass them.
 //!
-//! A node that hangs keeps its connections, so the driver goes on asking it until they have missed
-//! their signs of life. A request that may be repeated is sent to another one meanwhile, but each
-//! finds out anew, and a write takes several. So a node is in doubt that has left a request without
-//! an answer for a while and has answered nothing else since that was sent. It is asked a question
-//! then that is no work; without an answer to that either, soon, it counts as silent. From then on
-//! it is asked only where there is no other, but for the question, for whose answer nobody waits.
+//! A node that hangs keeps its connections, so the driver continues to use it until keep-alive
+//! messages time out. A repeatable request is sent to another node meanwhile, but each request
+//! waits anew, and a write takes several. So a node is in doubt if it has left a request without an
+//! answer for a while and has answered nothing else since that was sent. It is then sent a probe, a
+//! trivial query. If it does not answer that soon, it counts as silent. From then on it is used
+//! only if there is no other node. The probe is repeated in the background until it is answered.
 //!
-//! A cluster that is slow under too much has no silent node: its nodes answer something.
+//! An overloaded cluster has no silent node: its nodes answer something.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,27 +25,27 @@ use scylla::routing::Shard;
 use scylla::statement::{Consistency, Statement};
 use tokio::sync::watch;
 
-/// What a node in doubt is asked, and a silent one.
+/// The probe of a node.
 const QUESTION: &str = "SELECT key FROM system.local";
-/// How long a node may be in doubt.
+/// The longest time for which a node is in doubt.
 const DOUBT: Duration = Duration::from_millis(250);
-/// How long the question may take, and the wait before it is asked once more.
+/// The timeout of a probe, and the wait before it is repeated.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(5);
 const QUESTION_PAUSE: Duration = Duration::from_millis(500);
 
 tokio::task_local! {
-    /// The request whose node is being chosen.
+    /// The request for which a node is being chosen.
     static REQUEST: Arc<Asked>;
 }
 
-/// When a request was sent, and to whom first.
+/// When a request was sent, and to which node first.
 #[derive(Debug)]
 pub(crate) struct Asked {
     since: Instant,
     node: OnceLock<Arc<Node>>,
 }
 
-/// The driver's own choice of nodes, but past those that are silent.
+/// The driver's policy for choosing nodes, bypassing silent ones.
 #[derive(Debug)]
 pub(crate) struct Nodes {
     chosen: Arc<dyn LoadBalancingPolicy>,
@@ -60,7 +60,7 @@ impl Nodes {
         })
     }
 
-    /// How many are silent.
+    /// The number of silent nodes.
     pub(crate) fn silent(&self) -> usize {
         self.silence.silent.load(Ordering::Relaxed)
     }
@@ -69,8 +69,7 @@ impl Nodes {
         self.silence.is_silent(node.host_id.as_u128())
     }
 
-    /// Waits until the node that a request was sent to is silent, and another of `nodes` is not, as
-    /// far as is known.
+    /// Waits until the node of a request is silent, and another one of `nodes` is known not to be.
     pub(crate) async fn passable(&self, asked: &Asked, nodes: impl Fn() -> Vec<u128>) {
         let Some(node) = asked.node.get() else {
             return std::future::pending().await;
@@ -78,13 +77,13 @@ impl Nodes {
         let node = node.host_id.as_u128();
         let mut changes = self.silence.changes.subscribe();
         while !self.silence.is_alone(node, &nodes()) {
-            // It fails only where the sender is gone, which is ours.
+            // It fails only if the sender is dropped, which `self` owns.
             let _ = changes.changed().await;
         }
     }
 }
 
-/// A request, and what is known of whom it was sent to.
+/// Returns a request, and a record of the node that it is sent to.
 pub(crate) fn asking<F: Future>(request: F) -> (Arc<Asked>, impl Future<Output = F::Output>) {
     let asked = Arc::new(Asked {
         since: Instant::now(),
@@ -94,8 +93,8 @@ pub(crate) fn asking<F: Future>(request: F) -> (Arc<Asked>, impl Future<Output =
     (asked, request)
 }
 
-/// Says that a request has no answer yet. If its node has answered nothing else since, that is
-/// asked until it does.
+/// Notes that a request has no answer yet. If its node has answered nothing else since, the node is
+/// probed until it answers.
 pub(crate) fn unanswered(nodes: &Arc<Nodes>, session: &Arc<Session>, asked: &Asked) {
     let Some(node) = asked.node.get() else {
         return;
@@ -107,13 +106,13 @@ pub(crate) fn unanswered(nodes: &Arc<Nodes>, session: &Arc<Session>, asked: &Ask
     }
 }
 
-/// Asks a node in doubt until it answers.
+/// Probes a node in doubt until it answers.
 async fn ask(nodes: Arc<Nodes>, session: Arc<Session>, node: Arc<Node>, doubt: Instant) {
     let number = node.host_id.as_u128();
     let mut answer = std::pin::pin!(answer(&session, &node));
     if tokio::time::timeout(DOUBT, &mut answer).await.is_err() {
         if !nodes.silence.confirmed(number, doubt) {
-            // It has answered something else.
+            // It has answered another request.
             return;
         }
         tracing::warn!(node = %node.address, "a node has stopped answering; others are asked");
@@ -123,7 +122,7 @@ async fn ask(nodes: Arc<Nodes>, session: Arc<Session>, node: Arc<Node>, doubt: I
     nodes.silence.heard(number);
 }
 
-/// Puts the question to a node until it is answered.
+/// Sends the probe to a node until it is answered.
 async fn answer(session: &Session, node: &Node) {
     let only = NodeIdentifier::HostId(node.host_id);
     let mut question = Statement::new(QUESTION);
@@ -132,7 +131,7 @@ async fn answer(session: &Session, node: &Node) {
     question.set_load_balancing_policy(Some(SingleTargetLoadBalancingPolicy::new(only, None)));
     loop {
         match session.query_unpaged(question.clone(), ()).await {
-            // Or it is none of the cluster's any more.
+            // `EmptyPlan`: the node has left the cluster.
             Ok(_) | Err(ExecutionError::EmptyPlan) => return,
             Err(_) => tokio::time::sleep(QUESTION_PAUSE).await,
         }
@@ -154,7 +153,7 @@ impl LoadBalancingPolicy for Nodes {
             _ => first,
         };
         if let Some((node, _)) = picked {
-            // Requests of the driver's own have none.
+            // Requests of the driver itself have none.
             let _ = REQUEST.try_with(|asked| asked.node.set(Arc::clone(node)));
         }
         picked
@@ -197,16 +196,16 @@ impl LoadBalancingPolicy for Nodes {
     }
 }
 
-/// Which nodes are silent, by their numbers.
+/// The silent nodes, by host id.
 #[derive(Debug, Default)]
 struct Silence {
     nodes: Mutex<HashMap<u128, Heard>>,
     silent: AtomicUsize,
-    /// Notified when a node has become silent, or is not in doubt any more.
+    /// Notified when a node has become silent, or is no longer in doubt.
     changes: watch::Sender<()>,
 }
 
-/// What was heard of one node.
+/// What is known of one node's answers.
 #[derive(Debug, Default)]
 struct Heard {
     last: Option<Instant>,
@@ -217,13 +216,13 @@ struct Heard {
 enum Liveness {
     #[default]
     Answering,
-    /// The question was put to it then.
+    /// The node was sent a probe at this time.
     Doubted(Instant),
     Silent,
 }
 
 impl Silence {
-    /// A node has answered.
+    /// Notes an answer of a node.
     fn heard(&self, node: u128) {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
@@ -238,8 +237,8 @@ impl Silence {
         }
     }
 
-    /// A node has not answered what it was asked at `since`. If it is in doubt only now: from when
-    /// on.
+    /// Notes that a node has not answered a request that was sent at `since`. Returns the present
+    /// time if the node is in doubt from now on.
     fn unanswered(&self, node: u128, since: Instant) -> Option<Instant> {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
@@ -252,7 +251,7 @@ impl Silence {
         Some(now)
     }
 
-    /// A node has not answered the question either. Returns whether it has answered nothing else
+    /// Notes that a node has not answered the probe. Returns whether it has answered nothing else
     /// since it was in doubt: then it is silent.
     fn confirmed(&self, node: u128, doubt: Instant) -> bool {
         let mut nodes = self.nodes.lock();
@@ -277,8 +276,8 @@ impl Silence {
             .is_some_and(|heard| heard.state == Liveness::Silent)
     }
 
-    /// Whether a node is silent and one of these is neither silent nor in doubt. Where all are, it
-    /// may be this process that was stopped, or the line that is cut.
+    /// Whether a node is silent, and one of `all` is neither silent nor in doubt. If all are, this
+    /// process may have been suspended, or its network may be down.
     fn is_alone(&self, node: u128, all: &[u128]) -> bool {
         if !self.is_silent(node) {
             return false;
@@ -296,7 +295,7 @@ impl Silence {
 mod tests {
     use super::*;
 
-    /// A node that was asked, and has answered neither that nor the question.
+    /// Makes a node silent, which answers neither a request nor the probe.
     fn silent(silence: &Silence, node: u128) {
         let doubt = silence.unanswered(node, Instant::now());
         assert!(silence.confirmed(node, doubt.expect("it was not in doubt")));
@@ -324,7 +323,7 @@ mod tests {
         assert!(silence.unanswered(1, later).is_some());
     }
 
-    /// Its one request may be slow: a read of many rows, say.
+    /// A single request may be slow, such as a read of many rows.
     #[test]
     fn a_node_that_answers_the_question_is_not_silent() {
         let silence = Silence::default();
@@ -334,7 +333,7 @@ mod tests {
         silence.heard(1);
         assert!(!silence.confirmed(1, doubt));
         assert!(!silence.is_silent(1));
-        // A later doubt is none of the earlier question's.
+        // An earlier probe does not confirm a later doubt.
         let later = Instant::now() + Duration::from_secs(1);
         let again = silence.unanswered(1, later).expect("it is in doubt again");
         assert!(!silence.confirmed(1, doubt) && silence.confirmed(1, again));
@@ -349,13 +348,13 @@ mod tests {
         silent(&silence, 1);
         assert!(silence.is_alone(1, &all));
         assert!(!silence.is_alone(2, &all), "it answers");
-        // One that is in doubt may be silent, too.
+        // A node in doubt may be silent, too.
         silent(&silence, 2);
         let doubt = silence.unanswered(3, Instant::now());
         assert!(!silence.is_alone(1, &all));
         assert!(silence.confirmed(3, doubt.expect("it is in doubt")));
         assert!(!silence.is_alone(1, &all), "all are silent");
-        // Another datacenter's that nobody asks, say.
+        // A node that is not used, such as one of another datacenter.
         silence.heard(4);
         assert!(!silence.is_alone(1, &all));
         silence.heard(3);

@@ -1,13 +1,12 @@
-//! What a batch does to each partition: the last operation on each row, and the ranges that are
+//! The plan of a batch: for each partition, the last operation on each row, and the ranges that are
 //! removed before.
 //!
-//! Cassandra knows no order among the writes of one timestamp, so the order within a batch is
-//! resolved here.
+//! Cassandra does not order writes with the same timestamp, so the order within a batch is resolved
+//! here.
 //!
-//! A row that is removed leaves a tombstone for days, over which every read of its neighbourhood
-//! has to step. So where a batch says that it removes all that is stored
-//! ([`varve_kv::Batch::sweep`]), rows that are removed one after the other, and none put between
-//! them, become one range: one tombstone.
+//! A deleted row leaves a tombstone for days, which every read near it must skip. If a batch
+//! promises to remove all stored rows of a range ([`varve_kv::Batch::sweep`]), adjacent removed
+//! rows without a put between them are removed as one range: one tombstone.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,33 +14,33 @@ use std::sync::Arc;
 use varve_kv::range::prefix_end;
 use varve_kv::{ClusteringRange, OpKind, RawOp, Sweep, TableId};
 
-/// The most bytes that a key may have; Cassandra's own limit.
+/// The most bytes of a key; Cassandra's own limit.
 pub(crate) const KEY_BYTES_MAX: usize = 65_535;
-/// The most bytes of one row. A mutation may have half a segment of the commit log: 16 MiB by
+/// The most bytes of one row. A mutation may use half a segment of the commit log: 16 MiB by
 /// default.
 pub(crate) const ROW_BYTES_MAX: usize = 8 << 20;
 /// The most bytes of a batch.
 pub(crate) const BATCH_BYTES_MAX: usize = 512 << 20;
-/// Bytes and changes from which the writes of a partition are parted into several requests.
+/// The size and number of changes from which a partition's writes are split into several requests.
 const PIECE_BYTES: usize = 1 << 20;
 const PIECE_CHANGES: usize = 4_000;
 
-/// Rows that are removed as a range, at least: a range has two ends, each of which counts when it
+/// The fewest rows that are removed as a range: a range has two ends, each of which counts when it
 /// is read.
 const SWEPT_ROWS_MIN: usize = 3;
 
-/// What stands for the empty partition key, which Cassandra does not take. In a table that has the
-/// empty key it is the only one, as no partition key is the start of another.
+/// Replaces the empty partition key, which Cassandra refuses. A table with the empty key has no
+/// other, as no partition key is a prefix of another.
 const EMPTY_PARTITION: &[u8] = &[0];
 
-/// A place in the plan's bytes.
+/// A range of the plan's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     at: usize,
     len: usize,
 }
 
-/// What a change does.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     /// Stores a value.
@@ -50,8 +49,7 @@ pub(crate) enum ChangeKind {
     Delete,
     /// Removes the rows whose clustering keys start with a prefix.
     DeletePrefix,
-    /// Removes the rows from the clustering key to the one that stands for the value, both
-    /// included.
+    /// Removes the rows from the clustering key to the key in `value`, both included.
     DeleteRange,
 }
 
@@ -64,7 +62,7 @@ pub(crate) struct Change {
     value: Span,
 }
 
-/// Changes to one partition, of one or several tables, that are sent together.
+/// Changes to one partition, in one or several tables, that are sent as one request.
 #[derive(Debug)]
 pub(crate) struct Piece {
     partition: Span,
@@ -79,7 +77,7 @@ pub(crate) struct Plan {
     pieces: Arc<[Piece]>,
 }
 
-/// The key of a partition as it is stored.
+/// Returns the key of a partition as it is stored.
 pub(crate) fn stored_partition(partition: &[u8]) -> &[u8] {
     if partition.is_empty() {
         EMPTY_PARTITION
@@ -88,10 +86,10 @@ pub(crate) fn stored_partition(partition: &[u8]) -> &[u8] {
     }
 }
 
-/// The first key after one; `None` if there is none.
+/// Returns the first key after one; `None` if there is none.
 pub(crate) fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
     if key.len() >= KEY_BYTES_MAX {
-        // No longer one begins as it does.
+        // No longer key has it as a prefix.
         return prefix_end(&key);
     }
     key.push(0);
@@ -99,12 +97,12 @@ pub(crate) fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
 }
 
 impl Plan {
-    /// The plan of the operations that `bytes` holds from `start` on, in the layout of
-    /// [`varve_kv::batch`], of which `sweeps` is said. Without them it comes to the same: the log
-    /// does not keep them.
+    /// Creates the plan of the operations in `bytes` from `start` on, in the layout of
+    /// [`varve_kv::batch`]. `sweeps` are the batch's promises; they do not change the result, and
+    /// the log does not store them.
     ///
     /// # Errors
-    /// What is larger than Cassandra takes.
+    /// A description of what exceeds Cassandra's limits.
     pub(crate) fn of(bytes: Arc<[u8]>, start: usize, sweeps: &[Sweep]) -> Result<Self, String> {
         if bytes.len() > BATCH_BYTES_MAX {
             let len = bytes.len();
@@ -165,23 +163,23 @@ impl Plan {
         })
     }
 
-    /// What is sent, each piece for itself.
+    /// The pieces, each of which is one request.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The partition's key, as it is stored.
+    /// Returns the partition's key, as it is stored.
     pub(crate) fn partition(&self, piece: &Piece) -> &[u8] {
         stored_partition(self.at(piece.partition))
     }
 
-    /// The clustering key of a change, the prefix of the keys that it removes, or the first of
-    /// them.
+    /// Returns the clustering key of a change: that of its row, the prefix of the removed keys, or
+    /// the first removed key.
     pub(crate) fn clustering(&self, change: &Change) -> &[u8] {
         self.at(change.clustering)
     }
 
-    /// The value of a change, or the last key that it removes.
+    /// Returns the value of a change, or the last key that it removes.
     pub(crate) fn value(&self, change: &Change) -> &[u8] {
         self.at(change.value)
     }
@@ -212,8 +210,7 @@ fn check(op: &RawOp<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The changes that are left when later ones have taken the place of earlier ones: removals of
-/// ranges first, then rows.
+/// Drops changes that later ones replace. Returns removals of ranges first, then rows.
 fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
     if changes.len() == 1 {
         return changes;
@@ -229,7 +226,7 @@ fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
             rows.push(change);
         }
     }
-    // Of equal keys the sort keeps the order, so the last of them is the one that counts.
+    // The sort is stable, so of equal keys the last one counts.
     rows.sort_by(|a, b| (a.table, key(a)).cmp(&(b.table, key(b))));
     let mut kept: Vec<Change> = ranges;
     for at in 0..rows.len() {
@@ -243,15 +240,14 @@ fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
     kept
 }
 
-/// The changes of one partition, resolved, with ranges in the place of rows that are removed one
-/// after the other, where nothing else is left between them. Ranges come first, as they have the
-/// earlier timestamp.
+/// Replaces adjacent removed rows of a partition by ranges, if nothing else remains between them.
+/// Ranges come first, as they have the earlier timestamp.
 fn in_ranges(bytes: &[u8], changes: Vec<Change>, sweeps: &[&Sweep]) -> Vec<Change> {
     let key = |change: &Change| &bytes[change.clustering.at..][..change.clustering.len];
     let swept = |change: &Change, range: &ClusteringRange, table| {
         change.kind == ChangeKind::Delete
             && change.table == table
-            // The end of the range is one byte longer.
+            // The key after the range's last one is one byte longer.
             && change.clustering.len < KEY_BYTES_MAX
             && range.contains(key(change))
     };
@@ -280,7 +276,7 @@ fn in_ranges(bytes: &[u8], changes: Vec<Change>, sweeps: &[&Sweep]) -> Vec<Chang
     ranges
 }
 
-/// Parts the changes of one partition where they are too many for one request.
+/// Splits the changes of one partition if they are too many for one request.
 fn part(partition: Span, changes: Vec<Change>, pieces: &mut Vec<Piece>) {
     let mut piece = Piece {
         partition,
@@ -417,7 +413,7 @@ mod tests {
         plain.retain(|(_, table, key, _)| *table == other.0 || !range.contains(key));
         let with_range = [vec![range_of(2, 8)], plain].concat();
         assert_eq!(kinds(&batch), with_range);
-        // What the batch puts stays, and is not taken away for a moment either.
+        // Rows that the batch puts are never removed, not even for a moment.
         batch.put(swept, b"p", &[5], b"");
         let parted = kinds(&batch);
         assert_eq!(parted[..2], [range_of(2, 4), range_of(6, 8)]);

@@ -1,4 +1,4 @@
-//! Reads: each call waits for the cluster; calls for many rows have many requests under way.
+//! Reads: each call waits for the cluster; calls for many rows send many requests at once.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::space::Core;
 use crate::split::{self, Search};
 use crate::statements::{Cell, Paged, Scan};
 
-/// Requests of one call that are under way at once.
+/// The most requests of one call that are under way at once.
 const REQUESTS_AT_ONCE: usize = 64;
 
-/// What a read that failed is to its caller.
+/// Returns the caller's error for a failed read.
 pub(crate) fn error(core: &Core, failure: Failure) -> KvError {
     failure.into_error(&core.name)
 }
@@ -34,7 +34,7 @@ fn busy(core: &Core) -> KvError {
     }
 }
 
-/// Runs `work` on the runtime, within what may be under way at once, and waits for it.
+/// Runs `work` on the runtime with a permit for concurrent requests, and waits for it.
 pub(crate) fn wait<T, F>(
     core: &Arc<Core>,
     bridge: &Bridge,
@@ -115,7 +115,7 @@ pub(crate) fn multi_get(
     })
 }
 
-/// Which rows of a partition are read by pages.
+/// A range of a partition's rows that is read by pages.
 #[derive(Debug, Clone)]
 struct Slice {
     table: TableId,
@@ -140,8 +140,8 @@ impl Slice {
         (self.table, Whole::Partition(self.partition.clone()))
     }
 
-    /// What is left of it behind the row with this key, which was shown; `None` if no key can be
-    /// there.
+    /// Returns the rest of the slice after the shown row with this key; `None` if no key can follow
+    /// it.
     fn after(&self, shown: Option<Vec<u8>>) -> Option<Self> {
         let mut rest = self.clone();
         match (shown, self.reverse) {
@@ -152,7 +152,8 @@ impl Slice {
         Some(rest)
     }
 
-    /// The slices between these keys, which ascend; the one that is read first comes last.
+    /// Returns the parts of the slice between these ascending keys; the part that is read first
+    /// comes last.
     fn cut(&self, cuts: Vec<Vec<u8>>) -> Vec<Self> {
         let mut parts = Vec::with_capacity(cuts.len() + 1);
         let mut rest = self.clone();
@@ -190,7 +191,7 @@ impl Slice {
     }
 }
 
-/// The page at `from`; the first one is small.
+/// Reads the page at `from`; the first page is small.
 pub(crate) async fn page(
     core: &Core,
     paged: &Paged,
@@ -206,11 +207,12 @@ pub(crate) async fn page(
     }
 }
 
-/// What is behind a page that was shown: the key of its last row, if it has one, and where the next
-/// page begins.
+/// The position after a shown page: the key of its last row, if it has rows, and the state of the
+/// next page.
 type Behind = (Option<Vec<u8>>, Option<PagingState>);
 
-/// Hands the rows of a page to `visit`; returns what is behind it, if more are wanted.
+/// Passes the rows of a page to `visit`. Returns the position after the page, if more rows are
+/// wanted.
 fn visit_page(
     core: &Core,
     page: Page,
@@ -248,7 +250,7 @@ pub(crate) fn scan(
     read_slice(core, bridge, slice, None, visit).map(drop)
 }
 
-/// Reads the rows of one partition, by its stored key, that have a key of at least `from`.
+/// Reads the rows of one partition, given by its stored key, from the clustering key `from` on.
 pub(crate) fn read_partition(
     core: &Arc<Core>,
     bridge: &Bridge,
@@ -261,8 +263,8 @@ pub(crate) fn read_partition(
     read_slice(core, bridge, slice, None, visit)
 }
 
-/// Reads a slice; its first page may have been read. Where too many removed rows lie, in smaller
-/// slices.
+/// Reads a slice, whose first page may have been read already. Where there are too many tombstones,
+/// it is read in smaller slices.
 fn read_slice(
     core: &Arc<Core>,
     bridge: &Bridge,
@@ -285,10 +287,10 @@ fn read_slice(
     read
 }
 
-/// A page that was read already, and how long that took.
+/// A page that was read already, and the duration of its read.
 type FirstPage<E = Failure> = (Result<Page, E>, Duration);
 
-/// Reads slices, from the last to the first. The first page of the last one may have been read.
+/// Reads slices from the last to the first. The first page of the last slice may have been read.
 fn read_parts(
     core: &Arc<Core>,
     bridge: &Bridge,
@@ -359,7 +361,7 @@ pub(crate) fn scan_many(
 ) -> Result<(), KvError> {
     let wanted = ranges.iter().enumerate();
     let wanted: Vec<_> = wanted.filter(|(_, one)| !one.range.is_empty()).collect();
-    // The first pages of a window's ranges are read at once; most need no second one.
+    // The first pages of a window's ranges are read together; most ranges need no second page.
     for window in wanted.chunks(REQUESTS_AT_ONCE) {
         let slices: Vec<Slice> = window
             .iter()
@@ -369,7 +371,7 @@ pub(crate) fn scan_many(
         let pages: Vec<Option<FirstPage>> = wait(core, bridge, move |core| async move {
             let core = &core;
             let pages = wanted.iter().map(|slice| async move {
-                // One that is read in parts is read when its turn comes.
+                // A slice that is read in parts is read when its turn comes.
                 if !core.cuts.of(&slice.place()).is_empty() {
                     return None;
                 }

@@ -1,9 +1,9 @@
-//! A batch as the log keeps it: with the names of its tables, in chunks.
+//! The record of a batch in the log: the batch and the names of its tables, in chunks.
 //!
-//! A record is one byte of form, the CRC-32C of what follows in 4 bytes, the number of names in 1,
-//! each name with its length in 1, and the batch as [`varve_kv::batch`] lays it out. A chunk is a
-//! row of the log; its clustering key is the batch's timestamp in 8 bytes, the chunk's number in 4
-//! and the number of chunks in 4, all big endian.
+//! A record is one byte of format, the CRC-32C of the rest in 4 bytes, the number of names in 1,
+//! each name after its length in 1, and the batch in the layout of [`varve_kv::batch`]. A chunk is
+//! a row of the log; its clustering key is the batch's timestamp in 8 bytes, the chunk's number in
+//! 4 and the number of chunks in 4, all big endian.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const HEAD: usize = 6;
 pub(crate) const CHUNK_BYTES: usize = 512 << 10;
 const KEY_BYTES: usize = 16;
 
-/// A batch's record, and where in it the batch begins.
+/// A batch's record, and the offset in it at which the batch begins.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) bytes: Arc<[u8]>,
@@ -24,7 +24,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record of `batch`, whose tables are numbered as `specs` are.
+    /// Creates the record of `batch`, whose table ids are those of `specs`.
     pub(crate) fn of(batch: &Batch, specs: &[TableSpec]) -> Self {
         let mut bytes = vec![FORM, 0, 0, 0, 0];
         bytes.reserve(batch.byte_len() + 32 * specs.len());
@@ -67,7 +67,8 @@ pub(crate) fn chunk_key(stamp: i64, number: usize, count: usize) -> [u8; KEY_BYT
     key
 }
 
-/// The clustering key after those of all chunks up to `stamp`, and before those of later ones.
+/// Returns a clustering key after those of all chunks up to `stamp`, and before those of later
+/// ones.
 pub(crate) fn key_after(stamp: i64) -> [u8; KEY_BYTES] {
     let mut key = [0xFF; KEY_BYTES];
     key[..8].copy_from_slice(&stamp.to_be_bytes());
@@ -81,17 +82,17 @@ pub(crate) struct Chunk {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Puts records together of chunks that come in the order of their keys. One of which a chunk is
-/// missing was never acknowledged, and is left out.
+/// Assembles records from chunks in the order of their keys. A record with a missing chunk was
+/// never acknowledged, and is skipped.
 #[derive(Default)]
 pub(crate) struct Assembly {
     bytes: Vec<u8>,
-    /// Whose bytes they are, and which chunk comes next.
+    /// The timestamp of the bytes, and the number of the next chunk.
     at: Option<(i64, u32)>,
 }
 
 impl Assembly {
-    /// Adds a chunk; the record that it ends, with its timestamp.
+    /// Adds a chunk. Returns the batch of the record that it completes, with its timestamp.
     ///
     /// # Errors
     /// When the row is not a chunk, or the record is damaged.
@@ -128,7 +129,7 @@ fn read_key(key: &[u8]) -> Result<(i64, u32, u32), String> {
     Ok((stamp, four(8), four(12)))
 }
 
-/// The batch of a record, its tables numbered as `specs` are.
+/// Returns the batch of a record, with the table ids of `specs`.
 fn read(bytes: &[u8], specs: &[TableSpec]) -> Result<Batch, String> {
     let damaged = || "a record of the log is damaged".to_owned();
     let head = bytes.get(..HEAD).ok_or_else(damaged)?;

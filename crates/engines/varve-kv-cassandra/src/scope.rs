@@ -1,14 +1,15 @@
-//! Which nodes' answers count, as one agreement of all processes on a list of spaces.
+//! The scope of consistency: the nodes that must answer requests, agreed by all processes on a list
+//! of spaces.
 //!
-//! Two processes of which one asks most nodes of a datacenter and the other most of all nodes, or
-//! most of another datacenter, may each read that nobody has a space open. So a row beside the
-//! list says what all of them ask, and who asks something else opens nothing.
+//! Suppose that one process asks a quorum of one datacenter, and another a quorum of all nodes or
+//! of another datacenter. Then both may read that a space is not open. So a row beside the list has
+//! the scope of all processes, and a process with another scope opens nothing.
 //!
-//! The row is written conditionally, in one order for the nodes of all datacenters whatever a
-//! process asks else; and whoever changes it waits for most nodes of *each* datacenter. So a read
-//! at what a process asks in any case meets every change that has ended; and who finds nothing has
-//! to write it, and finds out there. A process reads it each time that it has taken a lease: see
-//! `change.rs` for what that is good for.
+//! The row is written by conditional changes that are linearized over all datacenters, whatever
+//! scope a process has. Each change also waits for a quorum of *each* datacenter. So a plain read
+//! of any process sees every completed change. A process that finds no row has to insert it, and
+//! that is linearized. A process reads the row each time after it has taken a lease; `change.rs`
+//! explains why.
 
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency};
@@ -21,22 +22,22 @@ use crate::lease::applied;
 use crate::log::unreadable;
 use crate::statements::quoted;
 
-/// Name of the table, which has one row.
+/// The name of the table, which has one row.
 pub(crate) const TABLE: &str = "settings";
-/// Name of the row.
+/// The name of the row.
 const ROW: &str = "consistency";
-/// How it names the datacenter.
+/// The prefix of a datacenter's name in the row.
 const IN: &str = "local_quorum in ";
 const QUORUM: &str = "quorum";
-/// What lies between that which is to come and who changes it.
+/// The separator between the next scope and the attempt that changes it.
 const BY: &str = " by ";
-/// How often a change is sent, and looked for, of which it is not known whether it was made.
+/// The most tries of a change, and of the check of one with an unknown outcome.
 const TRIES: usize = 5;
 
-/// The nodes most of which must have answered.
+/// The nodes of which a quorum must answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Those of this datacenter.
+    /// The nodes of this datacenter.
     Datacenter(String),
     All,
 }
@@ -49,7 +50,7 @@ impl Scope {
         }
     }
 
-    /// What a process asks for to have it.
+    /// The consistency that a process uses for this scope.
     pub(crate) fn consistency(&self) -> config::Consistency {
         match self {
             Self::Datacenter(_) => config::Consistency::LocalQuorum,
@@ -78,16 +79,16 @@ impl std::fmt::Display for Scope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Agreed {
     pub(crate) scope: Scope,
-    /// While it is being changed: nobody opens a space then.
+    /// The change in progress, during which no process opens a space.
     pub(crate) next: Option<Next>,
 }
 
-/// What is to be in the place of something else.
+/// The scope that is to replace the current one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Next {
     pub(crate) scope: Scope,
-    /// A name for the attempt that no other has: who was overtaken by another cannot end that one's
-    /// change.
+    /// The unique name of the attempt. An attempt that was overtaken by another cannot end the
+    /// other's change.
     pub(crate) by: String,
 }
 
@@ -102,7 +103,7 @@ impl Next {
 }
 
 impl Agreed {
-    /// That this holds, and nobody is changing it.
+    /// The row for this scope without a change in progress.
     pub(crate) fn settled(scope: &Scope) -> Self {
         Self {
             scope: scope.clone(),
@@ -119,7 +120,7 @@ impl Agreed {
         Some(Self { scope, next })
     }
 
-    /// Whether who asks `own` may open spaces.
+    /// Whether a process with the scope `own` may open spaces.
     fn fits(&self, own: &Scope, keyspace: &str) -> Result<(), Failure> {
         let scope = &self.scope;
         let why = match &self.next {
@@ -144,12 +145,12 @@ impl Agreed {
     }
 }
 
-/// The error when another's change is found.
+/// The error if another process's change is found.
 pub(crate) fn overtaken() -> Failure {
     Failure::InUse("another process changes it, too".to_owned())
 }
 
-/// The statement that makes the table.
+/// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
     let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
     format!(
@@ -166,7 +167,7 @@ pub(crate) struct ScopeTable {
 }
 
 impl ScopeTable {
-    /// The table is there: who opens the list makes it.
+    /// Prepares the statements. The table exists: opening the list creates it.
     pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
         let table = quoted(&cluster.config.keyspace, TABLE);
         let select = format!("SELECT value, next FROM {table} WHERE name = ?");
@@ -190,10 +191,10 @@ impl ScopeTable {
         })
     }
 
-    /// Whether this process may open spaces. Says what it asks if nobody has yet.
+    /// Checks whether this process may open spaces. Inserts its scope if there is no row yet.
     ///
     /// # Errors
-    /// [`Failure::Refused`] if others ask something else.
+    /// [`Failure::Refused`] if other processes have another scope.
     pub(crate) async fn check(&self, cluster: &Cluster) -> Result<(), Failure> {
         let own = Scope::of(&cluster.config);
         let keyspace = &cluster.config.keyspace;
@@ -215,7 +216,7 @@ impl ScopeTable {
         Err(Failure::Unknown(open.to_owned()))
     }
 
-    /// The row, in one order with all changes of it.
+    /// Returns the row, linearized with all changes of it.
     pub(crate) async fn find(&self, cluster: &Cluster) -> Result<Option<Agreed>, Failure> {
         self.read(cluster, &self.find).await
     }
@@ -240,10 +241,10 @@ impl ScopeTable {
         })
     }
 
-    /// Puts a row in the place of another; then most nodes of each datacenter have it.
+    /// Replaces a row by another, which a quorum of each datacenter then has.
     ///
     /// # Errors
-    /// [`Failure::InUse`] if the row is neither.
+    /// [`Failure::InUse`] if the row is neither of the two.
     pub(crate) async fn turn(
         &self,
         cluster: &Cluster,
@@ -260,11 +261,12 @@ impl ScopeTable {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 Err(refused) if refused.for_good() => return Err(refused),
-                // Also where too few nodes are up: that may be found only when it was decided.
+                // Also if too few nodes are up: that may be noticed only after the change was
+                // decided.
                 Err(other) => failure = Some(other),
             }
             match self.find(cluster).await? {
-                // It was made, but who knows how many nodes have it: once more, to know.
+                // The change was made, but perhaps on too few nodes: it is repeated to be sure.
                 Some(row) if row == *to => from = to,
                 Some(row) if row == *from => {}
                 _ => return Err(overtaken()),

@@ -1,7 +1,7 @@
-//! Carrying out a plan: its pieces as requests.
+//! Carrying out a plan: sends its pieces as requests.
 //!
-//! What a batch over partitions writes is in the log by then, so a request need not be atomic:
-//! small pieces go together, up to what a cluster with default settings takes without a word. A
+//! A batch over several partitions is already in the log, so its requests need not be atomic. Small
+//! pieces are sent together, up to the limits of which a cluster with default settings warns. A
 //! request costs the cluster and this process more than a row does.
 
 use std::collections::HashMap;
@@ -20,20 +20,20 @@ use crate::plan::{Change, ChangeKind, Piece, Plan};
 use crate::space::Store;
 use crate::statements::Cell;
 
-/// Requests of one batch that are under way at once.
+/// The most requests of one batch that are under way at once.
 const REQUESTS_AT_ONCE: usize = 64;
-/// Partitions that one request writes to: a node warns of more
+/// The most partitions of one request: a node warns of more
 /// (`unlogged_batch_across_partitions_warn_threshold`).
 const PARTITIONS_MAX: usize = 10;
-/// Bytes that a request over several partitions has; a node warns of 5 KiB
+/// The most bytes of a request over several partitions; a node warns at 5 KiB
 /// (`batch_size_warn_threshold`).
 const SHARED_BYTES_MAX: usize = 4 << 10;
-/// Bytes that a node counts for a change beside its keys and value, at most.
+/// The most bytes that a node counts for a change besides its keys and value.
 const CHANGE_BYTES: usize = 40;
-/// Bytes of a partition's key that an error shows.
+/// The bytes of a partition's key that an error shows.
 const SHOWN_KEY_BYTES: usize = 64;
 
-/// Sends pieces of a plan, all or those of `which`, and returns those that failed.
+/// Sends the pieces of a plan, all or those in `which`, and returns those that failed.
 pub(crate) async fn send_all(
     cluster: &Cluster,
     store: &Store,
@@ -61,10 +61,10 @@ pub(crate) async fn send_all(
         .await
 }
 
-/// Which pieces go in one request: small ones that have one `home`, in their order.
+/// Groups pieces into requests: small ones with the same `home` go together, in their order.
 fn together(plan: &Plan, which: &[usize], home: impl Fn(usize) -> u128) -> Vec<Vec<usize>> {
     let mut requests: Vec<Vec<usize>> = Vec::new();
-    // For each home, the request that still has room, and its bytes.
+    // For each home, the request with space left, and its bytes.
     let mut open: HashMap<u128, (usize, usize)> = HashMap::new();
     for at in which.iter().copied() {
         let piece = &plan.pieces()[at];
@@ -88,7 +88,7 @@ fn together(plan: &Plan, which: &[usize], home: impl Fn(usize) -> u128) -> Vec<V
     requests
 }
 
-/// The node that coordinates a write to a piece's partition best.
+/// Returns the node that is the best coordinator for a write to a piece's partition.
 fn home(cluster: &Cluster, store: &Store, plan: &Plan, piece: &Piece) -> u128 {
     let table = piece
         .changes
@@ -97,8 +97,8 @@ fn home(cluster: &Cluster, store: &Store, plan: &Plan, piece: &Piece) -> u128 {
     cluster.home(&store[table].get, plan.partition(piece))
 }
 
-/// Sends some pieces as one request, and returns those that failed. What is refused together is
-/// sent by itself: a cluster may be configured to take less.
+/// Sends pieces as one request, and returns those that failed. If the request is refused, its
+/// pieces are sent one by one: a cluster may be configured with lower limits.
 async fn send(
     cluster: &Cluster,
     store: &Store,
@@ -122,7 +122,7 @@ async fn send(
     failed
 }
 
-/// Which of the pieces that failed is refused for good, for people.
+/// Describes, for people, the first failed piece that is refused for good, if there is one.
 pub(crate) fn refused(plan: &Plan, failed: &[(usize, Failure)]) -> Option<String> {
     let (at, failure) = failed.iter().find(|(_, failure)| failure.for_good())?;
     let piece = &plan.pieces()[*at];
@@ -142,7 +142,7 @@ pub(crate) fn refused(plan: &Plan, failed: &[(usize, Failure)]) -> Option<String
     ))
 }
 
-/// Sends some pieces as one request. What it writes to one partition is atomic.
+/// Sends pieces as one request. Its writes to one partition are atomic.
 async fn send_together(
     cluster: &Cluster,
     store: &Store,
@@ -180,14 +180,14 @@ async fn send_together(
 fn range_end(plan: &Plan, change: &Change) -> Option<Vec<u8>> {
     match change.kind {
         ChangeKind::DeletePrefix => prefix_end(plan.clustering(change)),
-        // The first key after the last.
+        // The first key after the last one of the range.
         ChangeKind::DeleteRange => Some([plan.value(change), &[0]].concat()),
         ChangeKind::Put | ChangeKind::Delete => None,
     }
 }
 
-/// The statement of a change with its values. A range has the batch's first timestamp, rows the
-/// second.
+/// Returns the statement of a change with its values. Ranges have the batch's first timestamp, rows
+/// the second.
 fn bound<'a>(
     store: &'a Store,
     plan: &'a Plan,
@@ -237,7 +237,7 @@ mod tests {
         for partition in 0..24_u8 {
             batch.put(TableId(0), &[partition], b"c", b"v");
         }
-        // Too large to be sent with others, and nearly so.
+        // The first is too large to be sent with others, the second nearly so.
         batch.put(TableId(0), &[24], b"c", &[0; SHARED_BYTES_MAX]);
         batch.put(TableId(0), &[25], b"c", &[0; SHARED_BYTES_MAX - 100]);
         let plan = plan(&batch);

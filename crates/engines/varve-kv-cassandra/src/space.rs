@@ -1,4 +1,4 @@
-//! One space: its writes and its upkeep.
+//! One space: its writes and its background work.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -32,18 +32,18 @@ use crate::send::{refused, send_all};
 use crate::stamps::Stamps;
 use crate::statements::TableStatements;
 
-/// Requests that could not be carried out before a write that has not begun is given up.
+/// Failed requests after which a write that has not begun is given up.
 const TRIES: u32 = 3;
-/// The wait after the first failure; it doubles up to the last.
+/// The wait after the first failure; it doubles up to `BACKOFF_LAST`.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_LAST: Duration = Duration::from_secs(2);
-/// How long closing, and an opening that fails, waits for the lease to be given back.
+/// How long a closing space, or a failed opening, waits for the release of the lease.
 pub(crate) const RELEASE_WAIT: Duration = Duration::from_secs(5);
 
-/// The tables' statements.
+/// The statements of all tables.
 pub(crate) type Store = Vec<TableStatements>;
 
-/// What a space and its upkeep share.
+/// The part that a space shares with its background tasks.
 pub(crate) struct Core {
     pub(crate) name: Arc<str>,
     pub(crate) specs: &'static [TableSpec],
@@ -55,23 +55,23 @@ pub(crate) struct Core {
     pub(crate) lease_table: LeaseTable,
     pub(crate) stamps: Stamps,
     pub(crate) known: Known,
-    /// Where partitions are cut, as too many removed rows lie in them for one read.
+    /// The keys at which reads of partitions with many tombstones are split.
     pub(crate) cuts: Cuts,
-    /// Slices of the log that may have rows.
+    /// The slices of the log that may have rows.
     pub(crate) slices: Mutex<BTreeSet<i64>>,
-    /// Up to which timestamp all batches are settled, as the lease says.
+    /// The timestamp up to which all batches are settled, as stored with the lease.
     pub(crate) settled: AtomicI64,
-    /// The lease was lost by this process's own will: see [`Core::give_up`].
+    /// Whether this process gave up the lease itself: see [`Core::give_up`].
     pub(crate) given_up: AtomicBool,
 }
 
 /// Why a batch was not stored.
 enum NotStored {
-    /// Nothing of it is, or ever will be.
+    /// Nothing of it is stored, or ever will be.
     NotBegun(Failure),
-    /// Whether it is will be decided by whoever opens the space next.
+    /// The next process that opens the space decides whether it is stored.
     Lost(Lost),
-    /// It may be stored in part or wholly, and the cluster does not take the rest.
+    /// It may be stored in part or wholly, and the cluster refuses the rest.
     Refused(String),
 }
 
@@ -81,7 +81,7 @@ impl From<Lost> for NotStored {
     }
 }
 
-/// Waits longer with each failure.
+/// A wait that doubles with each failure.
 struct Backoff(Duration);
 
 impl Backoff {
@@ -129,7 +129,7 @@ impl Core {
                 self.stamps.close(stamp);
                 Err(failure.unwritten(&space))
             }
-            // The timestamp stays open, so that nobody takes the batch for settled.
+            // The timestamp stays open, so that the batch does not count as settled.
             Err(NotStored::Lost(Lost(detail))) => Err(KvError::OutcomeUnknown { space, detail }),
             Err(NotStored::Refused(detail)) => {
                 self.give_up(&detail);
@@ -138,10 +138,13 @@ impl Core {
         }
     }
 
-    /// The record decides: up to it the batch may be given up, after it never. A batch of one
-    /// partition has one too, though its request would be atomic by itself: a request that a node
-    /// holds back, and carries out when another server has the space and has read what it changes,
-    /// could not be distinguished from that one's own writes. Late records are ignored.
+    /// Stores the batch's record, then carries out the batch. The record decides: before it is
+    /// stored the batch may be given up, afterwards never.
+    ///
+    /// A batch of one partition has a record, too, although its request would be atomic by itself.
+    /// A node may delay such a request, and carry it out when another server has opened the space
+    /// and has read the rows that it changes. Then it could not be distinguished from that server's
+    /// writes. Late records, in contrast, are ignored.
     async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
         self.slices.lock().insert(slice_of(stamp));
         let stored = Stored::nothing_of(record);
@@ -167,10 +170,10 @@ impl Core {
         Ok(())
     }
 
-    /// Makes sure that the record that was just stored counts: whoever opens the space next reads
-    /// the log after it has ended this term, so a record that was stored while the term was this
-    /// opening's is found. No clock is asked: a machine that was stopped may not know. Nothing of
-    /// the batch is carried out before, as the next server may not know of the record.
+    /// Ensures that the record just stored counts. The next opening reads the log after it has
+    /// ended this term, so it finds every record that was stored during this term. The check does
+    /// not use a clock, since that of a machine that was suspended may be wrong. Nothing of the
+    /// batch is carried out before, as the next server may not know the record.
     async fn confirm_term(&self) -> Result<(), NotStored> {
         let mut backoff = Backoff::new();
         loop {
@@ -193,9 +196,9 @@ impl Core {
         }
     }
 
-    /// Ends this opening, as a batch that was begun is refused. Whoever opens the space next
-    /// carries it out before anything else, with its own timestamp: a later write of this opening
-    /// could then lose to it where it should not.
+    /// Ends this opening, because the cluster refuses a batch that was begun. The next opening
+    /// carries that batch out first, with the batch's own timestamp. A later write of this opening
+    /// could wrongly lose to it.
     fn give_up(&self, refused: &str) {
         tracing::error!(space = %self.name, refused, "a batch that was begun is refused: no writes until the space is opened anew");
         self.given_up.store(true, Ordering::Release);
@@ -203,7 +206,7 @@ impl Core {
             .lost(format!("a write that was begun and is refused ({refused})"));
     }
 
-    /// Waits before a request is sent again, unless nobody is to wait any more.
+    /// Waits before a request is repeated. Fails if the engine is closing or the lease is lost.
     async fn wait_again(&self, backoff: &mut Backoff) -> Result<(), Lost> {
         let mut closing = self.cluster.closing();
         tokio::select! {
@@ -221,8 +224,8 @@ impl Core {
         self.lease.held(self.cluster.closing()).await
     }
 
-    /// Sends the request that decides a batch until it is known to be carried out. While it cannot
-    /// have been, it is given up after some tries.
+    /// Sends the request that decides a batch until it is known to be carried out. While it
+    /// certainly has not been, it is given up after some tries.
     async fn decide<F>(&self, request: impl Fn() -> F) -> Result<(), NotStored>
     where
         F: Future<Output = Result<(), Failure>>,
@@ -245,8 +248,8 @@ impl Core {
                     }
                     tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
                     match self.wait_again(&mut backoff).await {
-                        // What cannot have been carried out will not be any more, as nobody sends
-                        // it again.
+                        // A request that has not been carried out never will be, as no process
+                        // repeats it.
                         Err(_) if sure => return Err(NotStored::NotBegun(failure)),
                         waited => waited?,
                     }
@@ -255,7 +258,7 @@ impl Core {
         }
     }
 
-    /// Renews the lease, with the numbers that it keeps.
+    /// Renews the lease, and stores its bound and settled timestamp.
     async fn renew(&self) -> Result<(), Failure> {
         let asked = Moment::now();
         let row = LeaseRow {
@@ -275,16 +278,16 @@ impl Core {
             tracing::error!(space = %self.name, holder, "another server has opened the space: no writes any more");
             self.lease.lost(holder);
         } else {
-            // An attempt whose answer was lost had been carried out, with a clock that was ahead of
-            // today's.
+            // An earlier renewal whose answer was lost has succeeded, with a clock that was ahead
+            // of the present one.
             self.stamps.grant(now.bound);
         }
         Ok(())
     }
 
-    /// Removes the slices of the log that only have what is settled. The last one may go on for
-    /// long, if the clock was put back: of that one what is settled, if that is more than
-    /// `removed`; up to there it then is.
+    /// Removes the slices of the log in which all batches are settled. If the clock was set back,
+    /// the last slice may be in use for long. Then its settled records are removed, if there are
+    /// any after `removed`, which is updated.
     async fn tidy(&self, removed: &mut i64) -> Result<(), Failure> {
         let settled = self.settled.load(Ordering::Acquire);
         let last = slice_of(settled);
@@ -301,7 +304,7 @@ impl Core {
         Ok(())
     }
 
-    /// Keeps the lease until the space is closed.
+    /// Renews the lease until the space is closed.
     pub(crate) async fn keep(core: Weak<Self>) {
         loop {
             let Some(this) = core.upgrade() else { return };
@@ -328,8 +331,8 @@ impl Core {
         }
     }
 
-    /// Removes what the log no longer needs, until the space is closed. Beside [`Core::keep`],
-    /// which must not wait for it.
+    /// Removes settled records from the log until the space is closed. Separate from
+    /// [`Core::keep`], which must not wait for it.
     pub(crate) async fn keep_tidy(core: Weak<Self>) {
         let mut removed = 0;
         loop {
@@ -338,14 +341,14 @@ impl Core {
                 return;
             }
             let every = lease::renewal(this.cluster.config.lease);
-            // What fails is done with the next round.
+            // A failed removal is repeated in the next round.
             let _ = this.tidy(&mut removed).await;
             drop(this);
             tokio::time::sleep(every).await;
         }
     }
 
-    /// Gives the lease back, when nobody writes any more.
+    /// Releases the lease, when no more writes can come.
     async fn release(self: Arc<Self>) {
         if self.lease.lost_to().is_some() && !self.given_up.load(Ordering::Acquire) {
             return;
@@ -370,9 +373,9 @@ impl Core {
 pub(crate) struct CassandraSpace {
     pub(crate) core: Arc<Core>,
     pub(crate) bridge: Arc<Bridge>,
-    /// What goes on until it is closed.
+    /// The background tasks, which run until the space is closed.
     pub(crate) keepers: [JoinHandle<()>; 3],
-    /// Says, by being dropped last, that the space is closed.
+    /// Dropped last: then the space counts as closed.
     pub(crate) open: Option<OpenSpace>,
 }
 
@@ -472,7 +475,7 @@ impl Space for CassandraSpace {
     }
 
     fn sync(&self) -> Result<(), KvError> {
-        // Every acknowledged write is as safe as the cluster makes it.
+        // Every acknowledged write is as durable as the cluster makes it.
         Ok(())
     }
 
@@ -485,7 +488,7 @@ impl Space for CassandraSpace {
     }
 
     fn compact(&self) -> Result<(), KvError> {
-        // The nodes see to that themselves.
+        // The nodes compact by themselves.
         Ok(())
     }
 

@@ -1,11 +1,10 @@
-//! Smaller ranges of keys, for reads that removed rows stand in the way of.
+//! Splits ranges of keys, for reads that meet too many tombstones.
 //!
-//! A node gives a read up that has stepped over many tombstones without a page of rows
-//! (`tombstone_failure_threshold`), and a page of fewer rows does not help where they lie one after
-//! the other. Of a smaller range of keys it does. Where in a partition the tombstones are nobody
-//! tells, so a range that fails is cut by the bytes of its keys, again and again; parts of it
-//! without anything cost little. What was found to be read in one go is remembered for a while, so
-//! that only the first read of a partition has to search.
+//! A node gives up a read that has skipped many tombstones without filling a page
+//! (`tombstone_failure_threshold`). Smaller pages do not help if the tombstones are adjacent, but
+//! smaller ranges of keys do. The position of the tombstones in a partition is unknown. So a failed
+//! range is split by the bytes of its keys, repeatedly; empty parts cost little. Ranges that could
+//! be read are remembered for a while, so that only the first read of a partition has to search.
 
 use std::time::{Duration, Instant};
 
@@ -14,30 +13,29 @@ use varve_kv::{KvError, deadline};
 use crate::cuts::{CutTarget, Cuts, Done};
 use crate::failure::Failure;
 
-/// Parts into which a range is cut. Of many, most have nothing; of few, the range that fails has to
-/// be read more often.
+/// The number of parts into which a range is split. With many parts, most are empty; with few, more
+/// failing reads are needed.
 const WAYS: u128 = 16;
-/// Bytes of keys that are reckoned with as a number.
+/// The number of key bytes that are handled as one number.
 const DIGITS: usize = 8;
-/// Reads of one search that may fail without a row between them, also where nobody waits for its
-/// end.
+/// Reads of one search that may fail without a row between them, even without a deadline.
 const FAILURES_MAX: usize = 300;
 
-/// How long a search may go on: as long as its caller may wait, and for some failures at most. What
-/// it holds, a latch say, others wait for.
+/// The limits of a search: the deadline of its caller, and a number of failures. Other callers may
+/// wait for something that the search holds, such as a latch.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     until: Option<Instant>,
-    /// Since a row was found.
+    /// Failures since a row was found.
     failures: usize,
     failures_of_all: usize,
-    /// Of all reads that failed, how long the longest took, and the shortest.
+    /// The longest and the shortest duration of a failed read.
     longest: Duration,
     shortest: Option<Duration>,
 }
 
 impl Bounds {
-    /// Those of this thread.
+    /// Creates limits with this thread's deadline.
     pub(crate) fn new() -> Self {
         Self {
             until: deadline::current(),
@@ -48,7 +46,7 @@ impl Bounds {
         }
     }
 
-    /// Counts a read that failed so; an error if it is to be the last.
+    /// Counts a failed read; returns an error if no more may fail.
     pub(crate) fn failed(&mut self, took: Duration, failure: KvError) -> Result<(), KvError> {
         self.failures += 1;
         self.failures_of_all += 1;
@@ -60,8 +58,8 @@ impl Bounds {
         }
     }
 
-    /// To be asked before each read of a search: an error if it could not be over in time. The
-    /// caller hears of it while it waits.
+    /// Must be called before each read of a search. Returns an error if the read could not end
+    /// before the deadline, so that the caller gets the error in time.
     pub(crate) fn in_time(&self, space: &str) -> Result<(), KvError> {
         let ends = Instant::now() + self.longest;
         if self.until.is_none_or(|until| ends < until) {
@@ -78,25 +76,25 @@ impl Bounds {
         Err(failure.into_error(space))
     }
 
-    /// A row was found: failures of before do not count any more.
+    /// Notes that a row was found: earlier failures do not count any more.
     pub(crate) fn found(&mut self) {
         self.failures = 0;
     }
 
-    /// How long the shortest read took that failed, if one has.
+    /// The duration of the shortest failed read, if there is one.
     pub(crate) fn shortest(&self) -> Option<Duration> {
         self.shortest
     }
 }
 
-/// The first of the eight bytes of `key` at `at`, what is missing being zero, as a number.
+/// Returns the eight bytes of `key` from `at` on as a number, missing bytes being zero.
 fn digits(key: &[u8], at: usize) -> u128 {
     let byte = |at: usize| key.get(at).copied().unwrap_or(0);
     (at..at + DIGITS).fold(0, |number, at| number << 8 | u128::from(byte(at)))
 }
 
-/// Keys that cut the range from `from` up to `to` (without it; `None`: to the end), ascending; none
-/// if there is nothing to cut.
+/// Returns ascending keys that split the range from `from` up to but without `to` (`None`: to the
+/// end); empty if the range cannot be split.
 pub(crate) fn cuts(from: &[u8], to: Option<&[u8]>) -> Vec<Vec<u8>> {
     let longest = from.len().max(to.map_or(0, <[u8]>::len));
     let key = |at: usize, number: u128| {
@@ -110,7 +108,7 @@ pub(crate) fn cuts(from: &[u8], to: Option<&[u8]>) -> Vec<Vec<u8>> {
         key.truncate(length);
         key
     };
-    // From where all keys that begin as `from` does are meant, there is no end.
+    // Below, the range covers all keys with the current prefix of `from`, so it has no end.
     let mut end = to;
     let mut at = 0;
     while at <= longest {
@@ -135,7 +133,7 @@ pub(crate) fn cuts(from: &[u8], to: Option<&[u8]>) -> Vec<Vec<u8>> {
     Vec::new()
 }
 
-/// The parts of a range between these keys, which ascend; the first part comes last.
+/// Returns the parts of a range between these ascending keys, the first part last.
 pub(crate) fn parts<K: Ord + Clone>(
     (from, to): (K, Option<K>),
     cuts: impl IntoIterator<Item = K>,
@@ -152,12 +150,12 @@ pub(crate) fn parts<K: Ord + Clone>(
     parts
 }
 
-/// What was found out in reading something in parts.
+/// The results of a read in parts.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) bounds: Bounds,
     done: Vec<Done>,
-    /// Where the part begins that is being read.
+    /// The start of the part that is being read.
     at: Option<Vec<u8>>,
 }
 
@@ -170,34 +168,34 @@ impl Search {
         }
     }
 
-    /// A part is read, from here on.
+    /// Notes that the read of a part begins.
     pub(crate) fn begin(&mut self, from: Vec<u8>) {
         self.at = Some(from);
     }
 
-    /// That part was read.
+    /// Notes that the part was read.
     pub(crate) fn end(&mut self, took: Duration) {
         if let Some(from) = self.at.take() {
             self.done.push(Done { from, took });
         }
     }
 
-    /// It ends before all was read: whoever searches next finds the part that is being read, and
-    /// these, as they are.
+    /// Ends the search early: the part that is being read and the ones in `left` are remembered as
+    /// they are, for the next search.
     pub(crate) fn broken_off(&mut self, left: impl IntoIterator<Item = Vec<u8>>) {
         let left = self.at.take().into_iter().chain(left);
         let took = Duration::MAX;
         self.done.extend(left.map(|from| Done { from, took }));
     }
 
-    /// The parts, for cuts of something else that has the same rows; what was known already counts
-    /// as it is.
+    /// Returns the parts, for the cuts of another target with the same rows; parts that are known
+    /// there already are kept.
     pub(crate) fn parts(&self) -> (Vec<Done>, Duration) {
         let failed = self.bounds.shortest().unwrap_or(Duration::ZERO);
         (self.done.clone(), failed)
     }
 
-    /// Remembers it, if anything was found out.
+    /// Remembers the parts, if any read has failed.
     pub(crate) fn learn(self, cuts: &Cuts, place: CutTarget) {
         if let Some(failed) = self.bounds.shortest() {
             cuts.learn(place, self.done, failed);
@@ -223,7 +221,7 @@ mod tests {
         assert!(bounds.in_time("s").is_ok());
         bounds.failed(minute, failure()).expect("it is the first");
         assert!(bounds.in_time("s").is_ok());
-        // The next may take as long, and nobody would hear of it.
+        // The next read may take as long, and would end after the deadline.
         bounds
             .failed(11 * minute, failure())
             .expect("it is the second");
@@ -236,7 +234,7 @@ mod tests {
         assert_eq!(bounds.shortest(), Some(minute));
     }
 
-    /// Nothing says that the removed rows are what took the time.
+    /// Nothing shows that tombstones took the time.
     #[test]
     fn a_search_without_failures_that_is_late_is_to_be_tried_again() {
         let bounds = deadline::until(Instant::now(), Bounds::new);
@@ -263,7 +261,7 @@ mod tests {
             let mut search = Search::new();
             let mut todo = parts((Vec::new(), None), cuts_known.of(&place));
             let before: Vec<_> = todo.iter().map(|(from, _)| from.clone()).collect();
-            // The first keys are read in one go up to a part that fails; then the time is over.
+            // The first keys are read at once up to a part that fails; then the deadline passes.
             let narrow = |from: &[u8], to: &Option<Vec<u8>>| {
                 to.as_ref()
                     .is_some_and(|to| from[..] <= b"aaa"[..] && to[..] <= b"aab"[..])
@@ -358,7 +356,7 @@ mod tests {
         assert_eq!(cuts(b"ab\0", Some(b"ab\x02"))[0], b"ab\0\x20");
     }
 
-    /// Whatever key a range holds, cutting on around it ends with few keys.
+    /// For every key in a range, repeated splitting around it ends with few keys.
     #[test]
     fn cutting_on_comes_near_to_every_key() {
         let all: Vec<Vec<u8>> = (0..50_000_u32)

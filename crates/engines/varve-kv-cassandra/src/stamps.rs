@@ -1,10 +1,9 @@
-//! Timestamps: one for each batch, strictly growing, whatever the clock does and whoever had the
-//! space open before.
+//! Timestamps: one for each batch, strictly increasing, independent of the clock and across
+//! openings.
 //!
-//! A batch takes two microseconds: what it removes by range has the first, its rows the second, so
-//! that rows that a batch puts into a range that it has emptied stay. No timestamp exceeds a
-//! *bound* that is stored with the lease before it is used; whoever opens the space next begins
-//! above it.
+//! A batch takes two microseconds: its range removals have the first, its rows the second. So rows
+//! that a batch puts into a range that it has emptied stay. No timestamp exceeds a *bound* that is
+//! stored with the lease before it is used; the next opening begins above it.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +17,16 @@ pub(crate) struct Stamps {
 
 #[derive(Debug)]
 struct StampRange {
-    /// The last one that was used.
+    /// The last used timestamp.
     last: i64,
-    /// The greatest one that may be used.
+    /// The greatest timestamp that may be used.
     bound: i64,
-    /// Batches that are not wholly stored yet.
+    /// The timestamps of batches that are not wholly stored yet.
     open: BTreeSet<i64>,
 }
 
 impl Stamps {
-    /// Begins above `last`; nothing may be used before [`Stamps::grant`].
+    /// Begins above `last`; no timestamp may be used before [`Stamps::grant`].
     pub(crate) fn after(last: i64) -> Self {
         let state = StampRange {
             last,
@@ -39,8 +38,8 @@ impl Stamps {
         }
     }
 
-    /// A timestamp for a batch that begins `now` (microseconds since 1970): it and the next one are
-    /// the batch's. `None` when the bound does not allow it.
+    /// Takes a timestamp for a batch that begins at `now` (microseconds since 1970); it and the
+    /// next one belong to the batch. Returns `None` if the bound does not allow it.
     pub(crate) fn take(&self, now: i64) -> Option<i64> {
         let mut state = self.state.lock();
         let stamp = now.max(state.last + 1);
@@ -52,30 +51,30 @@ impl Stamps {
         Some(stamp)
     }
 
-    /// The batch of `stamp` is wholly stored, or nothing of it ever will be.
+    /// Closes the batch of `stamp`: it is wholly stored, or nothing of it ever will be.
     pub(crate) fn close(&self, stamp: i64) {
         self.state.lock().open.remove(&stamp);
     }
 
-    /// The bound to store next, `lead` microseconds ahead.
+    /// Returns the bound to store next, `lead` microseconds ahead.
     pub(crate) fn wanted(&self, now: i64, lead: i64) -> i64 {
         let state = self.state.lock();
         now.max(state.last).saturating_add(lead).max(state.bound)
     }
 
-    /// Allows timestamps up to `bound`, which is stored.
+    /// Allows timestamps up to `bound`, which has been stored.
     pub(crate) fn grant(&self, bound: i64) {
         let mut state = self.state.lock();
         state.bound = state.bound.max(bound);
     }
 
-    /// Every batch up to this timestamp is wholly stored.
+    /// Returns the timestamp up to which every batch is wholly stored.
     pub(crate) fn settled(&self) -> i64 {
         let state = self.state.lock();
         state.open.first().map_or(state.last, |first| first - 1)
     }
 
-    /// The last timestamp that was used.
+    /// The last used timestamp.
     pub(crate) fn last(&self) -> i64 {
         self.state.lock().last
     }

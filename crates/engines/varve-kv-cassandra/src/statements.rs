@@ -16,7 +16,7 @@ const FIRST_PAGE_ROWS: i32 = 128;
 /// Rows of the other pages.
 const PAGE_ROWS: i32 = 1_000;
 
-/// A value of a statement: keys and values of rows are bytes, timestamps and tokens numbers.
+/// A value in a statement: keys and values of rows are bytes, timestamps and tokens are numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cell<'a> {
     Bytes(&'a [u8]),
@@ -36,14 +36,14 @@ impl SerializeValue for Cell<'_> {
     }
 }
 
-/// A read by pages, the first of which is small.
+/// The statements of a paged read, whose first page is small.
 #[derive(Debug, Clone)]
 pub(crate) struct Paged {
     pub(crate) first: PreparedStatement,
     pub(crate) more: PreparedStatement,
 }
 
-/// Both directions of a scan: `c >= ?`, and `c >= ? AND c < ?`.
+/// The statements of a scan in one direction: `c >= ?`, and `c >= ? AND c < ?`.
 #[derive(Debug)]
 pub(crate) struct Scan {
     pub(crate) open: Paged,
@@ -67,13 +67,13 @@ pub(crate) struct TableStatements {
     pub(crate) backward: Scan,
     /// from, to: the rows of all partitions with tokens after the first, up to the second.
     pub(crate) of_tokens: Paged,
-    /// token: the partitions that have it.
+    /// token: the partitions with this token.
     pub(crate) at_token: PreparedStatement,
-    /// Where a cluster takes statements that filter; it may be set not to.
+    /// `None` if the cluster is configured to refuse statements that filter.
     pub(crate) at_token_within: Option<WithinToken>,
 }
 
-/// The partitions of a token that have a row in a range of clustering keys.
+/// Statements that find the partitions of a token with a row in a range of clustering keys.
 #[derive(Debug)]
 pub(crate) struct WithinToken {
     /// token, from
@@ -82,7 +82,7 @@ pub(crate) struct WithinToken {
     pub(crate) closed: PreparedStatement,
 }
 
-/// A name as it stands in a statement.
+/// Returns a table's name as it is written in a statement.
 pub(crate) fn quoted(keyspace: &str, table: &str) -> String {
     format!("\"{keyspace}\".\"{table}\"")
 }
@@ -143,7 +143,7 @@ async fn of_table(cluster: &Cluster, table: String) -> Result<TableStatements, F
     })
 }
 
-/// The statements of the tables of a keyspace, in the order of the tables.
+/// Prepares the statements of a keyspace's tables, in the order of the tables.
 pub(crate) async fn prepare(
     cluster: &Cluster,
     keyspace: &str,

@@ -1,6 +1,6 @@
-//! That all processes on a list of spaces ask the same nodes is seen to, and can be changed while
-//! none of them has a space open. There is one node here, of one datacenter: what is shown is who
-//! is let in and who is not.
+//! All processes on a list of spaces must use the same consistency, which can be changed while none
+//! of them has a space open. There is only one node of one datacenter here, so the tests show only
+//! which processes are accepted or refused.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -35,7 +35,7 @@ fn stored(engine: &Scratch) -> Vec<String> {
     asked(engine, &[select])
 }
 
-/// When the row was written, in microseconds.
+/// The time at which the row was written, in microseconds.
 fn written(engine: &Scratch) -> i64 {
     let select = format!(
         "SELECT writetime(value) FROM \"{}\".settings",
@@ -55,7 +55,7 @@ fn who_asks_other_nodes_is_refused() {
     drop(one.again());
 }
 
-/// A list of an earlier version has no such row: the first that comes says what it asks.
+/// A list of an earlier version has no such row: the first process inserts its consistency.
 #[test]
 fn a_list_of_before_is_completed() {
     let Some(one) = Scratch::new() else { return };
@@ -104,7 +104,7 @@ fn of_two_that_start_at_once_with_different_ones_one_is_refused() {
         let expected = if both[0].is_none() { LOCAL } else { "quorum" };
         assert_eq!(stored(&one), [expected]);
     }
-    // As it is to be found by whoever removes all this.
+    // Removed, so that the scratch engines can remove the list.
     asked::<String>(&one, &[format!("TRUNCATE {table}")]);
 }
 
@@ -147,7 +147,7 @@ fn it_is_changed_while_nobody_has_a_space_open() {
     assert_eq!(space.get(POINTS, &point(1), b"c").unwrap().unwrap(), b"v");
     let term = space.lease().term;
     drop(space);
-    // One that was there before leads nothing any more, and is in nobody's way.
+    // A process that was connected before can open nothing any more, and does not block others.
     for create in [false, true] {
         let name = if create { "t" } else { "s" };
         let refused = one.open(name, TABLES, create).err();
@@ -171,7 +171,7 @@ fn it_is_changed_while_nobody_has_a_space_open() {
     drop(one.open("s", TABLES, false).unwrap());
 }
 
-/// Else the servers would go on with another list than that which was said to be changed.
+/// Otherwise the servers would continue with another list than the one reported as changed.
 #[test]
 fn a_list_that_is_not_there_is_not_made_by_a_change() {
     let Some(one) = Scratch::new() else { return };

@@ -1,5 +1,5 @@
-//! A process that writes batches over partitions is killed at each step of a commit; whoever opens
-//! the space next finds each batch whole or not at all, and everything that was acknowledged.
+//! A process that writes batches over several partitions is killed at each step of a commit. The
+//! next opening of the space finds each batch whole or not at all, and every acknowledged batch.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -13,14 +13,13 @@ use node::Scratch;
 use varve_kv::{Batch, Durability, Engine, ReaderExt, Space, fail_point};
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, all_rows, named, point};
 
-/// Says to the test binary that it is the process to be killed: the keyspace, and where it is to
-/// die.
+/// Set for the process that is killed: the keyspace, and the fail point at which it dies.
 const CHILD_KEYSPACE: &str = "VARVE_CRASH_CHILD_KEYSPACE";
 const CHILD_PLACE: &str = "VARVE_CRASH_CHILD_PLACE";
-/// Rows of each batch, every one in a partition of its own.
+/// Rows of each batch, each in a separate partition.
 const ROWS: u64 = 24;
 
-/// Each batch replaces the rows of the one before it, and removes one that only that one had.
+/// Each batch replaces the rows of the one before it, and removes a row that only that one had.
 fn batch_of(number: u64) -> Batch {
     let mut batch = Batch::new();
     for row in 0..ROWS {
@@ -31,7 +30,8 @@ fn batch_of(number: u64) -> Batch {
     batch
 }
 
-/// If this is the process to be killed: writes batches until it is, and says what was acknowledged.
+/// In the process that is to be killed: writes batches until then, and reports the acknowledged
+/// ones.
 fn is_child(batch_of: impl Fn(u64) -> Batch) -> bool {
     let Ok(keyspace) = std::env::var(CHILD_KEYSPACE) else {
         return false;
@@ -47,8 +47,8 @@ fn is_child(batch_of: impl Fn(u64) -> Batch) -> bool {
     true
 }
 
-/// Runs this binary's `test` as the process that is killed at `place`; returns the last batch that
-/// was acknowledged.
+/// Runs this binary's `test` as the process that is killed at `place`; returns the last
+/// acknowledged batch.
 fn killed_at(engine: &Scratch, test: &str, place: &str) -> u64 {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
@@ -72,7 +72,7 @@ fn killed_at(engine: &Scratch, test: &str, place: &str) -> u64 {
     acknowledged
 }
 
-/// The number of the batch that a space shows; all of its rows must be of one.
+/// Returns the number of the batch whose rows a space has; all rows must be of one batch.
 fn shown(space: &dyn Space) -> u64 {
     let rows = all_rows(space, POINTS, None);
     let Some((_, _, first)) = rows.first() else {
@@ -103,14 +103,15 @@ fn a_crash_leaves_no_half_of_a_batch() {
         ("cluster.carried:kill:2", true),
     ] {
         let acknowledged = killed_at(&engine, "a_crash_leaves_no_half_of_a_batch", place);
-        // Waits until the lease of the killed process has run out.
+        // Waits until the lease of the killed process has expired.
         let space = engine.open("crash", TABLES, false).unwrap();
         let found = shown(&*space);
         println!("{place}: {acknowledged} acknowledged, {found} found");
         let expected = acknowledged + u64::from(decided);
         assert_eq!(found, expected, "{place}");
         least = least.max(found);
-        // A process that starts again counts from one, and must be the newer one nevertheless.
+        // A process that starts again counts from one, and its batches must still be the newer
+        // ones.
         space.write(&batch_of(0), Durability::Sync).unwrap();
         assert_eq!(shown(&*space), 0, "{place}: an older batch has won");
         drop(space);
@@ -118,8 +119,8 @@ fn a_crash_leaves_no_half_of_a_batch() {
     assert!(least > 0);
 }
 
-/// What a batch writes to one partition comes from its record alone: a request that a node has held
-/// back until another server has the space would else be taken for one of that server's.
+/// A batch's write to a single partition comes from its record alone. Otherwise a request that a
+/// node has delayed until another server has the space would be taken for that server's.
 #[test]
 fn a_batch_of_one_partition_is_carried_out_by_whoever_opens_the_space_next() {
     let batch_of = |number| {

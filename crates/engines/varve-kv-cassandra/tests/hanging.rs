@@ -1,7 +1,7 @@
-//! One of three nodes hangs: its process is stopped, so its connections stay and nothing answers.
-//! Writes go on past it, and none is lost. How many there are a second is printed; asserted is that
-//! they are not a tenth of those before. It takes three nodes of its own, so only where
-//! `VARVE_TEST_CLUSTER` is set, as `tests/cassandra/faults.sh` does.
+//! One of three nodes hangs: its process is suspended, so its connections stay open and nothing
+//! answers. Writes bypass it, and none is lost. The rate of writes is printed; the test requires at
+//! least a tenth of the rate before. It starts three nodes, so it runs only if `VARVE_TEST_CLUSTER`
+//! is set, as by `tests/cassandra/faults.sh`.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -22,15 +22,15 @@ const NODES: Nodes = Nodes {
     number: 3,
     settings: &[],
 };
-/// Writers, each of which has one write under way, and the partitions of each write.
+/// Writers, each with one write under way, and the partitions of each write.
 const WRITERS: u64 = 8;
 const PARTITIONS: u64 = 12;
-/// How long each part of the test takes.
+/// The duration of each part of the test.
 const PART: Duration = Duration::from_secs(6);
-/// How long a node that goes on may take to be heard of.
+/// The longest wait for the first answer of a resumed node.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Ends the writers also where a test fails.
+/// Ends the writers, even if a test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {

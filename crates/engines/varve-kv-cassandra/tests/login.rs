@@ -1,7 +1,8 @@
-//! Against a node that asks for a role and its password: who has none, or a wrong one, or too few
-//! rights, gets an error at once; the rights that the documents name are enough. Rights that cannot
-//! be read for a while are waited for; and what a write that was begun lacks has to be given before
-//! anything else is written. What the end of the process cuts off is of unknown outcome.
+//! A node that requires a role and its password. A client without one, with a wrong one or with too
+//! few rights gets an error at once; the documented rights suffice. Writes wait for rights that
+//! cannot be read for a while. If a begun write lacks a right, the right must be granted before
+//! anything else is written. The outcome of a write that the end of the process interrupts is
+//! unknown.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -27,16 +28,16 @@ const NODE: Nodes = Nodes {
         ("VARVE_CASSANDRA_EXTRA", ASKS_FOR_ROLES),
     ],
 };
-/// What such a node has in its configuration. It remembers roles, so that the first one is let in
-/// while nothing can be read of others, and rights for two seconds, as it does by default.
+/// Additions to the configuration of such a node. It caches roles, so that the first role can log
+/// in while others cannot be read, and rights for two seconds, as by default.
 const ASKS_FOR_ROLES: &str = "authenticator: {class_name: PasswordAuthenticator}\n\
      authorizer: {class_name: CassandraAuthorizer}\nrole_manager: {class_name: CassandraRoleManager}\nroles_validity: 1h";
-/// After how long a node looks anew at what a role may do.
+/// The time after which a node reads the rights of a role again.
 const RIGHTS_REMEMBERED: Duration = Duration::from_secs(2);
-/// How long the node may take to make its first role.
+/// The longest wait for the node to create its first role.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A session of the role that every new cluster has.
+/// Opens a session of the role that every new cluster has.
 async fn superuser() -> Session {
     let started = Instant::now();
     loop {
@@ -62,7 +63,7 @@ fn config(user: &str, password: &str) -> CassandraConfig {
     config
 }
 
-/// What the node's first role says on the runtime that its session is on.
+/// The session of the node's first role, and its runtime.
 struct Superuser {
     runtime: Runtime,
     session: Session,
@@ -84,7 +85,7 @@ impl Superuser {
         self.runtime.block_on(said).unwrap();
     }
 
-    /// Has what roles may do kept by so many nodes, of which there is one.
+    /// Sets the replication of roles' rights to this number of nodes, of which one exists.
     fn keep_rights_by(&self, nodes: u32) {
         self.says(&format!(
             "ALTER KEYSPACE system_auth WITH replication = {{'class': 'NetworkTopologyStrategy', 'datacenter1': {nodes}}}"
@@ -92,7 +93,7 @@ impl Superuser {
     }
 }
 
-/// Does it again until it succeeds.
+/// Repeats a call until it succeeds.
 fn patiently<T>(what: impl Fn() -> Result<T, KvError>) -> T {
     let started = Instant::now();
     loop {
@@ -156,7 +157,7 @@ fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
     engine.remove_list().unwrap();
 }
 
-/// The node cannot tell for a while what the role may do.
+/// The node cannot read the rights of the role for a while.
 fn rights_that_cannot_be_read_are_waited_for(
     first: &Superuser,
     engine: &CassandraEngine,
@@ -172,18 +173,18 @@ fn rights_that_cannot_be_read_are_waited_for(
     assert!(matches!(written, Err(KvError::Away { .. })), "{written:?}");
     assert!(matches!(read, Err(KvError::Away { .. })), "{read:?}");
     assert!(matches!(looked, Err(KvError::Away { .. })), "{looked:?}");
-    // The same opening goes on.
+    // The same opening continues.
     patiently(|| put_point(space, 4));
     assert!(!is_there(space, 3) && is_there(space, 4));
     assert_eq!(space.lease().leadership, Leadership::Held);
 }
 
-/// The role loses a right that a write needs when its record is stored already.
+/// The role loses a right that a write needs after its record was stored.
 fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: &CassandraEngine) {
     let space = engine.open("s", TABLES, false).unwrap();
     let keyspace = space.lease().incarnation.to_owned();
     let table = format!("\"{keyspace}\".points");
-    // Whoever makes tables has the rights on each of them, too.
+    // The creator of tables also has the rights on each of them.
     first.says(&format!(
         "REVOKE MODIFY ON KEYSPACE \"{keyspace}\" FROM graphs"
     ));
@@ -199,7 +200,7 @@ fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: 
         "{written:?}"
     );
     assert_eq!(space.lease().leadership, Leadership::Lost);
-    // What the cluster would take must not come before that.
+    // Writes that the cluster would accept must not overtake the refused one.
     let mut other = Batch::new();
     other.put(NAMED, &named(b"six"), b"c", b"v");
     let later = space.write(&other, Durability::Sync);
@@ -220,8 +221,8 @@ fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: 
     put_point(&*space, 7).unwrap();
 }
 
-/// The node hangs with a write when the process is asked to end: whoever opens the space next finds
-/// all of it, or nothing.
+/// The node hangs during a write while the process is asked to end: the next opening of the space
+/// finds all of the write or nothing.
 fn the_end_cuts_a_write_off() {
     let mut impatient = config("graphs", "right");
     impatient.request_timeout = Duration::from_secs(3);

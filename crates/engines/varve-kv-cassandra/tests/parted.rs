@@ -1,6 +1,6 @@
-//! Partitions in parts ([`varve_kv_parted`]) over a real node: a full scan by tokens shows each
-//! where it would be. The suite's case of scans that resume after any row takes minutes over a
-//! node, so it runs over partitions in memory only.
+//! Partitions in parts ([`varve_kv_parted`]) over a real node: a full scan by tokens shows each at
+//! the position of the whole partition. The suite's case of scans that resume after any row takes
+//! minutes with a node, so it runs only over partitions in memory.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

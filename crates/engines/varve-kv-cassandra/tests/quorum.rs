@@ -1,5 +1,5 @@
-//! An engine that asks for most of the nodes of all datacenters, as processes in several need.
-//! There is one node here: what is shown is that every statement may be asked so.
+//! An engine with a quorum of all datacenters, as processes in several datacenters need. There is
+//! one node here, so the tests show only that every statement works with it.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

@@ -1,5 +1,6 @@
-//! A real Cassandra node passes the suite of the storage seam. `VARVE_TEST_CASSANDRA=host:port`
-//! says where it is, with one datacenter `datacenter1`; without it the tests say so and pass.
+//! A real Cassandra node passes the suite of the storage seam. The tests use the node
+//! `VARVE_TEST_CASSANDRA=host:port` with one datacenter `datacenter1`; without it they print that
+//! and pass.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -17,8 +18,8 @@ varve_testkit::engine_suite!(match engine() {
     None => return,
 });
 
-/// "One server at a time": a second engine is refused while the first renews its lease, and let in
-/// once it is closed.
+/// Only one server at a time: a second engine is refused while the first renews its lease, and
+/// admitted once the first is closed.
 #[test]
 fn a_space_is_open_in_one_process_at_a_time() {
     use varve_kv::{Engine, KvError};
@@ -38,8 +39,7 @@ fn a_space_is_open_in_one_process_at_a_time() {
     two.drop_space("s", None).unwrap();
 }
 
-/// Servers that start at once on an empty cluster have one list, also where each asks another node
-/// to make it.
+/// Servers that start at once on an empty cluster create one list, even if each uses another node.
 #[test]
 fn servers_that_start_at_once_have_one_list() {
     use std::sync::Barrier;
@@ -69,8 +69,8 @@ fn servers_that_start_at_once_have_one_list() {
     engines[0].remove_list().unwrap();
 }
 
-/// Two servers that start at once on an empty cluster make the same space: whichever has it
-/// afterwards has all that was written, and the other removes nothing of it.
+/// Two servers that start at once on an empty cluster create the same space. The one that has it
+/// afterwards has all written rows, and the other removes nothing of it.
 #[test]
 fn a_space_that_two_make_at_once_is_one_of_them() {
     use std::sync::Barrier;
@@ -103,8 +103,8 @@ fn a_space_that_two_make_at_once_is_one_of_them() {
     assert_eq!(found.as_deref(), Some(&b"v"[..]));
 }
 
-/// Tables that a later version has beside those of before are made by whoever has the lease, and
-/// with an id that anybody who made them at the same time would have given them too.
+/// Additional tables of a later version are created by the owner of the lease, with the id that any
+/// concurrent creator would give them.
 #[test]
 fn tables_that_are_missing_are_made_under_the_lease() {
     use varve_kv::{Engine, KvError};
@@ -137,8 +137,8 @@ fn tables_that_are_missing_are_made_under_the_lease() {
     );
 }
 
-/// An installation whose list is called as another's space might be keeps it: names are not
-/// guessed.
+/// An installation keeps its list even if the list has a name that another's space might have:
+/// names are never guessed.
 #[test]
 fn an_installation_takes_no_keyspace_of_another() {
     use varve_kv::{Engine, EngineExt};
@@ -158,8 +158,7 @@ fn an_installation_takes_no_keyspace_of_another() {
     other.remove_list().unwrap();
 }
 
-/// What somebody began to make and did not finish goes when that is asked for, with its keyspace;
-/// spaces stay.
+/// Unfinished creations are removed on request, with their keyspaces; spaces stay.
 #[test]
 fn what_was_begun_is_removed_and_nothing_else() {
     use varve_kv::{Engine, EngineExt};
@@ -203,8 +202,8 @@ fn what_was_begun_is_removed_and_nothing_else() {
     drop(engine.open("g", TABLES, false).unwrap());
 }
 
-/// Who cannot open a space gives its lease back, so that another server may try, and every attempt
-/// says why.
+/// A failed opening releases its lease, so that another server may try, and every attempt reports
+/// the reason.
 #[test]
 fn an_opening_that_fails_keeps_no_lease() {
     use varve_kv::{Batch, Durability, Engine, KvError, ReaderExt};
@@ -242,9 +241,8 @@ fn an_opening_that_fails_keeps_no_lease() {
     );
 }
 
-/// While the timestamps lie ahead of the clock, as after it was put back, all batches go to one
-/// slice of the log: what is settled of it goes, and what is not is found by whoever opens the
-/// space next.
+/// While timestamps are ahead of the clock, as after it was set back, all batches go to one slice
+/// of the log. Its settled part is removed, and the next opening of the space finds the rest.
 #[test]
 fn the_log_does_not_grow_while_the_clock_is_behind() {
     use std::time::{Duration, Instant, SystemTime};
@@ -291,8 +289,8 @@ fn the_log_does_not_grow_while_the_clock_is_behind() {
     }
 }
 
-/// A space that had rows when it was opened learns their keys with its first insert: from then on
-/// inserts need not ask.
+/// A space that had rows when it was opened learns their keys after its first insert. From then on
+/// inserts need not read.
 #[test]
 fn the_keys_of_rows_of_before_are_learnt() {
     use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What a leader that was stopped may still do once another process has its space.
+//! The limits of a suspended leader once another process has its space.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -11,8 +11,9 @@ use node::{Scratch, asked};
 use varve_kv::{Batch, Durability, Engine, KvError, Leadership, Space};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, all_rows, point};
 
-/// Far longer than a test takes, so no clock of the leader says that its lease has run out, and it
-/// renews none meanwhile: as when a hypervisor has stopped its machine and both clocks with it.
+/// Far longer than a test, so that no clock of the leader shows that its lease has expired, and the
+/// leader renews none meanwhile: as when a hypervisor has stopped its machine together with both
+/// clocks.
 const LEASE: Duration = Duration::from_secs(3_600);
 
 /// Every batch replaces the rows of the one before it.
@@ -35,7 +36,7 @@ fn shown(space: &dyn Space) -> Vec<u64> {
     numbers
 }
 
-/// The nodes let the lease run out.
+/// Makes the nodes let the lease expire.
 fn run_out(engine: &Scratch, leader: &dyn Space) {
     let (keyspace, term) = (leader.lease().incarnation.to_owned(), leader.lease().term);
     let statement = format!(
@@ -74,8 +75,8 @@ fn a_leader_whose_clocks_stood_still_acknowledges_nothing_once_another_has_its_s
     assert_eq!(shown(&*next), [3]);
 }
 
-/// The lease may run out meanwhile: as long as nobody has taken it, whoever does will find the
-/// record.
+/// The lease may expire meanwhile: as long as no process has taken it, the next one to do so will
+/// find the record.
 #[test]
 fn a_write_counts_as_long_as_the_term_is_the_writers() {
     let Some(engine) = Scratch::configured(|config| config.lease = LEASE) else {

@@ -1,5 +1,5 @@
-//! Against a node that only speaks TLS and asks for a certificate: who has what is needed is let
-//! in; an error names what is missing, at once.
+//! A node that only speaks TLS and requires a certificate: clients with valid certificates are
+//! admitted; otherwise an error names the missing part, at once.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -24,7 +24,7 @@ const NODE: Nodes = Nodes {
     ],
 };
 
-/// What the script made for clients.
+/// The files that the script has created for clients.
 fn made_for_clients() -> Tls {
     let file = |name: &str| NODE.dir().join("tls").join(name);
     Tls {
@@ -44,11 +44,11 @@ fn connect(tls: Option<Tls>) -> Result<CassandraEngine, KvError> {
     CassandraEngine::connect(config)
 }
 
-/// The error of a connection that is of no use.
+/// The error of a connection that cannot be used.
 fn refused(tls: Tls) -> String {
     match connect(Some(tls)).err() {
         Some(KvError::Unavailable { detail, .. }) => detail,
-        // A node that does not trust a certificate does not say so clearly.
+        // A node that does not trust a certificate does not report that clearly.
         Some(KvError::Away { detail, .. }) if detail.contains("perhaps it does not trust") => {
             detail
         }
@@ -106,8 +106,8 @@ fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
         ..right.clone()
     };
     refused_with(swapped, "client.key cannot be used: ");
-    // A node that wants TLS says nothing to who does not speak it, so it is not distinguished from
-    // one that is starting.
+    // A node that requires TLS does not answer plain requests, so it is not distinguished from a
+    // starting one.
     let plain = connect(None).err();
     assert!(matches!(plain, Some(KvError::Away { .. })), "{plain:?}");
 

@@ -1,6 +1,6 @@
-//! Rows that were removed, more of them one after the other than a node steps over: what is left is
-//! read all the same. The fewer a node steps over (`tombstone_failure_threshold`), the shorter this
-//! takes; of one that does over very many nothing is tried.
+//! Adjacent deleted rows, more of them than a node skips in one read: the remaining rows can still
+//! be read. The tests take shorter with a low `tombstone_failure_threshold`; with a very high one
+//! they are skipped.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -19,15 +19,15 @@ use varve_testkit::engine_suite::tables::{
     NAMED, POINTS, Rows, TABLES, all_rows, named, point, put, rows,
 };
 
-/// Tombstones that are made, at most.
+/// The most tombstones that are created.
 const REMOVED_MAX: u64 = 30_000;
-/// Where they lie in one partition, each time with a row behind them.
+/// The number of their groups in one partition, each with a row after it.
 const PLACES: u8 = 6;
-/// Rows that one batch puts or removes.
+/// Rows that one batch puts or deletes.
 const BATCH: u64 = 2_000;
 
-/// A space, and more rows than its node steps over. `None` where no node can run, or none that
-/// gives up soon enough.
+/// Creates a space, and returns it with a number of rows above the node's threshold. `None` if no
+/// node is configured, or its threshold is too high.
 fn space(engine: &Scratch) -> Option<(Arc<dyn Space>, u64)> {
     let setting =
         "SELECT value FROM system_views.settings WHERE name = 'tombstone_failure_threshold'";
@@ -41,7 +41,7 @@ fn space(engine: &Scratch) -> Option<(Arc<dyn Space>, u64)> {
     Some((engine.open("s", TABLES, true).unwrap(), many))
 }
 
-/// Keys as graphs have them: what many have in common, then what differs.
+/// Keys like those of graphs: a common prefix, then the difference.
 fn key(n: u64) -> Vec<u8> {
     [b"\x01\x03label".as_slice(), &n.to_be_bytes()].concat()
 }
@@ -56,7 +56,7 @@ fn put_all(space: &dyn Space, partition: &[u8], many: u64) {
     }
 }
 
-/// Removes all rows but those of `left`.
+/// Deletes all rows except those in `left`.
 fn remove_all(space: &dyn Space, partition: &[u8], many: u64, left: &[u64], sweeps: bool) {
     for first in (0..many).step_by(BATCH as usize) {
         let end = many.min(first + BATCH);
@@ -88,7 +88,7 @@ fn failures(space: &dyn Space) -> f64 {
     failures.unwrap().value
 }
 
-/// What a read finds, how long it takes and how many of its requests fail.
+/// Runs a read, and prints its duration and the number of its failed requests.
 fn timed<T>(space: &dyn Space, what: &str, read: impl FnOnce() -> T) -> T {
     let (begun, before) = (Instant::now(), failures(space));
     let found = read();
@@ -153,7 +153,7 @@ fn what_is_left_between_removed_rows_is_read() {
 
     let whole = timed(space, "all", || all_rows(space, NAMED, None));
     assert_eq!(whole.len(), 20 + 1 + left.len());
-    // From every row on, as whoever breaks off does.
+    // Resumes after every row, as an interrupted scan does.
     for (at, (partition, clustering, _)) in whole.iter().enumerate() {
         let rest = all_rows(space, NAMED, Some((partition, clustering)));
         assert_eq!(rest, whole[at + 1..]);
@@ -161,8 +161,8 @@ fn what_is_left_between_removed_rows_is_read() {
     space.verify_checksums().unwrap();
 }
 
-/// The bound on its failures counts from the last row on: so many there are only with few rows, or
-/// none.
+/// The limit on failures counts from the last row found, so only a range with few rows, or none,
+/// reaches it.
 #[test]
 fn a_search_that_comes_to_rows_goes_on() {
     let Some(engine) = Scratch::new() else { return };
@@ -171,7 +171,7 @@ fn a_search_that_comes_to_rows_goes_on() {
     };
     let space = &*space;
     let hub = named(b"hub");
-    // Far from one another, and what they have in common takes long to find.
+    // Distant groups with a long common prefix, which takes many steps to split.
     let key = |place: u8, n: u64| [&[place][..], &[1; 24], &n.to_be_bytes()].concat();
     for place in 0..PLACES {
         for first in (0..many).step_by(BATCH as usize) {
@@ -192,8 +192,7 @@ fn a_search_that_comes_to_rows_goes_on() {
     assert!(failures(space) - before > 300.0, "it did not take many");
 }
 
-/// Else a write that has to read there would hold what it has latched for as long as its search
-/// takes.
+/// Otherwise a write that has to read there would hold its latches for as long as its search takes.
 #[test]
 fn a_search_ends_with_the_time_of_who_waits_for_it() {
     let Some(engine) = Scratch::new() else { return };
@@ -229,7 +228,7 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
     assert_eq!(late(&|| scan().map(drop)), 1.0);
     let full = || space.scan_table(NAMED, None, &mut |_| Flow::Continue(()));
     assert_eq!(late(&full), 1.0);
-    // Each one begins where the one before broke off, until it has come to the partition.
+    // Each search begins where the previous one ended, until it has found the partition.
     let mut steps = 0;
     let there = loop {
         match deadline::until(Instant::now(), full).unwrap_err() {
@@ -240,7 +239,7 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
     };
     assert!(matches!(there, KvError::Away { .. }), "{there}");
     assert_eq!(scan().unwrap(), [key(many - 1)]);
-    // In the pieces that were found to be small enough, too: none of them was too large.
+    // The same in the pieces that were small enough: none of them failed.
     let before = failures(space);
     let refused = deadline::until(Instant::now(), scan).unwrap_err();
     assert!(matches!(refused, KvError::Away { .. }), "{refused}");
@@ -279,7 +278,7 @@ fn a_sweep_leaves_nothing_to_step_over() {
     let expected: Vec<Vec<u8>> = left.iter().map(|n| key(*n)).collect();
     assert_eq!(found, expected);
     assert!(failures(space) <= before, "a request failed");
-    // What is put again is there.
+    // A row that was put again exists.
     put(space, NAMED, &hub, &key(5), b"again");
     assert_eq!(
         space.get(NAMED, &hub, &key(5)).unwrap().as_deref(),

@@ -1,5 +1,5 @@
-//! What a row costs in a table in memory, in nanoseconds of the processor's time for each: in one
-//! large partition, written only or read in between, and in many small ones.
+//! Measures the cost of a row in a front table, in nanoseconds of processor time: in one large
+//! partition, only written or also read in between, and in many small ones.
 //!
 //! `cargo run --release -p varve-kv-front --example hub [part of a case's name ...]`
 
@@ -25,7 +25,7 @@ static TABLES: &[TableSpec] = &[TableSpec {
 const EDGES: TableId = TableId(0);
 const HUB: &[u8] = b"the hub.";
 
-/// What is done to a space, and how many rows it writes.
+/// The work of a case on a space; returns the number of rows that it writes.
 type Work = fn(&dyn Space) -> Result<u64, KvError>;
 
 static CASES: &[(&str, Work)] = &[
@@ -105,7 +105,7 @@ fn write_hub(space: &dyn Space, rows: u64, each: u64) -> Result<u64, KvError> {
     Ok(rows)
 }
 
-/// Before each batch of `each` rows, as many are read.
+/// Reads as many rows before each batch of `each` rows.
 fn read_between(space: &dyn Space, each: u64, read: fn(u64) -> u64) -> Result<u64, KvError> {
     for step in 0..300_000 / each {
         let rows = step * each..(step + 1) * each;
@@ -137,7 +137,7 @@ fn scan(space: &dyn Space, most: usize) -> Result<usize, KvError> {
     Ok(rows)
 }
 
-/// 600,000 rows spread over so many partitions, in no order.
+/// Writes 600,000 rows, spread over this number of partitions in no order.
 fn partitions(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     for step in 0..1_200 {
         write_rows(space, step * 500..(step + 1) * 500, |n| {
@@ -149,8 +149,8 @@ fn partitions(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     Ok(600_000)
 }
 
-/// 300,000 rows spread over so many partitions, in batches of one; before each a row of its
-/// partition is read.
+/// Writes 300,000 rows, spread over this number of partitions, in batches of one; reads a row of
+/// the partition before each.
 fn read_before_each(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     let partition = |n: u64| {
         (mixed(n + 7_777_777_777) % partitions)
@@ -186,7 +186,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let rows = work(&*space)?;
         let nanos = (cpu_nanos() - started) / i64::try_from(rows)?;
         println!("{nanos:6} ns a row: {name}");
-        // What it holds would be flushed when it is dropped.
+        // Not dropped, since dropping the space would flush it.
         std::mem::forget(space);
     }
     std::process::exit(0);

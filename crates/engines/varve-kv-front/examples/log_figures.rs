@@ -1,7 +1,7 @@
-//! What the log costs: appending, syncing with and without room made ahead, and reading it back.
+//! Measures the log: appends, syncs with and without preallocation, and reading it back.
 //!
-//! `cargo run --release -p varve-kv-front --example log_figures -- DIR`, on the file system to be
-//! measured.
+//! `cargo run --release -p varve-kv-front --example log_figures -- DIR`, with a directory on the
+//! file system to be measured.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use varve_kv::KvError;
 use varve_kv_front::log::{Log, LogOptions};
 
-/// Records synced one by one, and as many before them that do not count, from which the log learns
-/// that it pays to fill room.
+/// Records synced one by one. As many are synced before without being measured, from which the log
+/// learns that filling pays.
 const SYNCED: usize = 2_000;
-/// Bytes appended to measure appending and reading.
+/// Bytes that are appended to measure appends and reads.
 const BULK_BYTES: usize = 1 << 30;
-/// The log is rotated each time that it has taken so much.
+/// The log is rotated each time after this number of bytes.
 const SEGMENT_BYTES: u64 = 64 << 20;
 
 fn open(dir: &Path, preallocate_bytes: u64) -> Result<(Log, u64), KvError> {

@@ -1,5 +1,5 @@
-//! Many ranges of partitions that are scanned one after the other: the first rows of some of them
-//! are looked for together, so that the processor waits for the memory of several at once.
+//! Scans of many ranges: the first rows of several ranges are read together, so that their cache
+//! misses overlap.
 
 use std::ops::{Bound, Range};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::cursor::{Cursor, FIRST_STEP, PartitionSpan, Taken, Tier};
 use crate::list::Span;
 use crate::table::partition_hash;
 
-/// Ranges that are looked at together: few at first, since a scan may end with the first.
+/// The number of ranges that are read together: few at first, since a scan may end with the first.
 const FIRST_WINDOW: usize = 4;
 const WINDOW_GROWTH: usize = 4;
 const WINDOW_MAX: usize = 256;
@@ -38,7 +38,7 @@ impl<'r> PartitionSpan<'r> {
     }
 }
 
-/// The ranges of a scan, of which the next ones have been looked at.
+/// The ranges of a scan, of which a window was read ahead.
 pub(crate) struct Ahead<'v, 'r> {
     tiers: SmallVec<[Tier<'v>; 4]>,
     table: TableId,
@@ -47,7 +47,7 @@ pub(crate) struct Ahead<'v, 'r> {
     /// The first range of the window.
     start: usize,
     requests: Vec<PartitionSpan<'r>>,
-    /// Of each tier, what it has of the window's ranges.
+    /// For each tier, its rows in the window's ranges.
     taken: SmallVec<[Vec<Taken<'v>>; 4]>,
 }
 
@@ -68,8 +68,8 @@ impl<'v, 'r> Ahead<'v, 'r> {
         }
     }
 
-    /// The hash of a range's partition, and a cursor over what the tables have of the range. Ranges
-    /// are opened in order.
+    /// Returns the hash of a range's partition, and a cursor over the tables' rows in the range.
+    /// Ranges must be opened in order.
     pub(crate) fn open(&mut self, at: usize) -> (u64, Option<Cursor<'v, 'r>>) {
         if at >= self.start + self.requests.len() {
             self.look(at);
@@ -81,7 +81,7 @@ impl<'v, 'r> Ahead<'v, 'r> {
         (request.hash, Cursor::of_partition(tiers, request))
     }
 
-    /// Looks at the window that begins with a range.
+    /// Reads the window that begins with the range `start`.
     fn look(&mut self, start: usize) {
         let end = (start + self.window).min(self.ranges.len());
         self.window = (self.window * WINDOW_GROWTH).min(WINDOW_MAX);

@@ -1,6 +1,6 @@
-//! The batches of one table, as they came, each in one block. Nothing is moved or changed once it
-//! is here, so readers need no lock for bytes, and the order of the blocks is the order of the
-//! writes.
+//! The batches of one front table in the order of writing, each in one block. A block is never
+//! moved or changed, so readers need no lock for its bytes. The order of the blocks is the order of
+//! the writes.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,8 @@ use varve_kv::RawOp;
 
 use crate::record::RECORD_HEAD;
 
-/// Where an operation is. A later operation has a greater place, so places are versions too.
+/// The place of an operation: block and offset. A later operation has a greater place, so a place
+/// is also a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct At(u64);
 
@@ -29,13 +30,13 @@ impl At {
     }
 }
 
-/// An operation and where it is.
+/// An operation and its place.
 pub(crate) type Placed<'a> = (At, RawOp<'a>);
 
 /// Bytes that the processor fetches at once.
 const CACHE_LINE: usize = 64;
 
-/// Asks the processor to fetch what will be read soon.
+/// Prefetches the cache line of a value that will be read soon.
 #[inline]
 pub(crate) fn prefetch<T>(soon: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -49,11 +50,10 @@ pub(crate) fn prefetch<T>(soon: &T) {
     let _ = soon;
 }
 
-/// How many rows ahead the processor is asked to fetch, where rows are visited that lie all over
-/// the memory of a table.
+/// How many rows ahead rows are prefetched in a visit of rows that are scattered in memory.
 pub(crate) const PREFETCHED: usize = 16;
 
-/// Blocks of the first group; each further group holds twice as many as the one before.
+/// Blocks of the first group; each further group has room for twice as many as the one before.
 const FIRST_GROUP: u32 = 64;
 const GROUPS: usize = 26;
 
@@ -74,7 +74,7 @@ impl Arena {
         }
     }
 
-    /// Appends a block and returns its number. One writer at a time.
+    /// Appends a block and returns its number. Only one writer at a time.
     pub(crate) fn push(&self, bytes: Box<[u8]>) -> u32 {
         let number = self.blocks.load(Ordering::Relaxed);
         let (group, at) = place(number);
@@ -87,7 +87,7 @@ impl Arena {
         number
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub(crate) fn blocks(&self) -> u32 {
         self.blocks.load(Ordering::Acquire)
     }
@@ -107,7 +107,7 @@ impl Arena {
             .expect("places are those of whole operations")
     }
 
-    /// Asks the processor to fetch an operation's first bytes, which will be read soon.
+    /// Prefetches the first bytes of an operation.
     #[inline]
     pub(crate) fn prefetch(&self, at: At) {
         let block = self.block(at.block());
@@ -118,13 +118,13 @@ impl Arena {
         }
     }
 
-    /// The operations of a block with their places.
+    /// Iterates over the operations of a block, with their places.
     pub(crate) fn ops(&self, block: u32) -> impl Iterator<Item = (At, RawOp<'_>)> {
         let bytes = self.block(block);
         let mut next = RECORD_HEAD;
         std::iter::from_fn(move || {
             let op = RawOp::read(bytes, next)?;
-            // A block is refused before it is stored if this did not fit.
+            // It fits: larger batches are refused before they are stored.
             let at = At::new(block, next as u32);
             next = op.end;
             Some((at, op))
@@ -132,7 +132,7 @@ impl Arena {
     }
 }
 
-/// The group that a block is in, and where in it.
+/// Returns the group of a block, and the block's index in it.
 #[inline]
 fn place(number: u32) -> (usize, usize) {
     let shifted = number + FIRST_GROUP;

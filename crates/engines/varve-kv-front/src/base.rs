@@ -1,4 +1,4 @@
-//! What lies behind a front table: an engine of sorted files, and what it is handed.
+//! The engine of sorted files below a front table, and the tables that are flushed to it.
 
 use std::sync::Arc;
 
@@ -8,60 +8,62 @@ use crate::flusher::{HANDED_OVER, SORTED};
 use crate::sorted::Run;
 use crate::table::Table;
 
-/// After so many rows a flush reports its progress to those who wait for room.
+/// The number of rows after which a flush updates its progress, from which writers' delays are
+/// computed.
 const REPORT_EVERY: usize = 1_024;
 
-/// A space that keeps rows in sorted files and takes whole sorted tables at once. Beside
-/// [`Base::ingest`] nothing writes to it while a front table is before it.
+/// A space that stores rows in sorted files and ingests whole sorted tables. While a front table is
+/// over it, only [`Base::ingest`] writes to it.
 pub trait Base: Space {
-    /// The state of this moment. Unlike [`Space::snapshot`] there always is one.
+    /// Returns a snapshot of the current state. Unlike [`Space::snapshot`] it always exists.
     fn state(self: Arc<Self>) -> Arc<dyn Reader>;
 
-    /// Stores the rows and prefix deletes of `tables`, over what is there, and returns once they
-    /// are on stable storage. A snapshot taken before does not see them, one taken after sees them
-    /// all.
+    /// Stores the rows and prefix deletes of `tables` over the existing rows, and returns once they
+    /// are on stable storage. A snapshot taken before the call does not see them; one taken after
+    /// it sees them all.
     ///
-    /// It need not be atomic: after a crash in the middle the same rows are handed over again, and
-    /// until it returns nobody is shown a newer snapshot.
+    /// The call need not be atomic: after a crash in the middle the same tables are ingested again,
+    /// and no newer snapshot is published to readers before the call has returned.
     ///
     /// # Errors
     /// After [`KvError::DiskFull`], [`KvError::ReadOnly`] and [`KvError::Busy`] the call is
-    /// repeated later, whatever was stored. After any other error the space takes no more writes
+    /// repeated later, even if a part was stored. After any other error the space takes no writes
     /// until it is opened again.
     fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError>;
 
-    /// Whether the table may have rows. Only a `false` must be right.
+    /// Returns whether the table may have rows. `false` must be right; `true` may be wrong.
     fn may_hold(&self, table: TableId) -> bool;
 
-    /// Looked at again and again while too much work waits: whether waiting is of any use.
+    /// Checks whether a wait for the backlog can succeed. Called repeatedly while the backlog is
+    /// too large.
     ///
     /// # Errors
-    /// When the work that waits will not be done until the space is opened again.
+    /// When the backlog will not shrink until the space is opened again.
     fn check(&self) -> Result<(), KvError> {
         Ok(())
     }
 
-    /// Called before [`Base::ingest`]: whether nearly all rows that come are new, so that merging
-    /// them with what is there frees no room.
+    /// Announces before [`Base::ingest`] whether nearly all of its rows are new. Merging new rows
+    /// with the existing ones frees no space.
     fn expect(&self, new_rows: bool) {
         let _ = new_rows;
     }
 
-    /// Called about once a second while nothing is to be flushed: time for work that was put off.
+    /// Starts work that was put off. Called about once a second while there is no flush.
     fn settle(&self) {}
 
-    /// How much sorted work waits, as a part of what may wait before writers have to be held: 1 is
-    /// the limit.
+    /// Returns the amount of pending compaction, relative to the limit at which writers must wait:
+    /// 1 is the limit.
     fn backlog(&self) -> f64;
 }
 
-/// The rows of one table as they go to the sorted files.
+/// The rows of one table in a flush.
 #[derive(Debug)]
 pub struct SortedTable<'a> {
     pub(crate) id: TableId,
     pub(crate) run: &'a Run,
     pub(crate) table: &'a Table,
-    /// How many rows of the front table are stored before these, and how many in all.
+    /// The number of rows of the front table that are flushed before these, and of all its rows.
     pub(crate) before: usize,
     pub(crate) rows: usize,
 }
@@ -71,26 +73,26 @@ pub struct SortedTable<'a> {
 pub struct RunRow<'a> {
     /// `partition ++ clustering`.
     pub key: &'a [u8],
-    /// How much of the key is the partition key.
+    /// The length of the partition key within `key`, in bytes.
     pub partition_len: usize,
-    /// The value; `None` when the row was deleted.
+    /// The value; `None` if the row was deleted.
     pub value: Option<&'a [u8]>,
 }
 
 impl SortedTable<'_> {
-    /// Which table.
+    /// The table.
     #[must_use]
     pub fn table(&self) -> TableId {
         self.id
     }
 
-    /// The prefixes whose rows are to be removed before the rows of [`SortedTable::rows`] are
-    /// stored: partition key and prefix of clustering keys.
+    /// The prefixes whose rows must be deleted before [`SortedTable::rows`] are stored, as
+    /// partition key and prefix of clustering keys.
     pub fn deletes(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.run.deletes(&self.table.arena)
     }
 
-    /// Whether [`SortedTable::deletes`] has anything.
+    /// Whether there are any [`SortedTable::deletes`].
     #[must_use]
     pub fn has_deletes(&self) -> bool {
         self.deletes().next().is_some()

@@ -27,7 +27,7 @@ pub(crate) struct Tier<'v> {
     pub(crate) visible: u32,
 }
 
-/// The partition that is scanned, and which rows of it.
+/// A scanned partition, and the range of its rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartitionSpan<'r> {
     pub(crate) hash: u64,
@@ -36,14 +36,14 @@ pub(crate) struct PartitionSpan<'r> {
     pub(crate) span: Span<'r>,
 }
 
-/// Rows of a partition that were taken together: some of `rows`, which may have those of other
-/// partitions too.
+/// Rows that were read from a partition together: the range `next..end` of `rows`, which may also
+/// contain rows of other partitions.
 #[derive(Debug, Clone)]
 pub(crate) struct Taken<'v> {
     pub(crate) rows: Rc<Vec<Placed<'v>>>,
     pub(crate) next: usize,
     pub(crate) end: usize,
-    /// Whether the partition may have more of them.
+    /// Whether the partition may have more rows after these.
     pub(crate) more: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The flusher: a thread that brings the frozen tables of a space to the sorted files, oldest
-//! first. It is started with the first table that is frozen, and ends when none waits.
+//! The flusher: a thread that flushes the frozen tables of a space to the sorted files, oldest
+//! first. It starts with the first frozen table, and ends when the queue is empty.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,53 +17,54 @@ use crate::space::{Shared, table_id};
 use crate::table::{Table, partition_hash};
 use crate::view::View;
 
-/// After a flush that failed for want of room or of file descriptors, the next try.
+/// The delay before the retry of a flush that failed for lack of space or of file descriptors.
 const RETRY: Duration = Duration::from_secs(1);
-/// When memory is short, a table that has this part of its room taken is flushed although nobody
-/// writes to it.
+/// When memory is short, an active table that is filled to 1/`WORTH_FREEING` of its limit is
+/// frozen, even if it gets no more writes.
 const WORTH_FREEING: usize = 64;
-/// The part of a flush that sorting is, about.
+/// The progress of a flush once its rows are sorted, estimated.
 pub(crate) const SORTED: f64 = 0.17;
-/// The part of a flush at which all rows are handed over, about: files are ended, synced and taken
-/// in after.
+/// The progress of a flush once all rows are passed to the base, estimated. The files are then
+/// finished, synced and ingested.
 pub(crate) const HANDED_OVER: f64 = 0.85;
-/// How often the backlog of the sorted files is looked at while it is too large.
+/// The interval of checks of the backlog while it is too large.
 const BACKLOG_LOOK: Duration = Duration::from_millis(50);
 
-/// A table that takes no more writes, and the last segment of the log that has any of it.
+/// A table that takes no more writes, and the last segment of the log that contains rows of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Frozen {
     pub(crate) table: Arc<Table>,
     pub(crate) segment: SegmentId,
 }
 
-/// What waits to be flushed, and how it went.
+/// The queue of tables to flush, and the results of flushes.
 #[derive(Debug, Default)]
 pub(crate) struct FlushState {
     queue: VecDeque<Frozen>,
     enqueued: u64,
     flushed: u64,
     failures: u64,
-    /// The thread that flushes, or that did.
+    /// The flusher's thread, running or ended.
     thread: Option<JoinHandle<()>>,
     running: bool,
-    /// Nothing is flushed any more until the space is opened again.
+    /// Whether no more flushes are tried until the space is opened again.
     given_up: bool,
     stop: bool,
-    /// Flushed tables that some reader still looks at: kept, so that no reader has to free one.
+    /// Flushed tables that readers still use. They are referenced here, so that no reader has to
+    /// free one.
     retired: Vec<Arc<Table>>,
-    /// Why the last flush failed; none once one succeeded.
+    /// Why the last flush failed; `None` after a success.
     failed: Option<KvError>,
-    /// Why the active table could not be frozen; none once it was.
+    /// Why the active table could not be frozen; `None` after a success.
     pub(crate) not_frozen: Option<KvError>,
-    /// Bytes of front tables flushed in a second, lately.
+    /// The recent flush rate, in bytes of front tables per second.
     pub(crate) bytes_per_second: f64,
-    /// When the flush at work began.
+    /// When the running flush began.
     began: Option<Instant>,
-    /// What the base said last of the work that waits there.
+    /// The last backlog that the base reported.
     pub(crate) backlog: f64,
     pub(crate) flushed_bytes: u64,
-    /// How long writers were held back.
+    /// For how long writers were delayed, in total.
     pub(crate) held_back: Duration,
 }
 
@@ -73,7 +74,7 @@ impl FlushState {
         self.enqueued += 1;
     }
 
-    /// Has the flusher end once what waits is flushed; the thread to wait for.
+    /// Makes the flusher end once the queue is empty. Returns its thread, to be joined.
     pub(crate) fn stop(&mut self) -> Option<JoinHandle<()>> {
         self.stop = true;
         self.thread.take()
@@ -83,8 +84,8 @@ impl FlushState {
         self.queue.len()
     }
 
-    /// Bytes of front tables flushed in a second: by the flush at work once it has got on, else
-    /// lately.
+    /// The flush rate in bytes of front tables per second: that of the running flush once it is
+    /// past sorting, otherwise the recent one.
     pub(crate) fn rate(&self) -> f64 {
         if let (Some(began), Some(table)) = (self.began, self.oldest()) {
             let part = table.flushed();
@@ -95,7 +96,7 @@ impl FlushState {
         self.bytes_per_second
     }
 
-    /// The table that is being flushed, or is the next to be.
+    /// The table that is being flushed, or is the next one.
     pub(crate) fn oldest(&self) -> Option<&Table> {
         self.queue.front().map(|frozen| &*frozen.table)
     }
@@ -108,17 +109,17 @@ impl FlushState {
         self.flushed
     }
 
-    /// How often a flush failed, those that succeeded later included.
+    /// The number of failed tries to flush, including those whose retry succeeded.
     pub(crate) fn failures(&self) -> u64 {
         self.failures
     }
 
-    /// Why nothing is flushed at present.
+    /// Why flushes fail at present.
     pub(crate) fn failed(&self) -> Option<&KvError> {
         self.failed.as_ref()
     }
 
-    /// Whether the failure is one that passes, when there is room again or descriptors are.
+    /// Whether flushes are not failing, or only until there is free space or descriptors again.
     pub(crate) fn may_recover(&self) -> bool {
         self.failed.as_ref().is_none_or(passes)
     }
@@ -131,7 +132,7 @@ fn passes(error: &KvError) -> bool {
     )
 }
 
-/// The same error once more.
+/// Returns a copy of an error, which is not `Clone`.
 pub(crate) fn again(error: &KvError) -> KvError {
     match error {
         KvError::DiskFull { space, detail } => KvError::DiskFull {
@@ -161,7 +162,7 @@ pub(crate) fn again(error: &KvError) -> KvError {
     }
 }
 
-/// Sorts a table and hands it to the base.
+/// Sorts a table and ingests it into the base.
 pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<(), KvError> {
     table.set_flushed(0.0);
     let runs = Run::of_all_tables(&table.arena, tables, table.operations());
@@ -185,8 +186,8 @@ pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<()
     base.ingest(&sorted)
 }
 
-/// Flushes until nothing waits, or what waits cannot be flushed. Should it ever panic, whoever
-/// waits for it gets an error.
+/// Flushes until the queue is empty, or a flush fails for good. After a panic, callers that wait
+/// for flushes get an error.
 fn run(shared: &Shared) {
     let work = std::panic::AssertUnwindSafe(|| flush_all(shared));
     if std::panic::catch_unwind(work).is_err() {
@@ -231,7 +232,8 @@ fn flush_all(shared: &Shared) {
                 shared.free_retired();
             }
             Err(error) => {
-                // Writers are held back by what is left, and all of it is.
+                // Writers are delayed in proportion to the unflushed part, which is all of the
+                // table.
                 frozen.table.set_flushed(0.0);
                 state.given_up = state.stop || !passes(&error);
                 state.failed = Some(error);
@@ -248,7 +250,7 @@ fn flush_all(shared: &Shared) {
     }
 }
 
-/// The oldest table that waits. `None` when the flusher ends.
+/// Returns the oldest table in the queue. `None` ends the flusher.
 fn next(shared: &Shared) -> Option<Frozen> {
     let mut state = shared.flush.lock();
     let oldest = state.queue.front().cloned();
@@ -262,7 +264,7 @@ impl Shared {
         if state.running || state.given_up || state.queue.is_empty() {
             return;
         }
-        // It is being closed: the log has what waits.
+        // The space is being closed: the log still has the queued tables.
         let Some(own) = self.own.upgrade() else {
             return;
         };
@@ -273,11 +275,11 @@ impl Shared {
             Ok(thread) => {
                 state.running = true;
                 if let Some(ended) = state.thread.replace(thread) {
-                    // It waits for nothing any more, and answers for its own panics.
+                    // The thread has ended, and has reported its own panic.
                     let _ = ended.join();
                 }
             }
-            // Tried again with the next look.
+            // The watch tries again in its next round.
             Err(error) => {
                 state.failed = Some(KvError::Busy {
                     space: self.config.name.clone(),
@@ -287,8 +289,8 @@ impl Shared {
         }
     }
 
-    /// What is done about once a second while nothing is flushed: freezes the active table if that
-    /// is due, and lets the base do what it has put off.
+    /// The watch's work for one space, about once a second: freezes the active table if it is due,
+    /// and lets an idle base start work that it has put off.
     pub(crate) fn look(&self) {
         self.free_retired();
         let mut state = self.flush.lock();
@@ -310,13 +312,13 @@ impl Shared {
         self.syncer.note();
         self.start_learner();
         if failed_before || should_freeze(self) {
-            // If the log cannot be rotated, writes say so once the table has grown too large; the
-            // next look tries again.
+            // If the log cannot be rotated, writes fail once the table has grown too large; the
+            // next round tries again.
             let _ = self.freeze_now();
         }
     }
 
-    /// Frees the flushed tables that no reader looks at any more.
+    /// Frees the flushed tables that no reader uses any more.
     fn free_retired(&self) {
         let mut state = self.flush.lock();
         let retired = std::mem::take(&mut state.retired);
@@ -329,7 +331,7 @@ impl Shared {
     }
 }
 
-/// Whether the active table is old, or holds memory that the tables of all spaces are short of.
+/// Whether the active table is old, or uses memory that the tables of all spaces are short of.
 fn should_freeze(shared: &Shared) -> bool {
     let options = &shared.config.options;
     let active = &shared.view().active;
@@ -338,12 +340,12 @@ fn should_freeze(shared: &Shared) -> bool {
             && active.bytes() >= options.table_bytes / WORTH_FREEING)
 }
 
-/// First the files, then the view without the table: whoever has an old view has the table and not
-/// the files.
+/// Flushes a table: ingests the files first, and then publishes a view without the table. So a
+/// reader with an old view has the table, and needs no new files.
 fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     let table = &frozen.table;
-    // One file holds a part of each batch, so a power loss after it must not find the log without
-    // the other part.
+    // A batch may be spread over several files. So the log with the whole batch must be durable
+    // before the first file is.
     shared.syncer.sync()?;
     let _ingesting = shared.ingesting.lock();
     shared.base.expect(shared.presence.take_new());
@@ -374,7 +376,8 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     Ok(())
 }
 
-/// Begins a generation of the files' rows that those of `table` are part of.
+/// Begins a generation of the row cache in which the rows of `table` are removed from the cache.
+/// Returns its number.
 fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
     let generation = rows.begin_generation();
     if table.has_deletes() {
@@ -400,7 +403,7 @@ fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
     generation
 }
 
-/// Waits while the sorted files have too much work waiting, unless the space is to be closed.
+/// Waits while the backlog of the sorted files is too large, unless the space is being closed.
 fn wait_for_base(shared: &Shared) -> Result<(), KvError> {
     loop {
         let backlog = shared.base.backlog();

@@ -1,16 +1,15 @@
-//! The first bytes of keys as numbers, kept beside the places of the rows: most comparisons then
-//! need not look at the keys, which lie all over the memory of a table.
+//! Heads: the first bytes of keys as numbers, stored with the places of the rows. Most comparisons
+//! then need not read the keys, which are scattered in memory.
 
 use std::cmp::Ordering;
 
 use crate::arena::At;
 
-/// How many bytes of a key a head has.
+/// The length of a head in bytes.
 const HEAD_LEN: usize = 16;
 
-/// The first 16 bytes of a key, or of what is left of it behind a beginning that many keys share. A
-/// shorter key is taken as if zeros followed, so of two keys that differ the smaller may have an
-/// equal head, never a greater one.
+/// The first 16 bytes of a key, or of its rest after a common prefix. A shorter key is padded with
+/// zeros. So of two different keys, the smaller may have an equal head, but never a greater one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head([u64; 2]);
 
@@ -27,9 +26,9 @@ impl Head {
         Self([(number >> 64) as u64, number as u64])
     }
 
-    /// The head of what follows `common`. A key that does not begin so has the least or the
-    /// greatest head there is, as it is less or greater than all that do: so heads never contradict
-    /// the order of keys.
+    /// Returns the head of the rest of `key` after `common`. A key without that prefix has the
+    /// least or the greatest head, as the key is less or greater than all keys with the prefix. So
+    /// the order of heads never contradicts the order of keys.
     #[inline]
     pub(crate) fn behind(common: &[u8], key: &[u8]) -> Self {
         match key.strip_prefix(common) {
@@ -76,8 +75,8 @@ pub(crate) struct Item {
     pub(crate) at: At,
 }
 
-/// Sorts by key and then by place. First by heads alone, which needs no branches; then the few that
-/// share one.
+/// Sorts by key and then by place: first by heads alone, which needs no branches, then within the
+/// few groups of equal heads.
 pub(crate) fn sort<'a>(items: &mut [Item], key: impl Fn(At) -> &'a [u8]) {
     items.sort_unstable_by_key(|item| item.head.number());
     for alike in items.chunk_by_mut(|a, b| a.head == b.head) {

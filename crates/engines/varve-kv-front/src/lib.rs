@@ -1,19 +1,19 @@
-//! The write-ahead log and the tables in memory before an engine of sorted files. With them a write
-//! costs a hash and an append, not an ordered insertion among all keys of a table.
+//! The write-ahead log and the front tables over an engine of sorted files. With them a write costs
+//! a hash and an append, not an ordered insertion among all keys of a table.
 //!
 //! The seam promises order within a partition only. So a hash finds a row's partition, and only
 //! that partition's few rows are kept in order; all rows are sorted once, when a full table is
-//! brought to the sorted files. The price: reads merge the tables in memory with the files, and
-//! this crate must do recovery and back-pressure itself.
+//! flushed. In return, reads merge the front tables with the files, and this crate must do recovery
+//! and back-pressure itself.
 //!
 //! - [`log`]: the write-ahead log. It makes a write durable before it is in any sorted file, and
 //!   replays it after a crash.
-//! - [`FrontSpace`]: a space that writes to the log and to a table in memory, and flushes full
-//!   tables to a [`Base`].
-//! - [`memory`]: the same before the in-memory engine, for tests.
+//! - [`FrontSpace`]: a space that writes to the log and to a front table, and flushes full tables
+//!   to a [`Base`].
+//! - [`memory`]: the same over the in-memory engine, for tests.
 //!
 //! The alternative, an ordered structure over all keys (RocksDB's memtable), was rejected: it costs
-//! some twenty cache misses a row for keys that come in random order. The figures are in
+//! about twenty cache misses per row for keys in random order. Measurements:
 //! `docs/decisions/0004-front-table.md`.
 
 pub mod log;

@@ -1,10 +1,10 @@
-//! The rows of one partition in a table: their places, sorted by clustering key, versions of one
-//! row oldest first.
+//! The rows of one partition in a front table: a list of their places, sorted by clustering key
+//! and, for one key, by age, oldest first.
 //!
-//! One place at first, then a short list ([`few`]), then sorted chunks ([`many`]): so that a vertex
-//! costs no allocation. New places are put at the end, and are *folded* into the order of the
-//! others when somebody reads the partition: so one more row costs no comparison, be they a dozen
-//! or a million.
+//! The list is a single place at first, so that a vertex costs no allocation; then a short list
+//! ([`few`]), then sorted chunks ([`many`]). A new place is appended to an unsorted tail. The next
+//! read of the partition *folds* the tail into the sorted part. So an insertion costs no
+//! comparison, whatever the number of rows.
 
 mod few;
 mod many;
@@ -17,20 +17,20 @@ use few::Few;
 pub(crate) use many::{Folding, Unsorted};
 use many::{Many, Position};
 
-/// Up to so many places lie in one list.
+/// The largest number of places in one [`Few`].
 const LIST_MAX: usize = if cfg!(test) { 16 } else { 64 };
-/// So many places at most are sorted and merged into the others at once, so that whoever waits for
-/// that waits a millisecond or two; while they are sorted nobody waits.
+/// The largest number of places that are sorted and merged at once, so that a wait for the merge
+/// takes a millisecond or two. Sorting itself blocks nobody.
 const FOLDED_AT_ONCE: usize = if cfg!(test) { 16 } else { 16_384 };
-/// Up to so many are sorted while others wait.
+/// Up to this number of places are sorted under the shard's lock.
 const SORTED_IN_PLACE: usize = if cfg!(test) { 8 } else { 256 };
-/// A point read looks at so many places that are not in order one by one, rather than have them
+/// A point read checks up to this number of unsorted places one by one, rather than have them
 /// folded.
 pub(crate) const TOLERATED: usize = 4;
-/// After so many versions of one row its end is searched for, not walked to.
+/// After this number of versions of one row, the end of its versions is found by binary search.
 const VERSIONS_WALKED: usize = 8;
 
-/// Which clustering keys, and from which end.
+/// A range of clustering keys, and the direction of its scan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span<'a> {
     pub(crate) from: Bound<&'a [u8]>,
@@ -64,7 +64,7 @@ impl List {
         }
     }
 
-    /// Some place of the partition: they all agree on the partition key.
+    /// Returns any place of the partition; the partition key is the same in all of them.
     pub(crate) fn any(&self) -> At {
         match self {
             Self::One(at) => *at,
@@ -73,8 +73,8 @@ impl List {
         }
     }
 
-    /// The first position whose place `before` does not hold for; it must hold for all places of
-    /// keys less than `key`, for none of keys greater, and for none after one it does not hold for.
+    /// Returns the first position whose place is not `before`. `before` must be true for all places
+    /// of keys less than `key`, false for all of greater keys, and monotonic within `key`.
     fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
         let list = match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -102,7 +102,7 @@ impl List {
         Some((number, self.chunk(number).len() - 1))
     }
 
-    /// Adds a place, the newest of all, without a look at any other.
+    /// Adds the newest place, without reading any other row.
     pub(crate) fn insert(&mut self, arena: &Arena, new: At) {
         match self {
             Self::One(old) => *self = Self::Few(Few::of_two(*old, new)),
@@ -118,7 +118,7 @@ impl List {
         }
     }
 
-    /// Asks the processor to fetch what [`List::prefetch`] looks at, and an insertion writes to.
+    /// Prefetches the memory that [`List::prefetch`] reads and an insertion writes.
     #[inline]
     pub(crate) fn prefetch_list(&self) {
         if let Self::Few(few) = self {
@@ -126,24 +126,24 @@ impl List {
         }
     }
 
-    /// Asks the processor to fetch what an insertion will look at.
+    /// Prefetches the memory that an insertion reads.
     #[inline]
     pub(crate) fn prefetch(&self, arena: &Arena) {
         match self {
             Self::One(at) => arena.prefetch(*at),
             Self::Few(few) => arena.prefetch(few.in_order()[0]),
-            // It is large, so others have just looked at it.
+            // A large list was used recently, so it is in the processor's caches.
             Self::Many(_) => {}
         }
     }
 
-    /// Asks the processor to fetch the rows that [`List::collect`] will look at first.
+    /// Prefetches the rows that [`List::collect`] reads first.
     #[inline]
     pub(crate) fn prefetch_rows(&self, arena: &Arena) {
         let places = match self {
             Self::One(at) => std::slice::from_ref(at),
             Self::Few(few) => few.in_order(),
-            // It is searched by heads, which lie apart.
+            // It is searched by heads, which are stored apart from the rows.
             Self::Many(_) => &[],
         };
         for at in places.iter().take(PREFETCHED) {
@@ -151,7 +151,7 @@ impl List {
         }
     }
 
-    /// Whether more than `tolerated` places in the first `visible` blocks are not in order.
+    /// Whether more than `tolerated` places in the first `visible` blocks are not sorted.
     #[inline]
     pub(crate) fn must_fold(&self, visible: u32, tolerated: usize) -> bool {
         let first = match self {
@@ -162,8 +162,8 @@ impl List {
         first.is_some_and(|at| at.block() < visible)
     }
 
-    /// Folds what is not in order yet if it is little; otherwise gives a part to be sorted, while
-    /// others may use the list, and to be folded after.
+    /// Folds the tail if it is short. Otherwise returns its oldest part, which the caller must sort
+    /// without the lock and then pass to [`List::fold`].
     pub(crate) fn fold_little(&mut self, arena: &Arena, visible: u32) -> Option<Unsorted> {
         let many = match self {
             Self::One(_) => return None,
@@ -181,15 +181,15 @@ impl List {
         None
     }
 
-    /// Folds what was sorted.
+    /// Merges a sorted part of the tail.
     pub(crate) fn fold(&mut self, arena: &Arena, folding: Folding) {
         if let Self::Many(many) = self {
             many.fold(arena, folding);
         }
     }
 
-    /// The newest version of a row in the first `visible` blocks. A few of those may be out of
-    /// order.
+    /// Finds the newest version of a row in the first `visible` blocks, some of which may be in the
+    /// unsorted tail.
     pub(crate) fn find<'a>(
         &self,
         arena: &'a Arena,
@@ -233,8 +233,9 @@ impl List {
         (op.clustering() == clustering && at.block() < visible).then_some((at, op))
     }
 
-    /// All of those must be in order: appends the newest version in the first `visible` blocks of
-    /// each row of `span` to `out`, up to `limit` rows; returns whether there may be more.
+    /// Appends to `out` the newest version in the first `visible` blocks of each row of `span`, up
+    /// to `limit` rows. Returns whether there may be more rows. All places in these blocks must be
+    /// sorted.
     pub(crate) fn collect<'a>(
         &self,
         arena: &'a Arena,
@@ -260,7 +261,7 @@ impl List {
     ) -> bool {
         let most = out.len() + limit;
         let mut walk = self.walk(arena, self.start(arena, span.from));
-        // The row whose versions come, and how many more of it have come.
+        // The row whose versions are being read, and the number of its versions after the first.
         let (mut row, mut versions): (Option<&[u8]>, _) = (None, 0);
         while let Some(placed) = walk.next() {
             let (at, op) = &placed;
@@ -276,7 +277,7 @@ impl List {
                     let past = self.position(of, |at| arena.op(at).clustering() <= of);
                     walk = self.walk(arena, past);
                 } else if is_visible && let Some(newest) = out.last_mut() {
-                    // So is the older one at the end.
+                    // The last entry of `out` is an older version of the same row.
                     *newest = placed;
                 }
                 continue;
@@ -296,7 +297,7 @@ impl List {
         false
     }
 
-    /// The operations from a position on.
+    /// Returns an iterator over the operations from a position on.
     fn walk<'l, 'a>(&'l self, arena: &'a Arena, (number, at): Position) -> Walk<'l, 'a> {
         let mut walk = Walk {
             list: self,
@@ -354,7 +355,7 @@ impl List {
     }
 }
 
-/// Walks the places of a list. Each row's bytes are looked at once, and asked for ahead.
+/// Iterates over the places of a list. Each row is read once, and prefetched before.
 struct Walk<'l, 'a> {
     list: &'l List,
     arena: &'a Arena,
@@ -364,14 +365,14 @@ struct Walk<'l, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// Begins a chunk from a place on.
+    /// Begins a chunk at the index `at`.
     fn enter(&mut self, at: usize) {
         self.at = at;
         self.chunk = match self.number < self.list.chunks() {
             true => self.list.chunk(self.number),
             false => &[],
         };
-        // The rows of a short list were asked for before it was searched.
+        // The rows of a short list were prefetched before the list was searched.
         if let List::Many(_) = self.list {
             for soon in self.chunk.iter().skip(at).take(PREFETCHED) {
                 self.arena.prefetch(*soon);

@@ -1,21 +1,20 @@
-//! The write-ahead log: what was written since the last sorted files, in order, able to survive a
-//! crash.
+//! The write-ahead log: the writes that are not yet in sorted files, in order, safe from crashes.
 //!
-//! A directory of *segments*, files that records are appended to. [`format`] has the bytes,
-//! [`recover`] distinguishes a torn end from damage, [`disk`] is what is needed of a file system.
-//! What holds at each moment:
+//! A log is a directory of *segments*, files that records are appended to. [`format`] defines the
+//! bytes, [`recover`] distinguishes a torn end from damage, and [`disk`] abstracts the file system.
+//! Invariants, which hold at each moment:
 //!
-//! - A segment gets its name when its head is on stable storage, so a segment without a sound head
-//!   is damage.
-//! - The next segment exists before the last one is marked as closed, so a closed last segment
-//!   means a missing file.
-//! - The [`mark`] beside the directory has the log's id, which every segment has too, so another
-//!   log is distinguished from this one. It names the first segment needed before any is removed,
-//!   so a gap
-//!   means a missing file, and what an interrupted removal left is known to be garbage.
-//! - Bytes whose sync failed may look stored until the machine stops. So opening writes again what
-//!   is not known to be on stable storage, and syncs the names it found, and only then builds on
-//!   them.
+//! - A segment gets its name when its head is on stable storage. So a segment without a sound head
+//!   is damaged.
+//! - The next segment exists before the last one is marked as closed. So if the last segment is
+//!   closed, a file is missing.
+//! - The [`mark`] beside the directory has the log's id, which every segment has, too. So segments
+//!   of another log are recognized. Before segments are removed, the mark names the first segment
+//!   that is still needed. So a gap means a missing file, and the segments that an interrupted
+//!   removal left are known to be garbage.
+//! - Bytes whose sync failed may look stored until the machine stops. So opening the log first
+//!   rewrites all bytes that are not known to be durable and syncs the file names that it found.
+//!   Only then does it append.
 
 mod ahead;
 mod disk;
@@ -53,38 +52,39 @@ use self::recover::{Survey, UNFINISHED};
 use self::segments::Segments;
 use self::sync::Progress;
 
-/// How often a log that is being written is read again when it looks damaged.
+/// How often the verification of a log that is being written is repeated when it looks damaged.
 const VERIFY_ATTEMPTS: usize = 100;
 
-/// The number of a segment: one file of the log. The first is 1, each rotation goes on with the
-/// next.
+/// The number of a segment, which is one file of the log. The first segment is 1, and each rotation
+/// adds 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(pub u64);
 
-/// What takes the payloads of a log that is opened, in order. Whoever builds anything on them
-/// elsewhere before the log is open has it made durable first.
+/// Receives the payloads of a log that is being opened, in order. A caller that stores anything
+/// derived from them before the log is open must call [`Replaying::make_durable`] first.
 pub type Replay<'a> = dyn FnMut(&Replaying<'_>, SegmentId, &[u8]) -> Result<(), KvError> + 'a;
 
-/// How a log behaves.
+/// Options of a log.
 #[derive(Debug, Clone)]
 pub struct LogOptions {
     /// The space's name, for messages.
     pub space: String,
-    /// By how many bytes a segment grows ahead of what is written, so that a sync need not change
-    /// the file's size; 0 for not at all. Where syncs are frequent, a quarter of it at a time is
-    /// filled with zeros, too.
+    /// By how many bytes a segment is allocated ahead of the records, so that a sync need not
+    /// change the file's size; 0 for not at all. If syncs are frequent, a quarter of it at a time
+    /// is also filled with zeros.
     pub preallocate_bytes: u64,
-    /// Whether a segment is on stable storage before the next one takes records. Only a durability
-    /// that promises nothing after a power loss goes without.
+    /// Whether a segment must be on stable storage before the next one takes records. `false` is
+    /// for a durability that promises nothing after a power loss, and for callers that sync the log
+    /// themselves.
     pub sync_on_rotate: bool,
 }
 
-/// Where a log lies.
+/// The directories of a log.
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
-    /// Its directory.
+    /// The log's own directory.
     pub(crate) log: Arc<dyn Disk>,
-    /// The directory that this one is in, which has the mark.
+    /// The parent directory, which has the mark.
     pub(crate) beside: Arc<dyn Disk>,
 }
 
@@ -98,13 +98,14 @@ impl Folders {
     }
 }
 
-/// The file beside a log's directory that says which log belongs there.
+/// Returns the path of the mark, the file beside a log's directory that names the log that belongs
+/// there.
 #[must_use]
 pub fn mark_of(log_dir: &Path) -> PathBuf {
     log_dir.with_file_name(format::MARK_NAME)
 }
 
-/// An open log. One process at a time may have a directory open; whoever opens it sees to that.
+/// An open log. The caller must ensure that only one process at a time has the directory open.
 #[derive(Debug)]
 pub struct Log {
     disk: Arc<dyn Disk>,
@@ -119,7 +120,7 @@ pub struct Log {
 struct Active {
     head: Head,
     file: Arc<dyn DiskFile>,
-    /// Where the next record goes.
+    /// The offset of the next record.
     offset: u64,
     ahead: Ahead,
 }
@@ -131,20 +132,20 @@ impl Active {
 }
 
 impl Log {
-    /// Opens the log in `dir`, creating it where there is none, and hands every stored payload to
-    /// `replay`, in order. What was replayed is on stable storage when this returns. New records go
-    /// to the last segment that was there.
+    /// Opens the log in `dir`, creating it if there is none, and passes every stored payload to
+    /// `replay`, in order. The replayed payloads are on stable storage when this returns. New
+    /// records are appended to the last existing segment.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] naming file and offset when something is damaged or missing that had
-    /// surely been stored; what `replay` returns; else when files cannot be read or written.
+    /// [`KvError::Corruption`] with file and offset if bytes that had certainly been stored are
+    /// damaged or missing; the errors of `replay`; otherwise when files cannot be read or written.
     pub fn open(dir: &Path, options: LogOptions, replay: &mut Replay<'_>) -> Result<Self, KvError> {
         let folders = Folders::of(dir);
         if !dir.exists() {
-            // A log that is lost is refused before anything is created.
+            // If the log is lost, this fails before anything is created.
             Survey::new(&folders, &options.space)?;
         }
-        // The directory's own name has to be durable too, whoever made it.
+        // The directory's own name must be durable, too, whoever has created the directory.
         let created = std::fs::create_dir_all(dir).and_then(|()| folders.beside.sync_names());
         created.map_err(|error| {
             errors::file_error(&options.space, "creating the log's directory", &error)
@@ -164,12 +165,12 @@ impl Log {
         let replaying = Replaying::new(&survey);
         let end = survey.read(&mut |segment, payload| replay(&replaying, segment, payload))?;
         let end = end.map(|end| replaying.known(end));
-        // The process that gave these names may have ended before they were durable; from here on
-        // others build on them.
+        // The process that created these files may have ended before their names were durable. From
+        // here on, other files depend on them.
         disk.sync_names().map_err(failed)?;
         let mut mark = survey.mark;
         if let (Some(mark), false) = (&mark, survey.left_over.is_empty()) {
-            // The same for what the mark says of them.
+            // The same for the mark's statement about them.
             mark::store(&*folders.beside, mark).map_err(failed)?;
         }
         for name in &survey.left_over {
@@ -216,13 +217,13 @@ impl Log {
         })
     }
 
-    /// Hands a record to the operating system with one write: it survives the end of the process,
-    /// not yet that of the machine.
+    /// Passes a record to the operating system in one write. The record then survives the end of
+    /// the process, but not yet that of the machine.
     ///
     /// # Errors
-    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: nothing of it is stored, and the log goes
-    /// on when space returns. Any other: unknown whether it is stored, and the log takes nothing
-    /// until it is opened again.
+    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: nothing of the record is stored, and later
+    /// appends can succeed. After any other error it is unknown whether it is stored, and the log
+    /// takes no records until it is opened again.
     pub fn append(&mut self, payload: &[u8]) -> Result<(), KvError> {
         self.progress.check()?;
         fail_point::LOG_APPEND
@@ -267,22 +268,22 @@ impl Log {
         room.map_err(|error| self.progress.broke("making room in the log", &error))
     }
 
-    /// To be called when what was appended is acknowledged though it was not synced. Costs a small
-    /// write now and then.
+    /// Notes that the appended records are acknowledged without a sync. Must be called before they
+    /// are acknowledged. Costs a small write now and then.
     pub fn acknowledge(&self) {
         self.progress.acknowledge();
     }
 
-    /// Brings everything appended so far to stable storage. Costs nothing if that is done already.
+    /// Brings everything appended so far to stable storage. Costs nothing if that has been done.
     ///
     /// # Errors
-    /// When it could not be: what is stored is unknown, and the log takes nothing until it is
+    /// When a sync fails: what is stored is unknown, and the log takes no records until it is
     /// opened again.
     pub fn sync(&self) -> Result<(), KvError> {
         self.progress.sync()
     }
 
-    /// Something that syncs this log while others append.
+    /// Returns a handle that syncs this log while others append.
     pub fn syncer(&self) -> Syncer {
         Syncer(Arc::clone(&self.progress))
     }
@@ -300,13 +301,13 @@ impl Log {
     /// Closes the active segment, starts the next one and returns the closed one's number.
     ///
     /// # Errors
-    /// When the next segment cannot be created, the active one stays and goes on taking records;
-    /// [`KvError::Busy`] says that file descriptors were wanting. When this one cannot be closed,
-    /// as for [`Log::append`].
+    /// When the next segment cannot be created; the active one then continues to take records.
+    /// [`KvError::Busy`] means a lack of file descriptors. When the active segment cannot be
+    /// closed, as for [`Log::append`].
     pub fn rotate(&mut self) -> Result<SegmentId, KvError> {
         self.progress.check()?;
         if self.options.sync_on_rotate {
-            // So that the next segment's head knows that all of this one was stored.
+            // Then the next segment's head records that all of this one is durable.
             self.sync()?;
         }
         let closed = self.active.head.segment;
@@ -320,7 +321,8 @@ impl Log {
             .map_err(|error| self.not_created(next, &error))?;
         match self.write(KIND_END, &[]) {
             Err(error) if !errors::nothing_stored(&error) => return Err(error),
-            // Without room for the mark, the next segment alone says that this one has ended.
+            // Without space for the mark, the existence of the next segment alone shows that this
+            // one has ended.
             _ => {}
         }
         fail_point::LOG_MARKED
@@ -337,8 +339,8 @@ impl Log {
         Ok(closed)
     }
 
-    /// After a failed creation there must be no next segment, or it would seem that this one has
-    /// ended.
+    /// Removes what a failed creation of the next segment left: its existence would mean that the
+    /// active one has ended.
     fn not_created(&self, next: Head, error: &io::Error) -> KvError {
         let name = file_name(next.segment);
         let removed = [format!("{name}{UNFINISHED}"), name]
@@ -349,17 +351,17 @@ impl Log {
             })
             .collect::<io::Result<Vec<()>>>();
         match removed {
-            // Nothing was changed, so the active segment goes on.
+            // Nothing was changed, so the active segment continues.
             Ok(_) => errors::not_created(&self.options.space, "starting a segment", error),
             Err(_) => self.progress.broke("starting a segment", error),
         }
     }
 
-    /// Gives back what was allocated ahead, and syncs the mark.
+    /// Cuts off the bytes that were allocated ahead and, with `sync_on_rotate`, syncs the segment.
     fn close_active(&mut self) -> Result<(), KvError> {
         let file = &self.active.file;
         let cut = match file.cut(self.active.offset) {
-            // Some zeros more at the end do no harm.
+            // Additional zeros at the end are harmless.
             Err(error)
                 if errors::nothing_stored(&errors::file_error(&self.options.space, "", &error)) =>
             {
@@ -379,27 +381,27 @@ impl Log {
     /// elsewhere.
     ///
     /// # Errors
-    /// When `last` is the active segment or a file could not be removed. The log itself is
-    /// unharmed, and what is left is removed by the next opening.
+    /// When `last` is the active segment or a file cannot be removed. The log itself is intact; the
+    /// next opening removes the remaining files.
     pub fn remove_through(&self, last: SegmentId) -> Result<(), KvError> {
         self.segments.remove_through(last)
     }
 
-    /// Something that removes segments of this log while others append.
+    /// Returns a handle that removes segments of this log while others append.
     pub fn remover(&self) -> Remover {
         Remover(Arc::clone(&self.segments))
     }
 
-    /// The bytes of all records that the log holds, those of closed segments included.
+    /// The bytes of all records in the log, those of closed segments included.
     pub fn bytes(&self) -> u64 {
         self.active.position() - self.segments.first_base()
     }
 
-    /// Reads the log in `dir` against its checksums. The log may be open: what is being written
-    /// counts as a torn end.
+    /// Checks the log in `dir` against its checksums. The log may be open: a record that is being
+    /// written counts as a torn end.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] naming file and offset; else when a file cannot be read.
+    /// [`KvError::Corruption`] with file and offset; otherwise when a file cannot be read.
     pub fn verify(space: &str, dir: &Path) -> Result<(), KvError> {
         Self::verify_on(&Folders::of(dir), space)
     }
@@ -410,7 +412,7 @@ impl Log {
             let read =
                 Survey::new(folders, space).and_then(|survey| survey.read(&mut |_, _| Ok(())));
             match read {
-                // Twice the same is no longer somebody's writing or rotating.
+                // The same damage seen twice is not the effect of a concurrent append or rotation.
                 Err(KvError::Corruption { detail, .. }) if detail != found => found = detail,
                 other => return other.map(|_| ()),
             }
@@ -422,15 +424,15 @@ impl Log {
     }
 }
 
-/// Creates the first segment of a log. The mark comes before it, so that a log without mark is
-/// damage.
+/// Creates the first segment of a log. The mark is created before it, so a log without a mark is
+/// damaged.
 fn begin(
     folders: &Folders,
     mark: &mut Option<Mark>,
     segments: &mut Vec<Head>,
 ) -> io::Result<Active> {
     let mark = match mark {
-        // An earlier creation came so far.
+        // An interrupted creation has already stored the mark.
         Some(mark) => *mark,
         None => {
             let new = Mark::of_new_log(folders.beside.session());
@@ -448,8 +450,8 @@ fn begin(
     create(&*folders.log, head, 0)
 }
 
-/// Writes a new segment's head and gives it its name once that is on stable storage. `syncs` were
-/// made of the log until now.
+/// Writes a new segment's head and gives the segment its name once the head is on stable storage.
+/// `syncs` is the number of syncs of the log so far.
 fn create(disk: &dyn Disk, head: Head, syncs: u64) -> io::Result<Active> {
     let name = file_name(head.segment);
     let unfinished = format!("{name}{UNFINISHED}");

@@ -1,5 +1,5 @@
-//! The front table before the in-memory engine: for tests of the front table, and of what stands on
-//! it, without sorted files.
+//! The front table over the in-memory engine: for tests of the front table and of the layers above,
+//! without sorted files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::rows::RowCache;
 use crate::space::{FrontConfig, FrontSpace};
 use crate::watch::Watch;
 
-/// Memory for knowing which rows there are: the first four segments.
+/// Memory for the presence filters: the first four segments.
 const PRESENCE_BYTES: usize = 6 << 20;
 
-/// What flushes find, for tests of what happens when they do not get on.
+/// Faults that flushes meet, for tests of failing and blocked flushes.
 #[derive(Debug, Default)]
 pub struct FlushControls {
     held: AtomicBool,
@@ -28,23 +28,23 @@ pub struct FlushControls {
 }
 
 impl FlushControls {
-    /// Whether flushes wait, as if too many sorted files were to be merged first.
+    /// Sets whether flushes wait, as if compaction had fallen behind.
     pub fn hold(&self, held: bool) {
         self.held.store(held, Ordering::Release);
     }
 
-    /// Whether flushes find no file descriptors.
+    /// Sets whether flushes fail for lack of file descriptors.
     pub fn take_descriptors(&self, taken: bool) {
         self.without_descriptors.store(taken, Ordering::Release);
     }
 
-    /// Whether flushes find the disk full.
+    /// Sets whether flushes fail because the disk is full.
     pub fn fill_disk(&self, full: bool) {
         self.full.store(full, Ordering::Release);
     }
 }
 
-/// The engine: the logs lie in a directory, everything else in memory.
+/// The engine: the logs are in a directory, everything else is in memory.
 #[derive(Debug)]
 pub struct FrontMemoryEngine {
     memory: MemoryEngine,
@@ -58,7 +58,7 @@ pub struct FrontMemoryEngine {
 }
 
 impl FrontMemoryEngine {
-    /// An engine without spaces that keeps its logs in `dir`.
+    /// Creates an engine without spaces that stores its logs in `dir`.
     #[must_use]
     pub fn new(dir: &Path, options: FrontOptions) -> Self {
         let limit = options.table_bytes.saturating_mul(options.frozen_max + 1);
@@ -67,7 +67,7 @@ impl FrontMemoryEngine {
             dir: dir.to_path_buf(),
             options,
             budget: Arc::new(Budget::new(limit)),
-            // Small, so that rows push each other out.
+            // Small, so that rows evict each other.
             rows: Arc::new(RowCache::new(16 << 10)),
             presence: Arc::new(Budget::new(PRESENCE_BYTES)),
             watch: Arc::default(),
@@ -75,7 +75,7 @@ impl FrontMemoryEngine {
         }
     }
 
-    /// What the flushes of all spaces find.
+    /// The faults for the flushes of all spaces.
     #[must_use]
     pub fn controls(&self) -> &FlushControls {
         &self.controls
@@ -152,7 +152,7 @@ impl Base for MemoryBase {
                 detail: "a test has taken the file descriptors".to_owned(),
             });
         }
-        // One batch for each table: as files are taken in, not all at once.
+        // One batch for each table: as with files, the tables are not ingested atomically together.
         for table in tables {
             let mut batch = Batch::new();
             for (partition, prefix) in table.deletes() {

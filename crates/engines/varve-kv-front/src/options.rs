@@ -1,4 +1,4 @@
-//! How a front table behaves, and the memory that the front tables of all spaces share.
+//! The options of a front table, and the memory budget that the front tables of all spaces share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 /// Options of a front table.
 #[derive(Debug, Clone)]
 pub struct FrontOptions {
-    /// Memory in bytes at which a table is frozen and handed to be flushed. A batch goes into one
-    /// table whole, so a table may be larger by one batch.
+    /// Memory in bytes at which a table is frozen and queued for its flush. A batch goes into one
+    /// table as a whole, so a table may be larger by one batch.
     pub table_bytes: usize,
-    /// Frozen tables that may wait to be flushed. With so many waiting and the active one full,
-    /// writers wait.
+    /// The number of frozen tables that may wait to be flushed. If it is reached and the active
+    /// table is full, writers wait.
     pub frozen_max: usize,
-    /// How long a row stays in memory at most before it is flushed. Bounds what a start after a
-    /// crash must replay for a space that is seldom written.
+    /// The longest time for which a row stays in memory before it is flushed. It bounds the replay
+    /// after a crash for a space that is seldom written.
     pub age_max: Duration,
     /// How long a write waits for room before it is refused as [`varve_kv::KvError::Busy`].
     pub wait_max: Duration,
-    /// By how many bytes a segment of the log grows ahead of what is written.
+    /// By how many bytes a segment of the log is allocated ahead of the records.
     pub log_preallocate_bytes: u64,
 }
 
@@ -33,7 +33,8 @@ impl Default for FrontOptions {
     }
 }
 
-/// Memory of the front tables of all spaces that wait to be flushed or take writes.
+/// A memory budget that all spaces share: for the front tables that take writes or wait to be
+/// flushed, or for the presence filters.
 #[derive(Debug)]
 pub struct Budget {
     limit: usize,
@@ -41,7 +42,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// Creates a budget of `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
@@ -70,7 +71,7 @@ impl Budget {
         self.used.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Takes as much as `share` makes of what is left.
+    /// Takes the number of bytes that `share` returns for the bytes that are left.
     pub(crate) fn try_take(&self, share: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         let mut used = self.used();
         loop {

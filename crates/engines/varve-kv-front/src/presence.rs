@@ -1,20 +1,25 @@
-//! Which rows there may be: a filter in memory over the keys of all tiers.
+//! The presence filter: a Bloom filter in memory over the keys of all tiers.
 //!
-//! Every insert asks for a row that is not there yet. Without this it asks every table in memory
-//! and then the filter of every sorted file, some three microseconds in all; here it is one cache
-//! line. Only rows are kept that their table says are [probed](varve_kv::TableSpec::probed).
+//! Every insert reads a row that does not exist yet. Without the filter, the read asks every front
+//! table and then the filter of every sorted file, about three microseconds in all; with it, the
+//! read costs one cache line. The filter has only the rows that their table declares as
+//! [probed](varve_kv::TableSpec::probed).
 //!
-//! **Never a false "absent".** A key is added before its batch is published, and none is ever
-//! removed. What the sorted files hold from before the space was opened is read by a thread of its
-//! own, once enough look-ups have been in vain; until it is through, the filter says nothing. It
-//! reads newer and newer states in steps, so it pins none for long. What a newer one has and an old
-//! one has not was added here. What an old one has and a newer one has not was deleted: so views of
-//! states from before it was through never get the answer that a row is absent.
+//! **Never a false "absent".** A key is added before its batch is published, and no key is ever
+//! removed. Once enough reads of absent rows have reached the sorted files, a separate thread, the
+//! learner, adds the keys that the sorted files already had when the space was opened. Until it has
+//! finished, the filter never answers "absent".
 //!
-//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
-//! Filters, 2007): one bit in each of the eight words of one cache line. It grows by segments, each
-//! eight or sixteen times the last, or what memory is left; when that is used up the last one goes
-//! on filling, and says "absent" ever more seldom.
+//! The learner reads in steps, each from the newest state, so it pins no state for long. A row that
+//! appears between two steps was added by its writer. A row that was deleted between two steps may
+//! be missing in the filter, although older views have it. So views from before the end of the
+//! learner's work never get the answer "absent".
+//!
+//! It is a split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient
+//! Bloom Filters, 2007): one bit in each of the eight words of one cache line. It grows by
+//! segments. Each is eight or sixteen times as large as the last, or takes the memory that is left.
+//! When no memory is left, the last segment continues to fill, and the filter answers "absent" ever
+//! more rarely.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -31,52 +36,53 @@ use crate::base::Base;
 use crate::options::Budget;
 use crate::table::{Table, partition_hash};
 
-/// Words of a block: one cache line.
+/// Words of a block, which is one cache line.
 const LANES: usize = 8;
 const BLOCK_BYTES: usize = LANES * size_of::<u64>();
-/// The least piece of memory that a system gives.
+/// The smallest unit of memory that the operating system gives.
 const PAGE_BYTES: usize = 4 << 10;
-/// Bytes of the segments, in the order in which they are filled. They are few, since each is a look
-/// at a far-off place and one more that may be wrong: 9.1 GiB, 3 to 6 thousand million keys.
+/// Bytes of the segments, in the order in which they are filled. There are few of them, since each
+/// adds a cache miss and a chance of a false positive. Together they have 9.1 GiB, for 3 to 6
+/// thousand million keys.
 const SEGMENT_BYTES: [usize; 6] = [64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
-/// The last segment has at least this part of the size that is its turn, one in so many.
+/// The last segment may be smaller than its regular size, but not below 1/`LEAST` of it.
 const LEAST: usize = 16;
-/// The part of the memory that the last, largest segment leaves for other spaces: one in so many.
+/// The last, largest segment leaves 1/`RESERVE` of the memory budget to other spaces.
 const RESERVE: usize = 16;
-/// Bits for each key before the next segment is begun: 6 of 100,000 absent keys are then taken for
-/// present ones. A segment whose errors stay when a larger one is filled must have few, or they are
-/// most of all errors. The last one has no next, and is of use until 4 of 1,000 are: at 12 bits a
-/// key.
+/// Bits per key at which the next segment is begun. The rate of false positives is then 6 in
+/// 100,000. It must be low, because the errors of a full segment remain while a larger one fills.
+/// The last segment has no next one and is useful up to 4 errors in 1,000, at 12 bits per key.
 const BITS_PER_KEY: usize = 24;
-/// The same in segments of up to [`SMALL_BYTES`], which cost little: 3 of a million.
+/// Bits per key in segments of up to [`SMALL_BYTES`], whose memory is cheap: 3 errors in a million.
 const BITS_PER_KEY_SMALL: usize = 40;
 const SMALL_BYTES: usize = 16 << 20;
-/// A segment of more bytes is made by a thread of its own, since its memory takes up to a second to
-/// come: when the last one is full but for one part in so many. Until it is there the last one goes
-/// on filling.
+/// Larger segments than [`SMALL_BYTES`] are allocated by a separate thread, since that can take a
+/// second. It starts when all but 1/`AHEAD_PART` of the last segment's capacity is used. Until it
+/// ends, keys go to the last segment.
 const AHEAD_PART: usize = 16;
-/// Keys whose places the processor is asked for together.
+/// Keys whose cache lines are prefetched together.
 const AT_ONCE: usize = 32;
-/// A segment of up to so many bytes lies in the processor's caches.
+/// Segments up to this size are in the processor's caches.
 const NEAR_BYTES: usize = 1 << 20;
-/// Look-ups in vain after which it is worth reading the keys of the sorted files.
+/// Failed look-ups in the sorted files after which the learner is started.
 const LEARN_FROM: u64 = 1_000;
-/// Rows are nearly all new when one in so many is not, or the filter takes it for one that is not.
+/// Rows count as "nearly all new" if at most one in `NEARLY_ALL` exists already or is a false
+/// positive.
 const NEARLY_ALL: u64 = 10;
-/// Rows that are read in one step.
+/// Rows that the learner reads in one step.
 const STEP_ROWS: usize = 10_000;
 
-/// Keys that are added before a writer gets its turn.
+/// Keys that the learner adds before it lets a writer in.
 const ADDED_AT_ONCE: usize = 1_000;
 
-/// What the filter can say.
+/// The answers that the filter can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum FilterState {
-    /// The sorted files have rows that it does not know.
+    /// The sorted files have rows that the filter does not know.
     Partial = 0,
     Whole = 1,
-    /// There was no memory for it.
+    /// There was no memory for the filter.
     Off = 2,
 }
 
@@ -84,34 +90,36 @@ enum FilterState {
 #[derive(Debug)]
 pub(crate) struct Presence {
     tables: &'static [TableSpec],
-    /// The first are there, one after the other.
+    /// Filled from the front; only the first ones exist.
     segments: [Arc<OnceLock<Segment>>; SEGMENT_BYTES.len()],
-    /// The lock makes one thread at a time the one that adds.
+    /// The lock ensures that only one thread adds keys at a time.
     filling: Mutex<Filling>,
     keys: AtomicU64,
     bytes: AtomicUsize,
     state: AtomicU8,
-    /// The first generation of views that it knows all rows of; written before the state is.
+    /// The first generation of views of which the filter knows all rows. It is written before
+    /// `state`.
     from_generation: AtomicU64,
     budget: Arc<Budget>,
     misses: AtomicU64,
-    /// Since it was last asked: rows put that were new, and rows put or deleted that there were.
+    /// Since the last [`Presence::take_new`]: puts of new rows, and puts or deletes of existing
+    /// ones.
     put_new: AtomicU64,
     put_again: AtomicU64,
     learner: Learner,
 }
 
-/// Which segments are in use.
+/// The segments in use.
 #[derive(Debug, Default)]
 struct Filling {
-    /// The one that takes keys.
+    /// The index of the segment that takes keys.
     takes: usize,
-    /// The last for which there is memory: that one, or the next, which another thread may still be
-    /// making.
+    /// The last segment that has got memory: `takes`, or the next one, which another thread may
+    /// still be allocating.
     begun: Option<usize>,
 }
 
-/// What the thread that reads the sorted files waits for.
+/// The state that the learner thread waits on.
 #[derive(Debug, Default)]
 struct Learner {
     wanted: Mutex<bool>,
@@ -123,7 +131,7 @@ struct Learner {
 struct Segment {
     _share: Arc<Share>,
     words: Box<[AtomicU64]>,
-    /// Where the first whole cache line begins.
+    /// The index of the first word that begins a cache line.
     first: usize,
     blocks: usize,
     keys: AtomicUsize,
@@ -135,8 +143,8 @@ pub(crate) fn row_hash(partition_hash: u64, clustering: &[u8]) -> u64 {
     xxh3_64_with_seed(clustering, partition_hash)
 }
 
-/// What a segment has of the budget; it is given back when the segment is gone, also one that is
-/// still being made for a filter that is gone before.
+/// A segment's share of the budget. It is given back when the segment is dropped, even if the
+/// filter is dropped while the segment is still being allocated.
 #[derive(Debug)]
 struct Share {
     budget: Arc<Budget>,
@@ -152,9 +160,10 @@ impl Drop for Share {
 impl Segment {
     fn new(share: Arc<Share>) -> Self {
         let blocks = share.bytes / BLOCK_BYTES;
-        // One block more than is used, so that the first can begin where a cache line does.
+        // One extra block, so that the first block can be aligned to a cache line.
         let words = bytemuck::zeroed_slice_box::<AtomicU64>((blocks + 1) * LANES);
-        // The system gives memory when it is first written to, which writers would wait for.
+        // The first write to a page makes the system allocate it; done here, so that writers do not
+        // wait for it.
         for word in words.iter().step_by(PAGE_BYTES / size_of::<u64>()) {
             word.store(0, Ordering::Relaxed);
         }
@@ -202,7 +211,7 @@ impl Segment {
         missing == 0
     }
 
-    /// One thread at a time.
+    /// Only one thread at a time.
     fn add(&self, hash: u64) {
         for (word, bit) in self.block(hash).iter().zip(bits(hash)) {
             word.store(word.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
@@ -211,7 +220,7 @@ impl Segment {
     }
 }
 
-/// The bit in each word of a block.
+/// Returns the bit in each word of a block.
 #[inline]
 fn bits(hash: u64) -> impl Iterator<Item = u64> {
     // The block is chosen by the upper half; this mixes both halves into the upper 48 bits.
@@ -220,8 +229,8 @@ fn bits(hash: u64) -> impl Iterator<Item = u64> {
 }
 
 impl Presence {
-    /// The filter of a space whose sorted files are `base` and whose log held `replayed`; it knows
-    /// the latter.
+    /// Creates the filter of a space with the sorted files `base`. It contains the rows of
+    /// `replayed`, the replayed log.
     pub(crate) fn new(
         tables: &'static [TableSpec],
         base: &dyn Base,
@@ -283,8 +292,8 @@ impl Presence {
             .then(|| row_hash(partition_hash(), clustering))
     }
 
-    /// Whether a row is known not to be in any tier of a view of `generation`. The hash is that of
-    /// its partition.
+    /// Returns whether a row is known to be absent from all tiers of a view of `generation`. `hash`
+    /// is that of the row's partition.
     #[inline]
     pub(crate) fn lacks(
         &self,
@@ -299,7 +308,7 @@ impl Presence {
             && !self.has(row_hash(hash, clustering))
     }
 
-    /// [`Presence::lacks`] of each of `rows`; without a generation, of the newest view.
+    /// [`Presence::lacks`] for each of `rows`; without a generation, for the newest view.
     pub(crate) fn lacks_each(
         &self,
         rows: &[(TableId, &[u8], &[u8])],
@@ -322,10 +331,10 @@ impl Presence {
         lacking
     }
 
-    /// Asks the processor for the places of many keys, so that it waits for all of them at once.
+    /// Prefetches the cache lines of many keys, so that their cache misses overlap.
     fn prefetch<'h>(&self, hashes: impl Iterator<Item = &'h u64> + Clone) {
         for segment in self.segments.iter().map_while(|segment| segment.get()) {
-            // What is small is in the processor's caches.
+            // Smaller segments are in the processor's caches.
             if segment.bytes() > NEAR_BYTES {
                 hashes.clone().for_each(|hash| segment.prefetch(*hash));
             }
@@ -337,7 +346,8 @@ impl Presence {
         segments.into_iter().any(|segment| segment.has(hash))
     }
 
-    /// Adds the rows that a batch puts: its operations with the hashes of their partitions.
+    /// Adds the rows that a batch puts. `hashed` has its operations with the hashes of their
+    /// partitions.
     pub(crate) fn add_batch(&self, arena: &Arena, hashed: &[(u64, At)]) {
         if self.is(FilterState::Off) {
             return;
@@ -380,7 +390,7 @@ impl Presence {
         self.put_again.fetch_add(again, Ordering::Relaxed);
     }
 
-    /// The segment that the next key goes to.
+    /// Returns the segment for the next key, and begins the next segment in time.
     fn room(&self, filling: &mut Filling) -> Option<&Segment> {
         let Some(segment) = self.segments[filling.takes].get() else {
             self.begin(filling, 0);
@@ -407,7 +417,7 @@ impl Presence {
         }
     }
 
-    /// Begins a segment, if there is memory for it.
+    /// Begins a segment, if the budget has memory for it.
     fn begin(&self, filling: &mut Filling, number: usize) {
         let Some(bytes) = self.take(number) else {
             return;
@@ -431,15 +441,15 @@ impl Presence {
         }
     }
 
-    /// Memory for a segment: its bytes.
+    /// Takes memory for a segment from the budget. Returns its size in bytes.
     fn take(&self, number: usize) -> Option<usize> {
         let wanted = SEGMENT_BYTES[number];
         let next_least = SEGMENT_BYTES.get(number + 1).map_or(0, |next| next / LEAST);
         self.budget.try_take(|left| {
-            // All there is, but for what other spaces may begin with.
+            // All that is left, except the reserve for other spaces.
             let rest = left.saturating_sub(self.budget.limit() / RESERVE);
             if wanted <= left {
-                // Too little to be worth a look more would be left.
+                // The rest would be too small for a further segment, so this one takes it.
                 let whole = number > 0 && left - wanted < next_least;
                 return Some(if whole { rest.max(wanted) } else { wanted });
             }
@@ -447,7 +457,7 @@ impl Presence {
         })
     }
 
-    /// Takes note that the sorted files were asked for a row in vain.
+    /// Notes that a row was not found in the sorted files.
     pub(crate) fn missed(&self, table: TableId, clustering: &[u8]) {
         if !self.is(FilterState::Partial) || !self.probed(table, clustering) {
             return;
@@ -457,12 +467,12 @@ impl Presence {
         }
     }
 
-    /// Whether there is anything to [learn](Presence::learn), and that is worth it.
+    /// Whether [`Presence::learn`] has work to do that is worth it.
     pub(crate) fn wants_to_learn(&self) -> bool {
         self.is(FilterState::Partial) && *self.learner.wanted.lock()
     }
 
-    /// Ends [`Presence::learn`].
+    /// Ends a running [`Presence::learn`].
     pub(crate) fn stop(&self) {
         self.learner.stop.store(true, Ordering::Release);
         drop(self.learner.wanted.lock());
@@ -473,9 +483,9 @@ impl Presence {
         self.learner.stop.load(Ordering::Acquire)
     }
 
-    /// Adds the keys of the sorted files, and lets the filter speak. `generation` is that of the
-    /// newest view, or of one that is about to be published. Its errors are those of reading; the
-    /// filter stays silent then.
+    /// Adds the keys of the sorted files, and then lets the filter answer. `generation` returns
+    /// that of the newest view, or of one that is about to be published. A failed read is returned,
+    /// and the filter still does not answer.
     pub(crate) fn learn(
         &self,
         base: &dyn Base,
@@ -487,8 +497,8 @@ impl Presence {
             }
         }
         if !self.stopped() {
-            // The present generation too: the next files may be in the base already, and no view of
-            // them published.
+            // Excludes the present generation, too: the base may already have the next files, of
+            // which no view is published.
             self.from_generation
                 .store(generation() + 1, Ordering::Relaxed);
             let _ = self.state.compare_exchange(
@@ -526,7 +536,7 @@ impl Presence {
             if last.is_none() || self.stopped() || self.is(FilterState::Off) {
                 return Ok(());
             }
-            // Half of the time is left to others.
+            // Pauses for as long as the step took, so that others get half of the time.
             let mut wanted = self.learner.wanted.lock();
             if !self.stopped() {
                 self.learner
@@ -536,24 +546,24 @@ impl Presence {
         }
     }
 
-    /// Whether nearly all rows that were written since the last call are known to have been new.
+    /// Returns whether nearly all rows that were written since the last call are known to be new.
     pub(crate) fn take_new(&self) -> bool {
         let new = self.put_new.swap(0, Ordering::Relaxed);
         let again = self.put_again.swap(0, Ordering::Relaxed);
         self.is(FilterState::Whole) && again * NEARLY_ALL <= new
     }
 
-    /// Keys that it was given, about.
+    /// The approximate number of keys that were added.
     pub(crate) fn keys(&self) -> u64 {
         self.keys.load(Ordering::Relaxed)
     }
 
-    /// Its memory in bytes.
+    /// The memory of the filter, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether it can say anything.
+    /// Whether the filter can answer "absent".
     pub(crate) fn is_whole(&self) -> bool {
         self.is(FilterState::Whole)
     }

@@ -1,5 +1,5 @@
-//! Holding writers back before memory runs out: a little and in proportion at first, wholly at the
-//! limit, and never for longer than a write may wait.
+//! Back-pressure: delays writers before memory runs out, at first in proportion, and wholly at the
+//! limit, but never for longer than [`FrontOptions::wait_max`](crate::FrontOptions::wait_max).
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +8,24 @@ use varve_kv::{KvError, Statistic};
 use crate::flusher::{FlushState, again};
 use crate::space::Shared;
 
-/// Writers are slowed down when what is left of a flush is more than this many times the room that
-/// is left for writes: while both get on alike nobody has to wait.
+/// Writers are delayed when the unflushed part of a table exceeds the space left for writes by this
+/// factor. While flushing and writing advance equally fast, no writer is delayed.
 const LEAD_FROM: f64 = 1.2;
-/// By no more than this many times what flushing takes.
+/// The largest delay of a write by [`Shared::lead`], as a multiple of the time that flushing its
+/// bytes takes.
 const LEAD_WEIGHT: f64 = 8.0;
-/// Writers are slowed down from this part of the base's backlog on, and at the whole of it by this
-/// many times what flushing takes: merging falls behind long before memory does, and a writer is
-/// better slow than stopped.
+/// Writers are delayed from this part of the base's backlog on. At the full backlog, the delay is
+/// this multiple of the time that flushing the bytes takes. Compaction falls behind long before
+/// memory runs out, and a slow writer is better than a stopped one.
 const BACKLOG_FROM: f64 = 0.4;
 const BACKLOG_WEIGHT: f64 = 8.0;
-/// The most that one write is slowed down: that may be the batches of many requests.
+/// The longest delay of one write, which may contain the batches of many requests.
 const SLOW_MAX: Duration = Duration::from_millis(300);
-/// A write that finds less than this part of the active table free may be the one that freezes it.
+/// A write may have to freeze the active table if less than 1/`FREEZE_SHARE` of its limit is free.
 const FREEZE_SHARE: usize = 64;
-/// An active table that cannot be frozen takes writes until it has so many times its usual size.
+/// An active table that cannot be frozen takes writes up to this multiple of its limit.
 const OVERFULL: usize = 2;
-/// Delays shorter than this are not worth a wait.
+/// Shorter delays are not worth a wait.
 const SLOW_MIN: Duration = Duration::from_micros(500);
 
 impl Shared {
@@ -83,12 +84,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Whether the active table is full and cannot be frozen.
+    /// Whether the active table is full and must not be frozen, since the queue is full.
     fn no_room(&self, state: &FlushState) -> bool {
         state.len() >= self.config.options.frozen_max && self.is_full(&self.view().active)
     }
 
-    /// Whether a write may have to wait: writers are slowed down, or the active table is about to
+    /// Whether a write may have to wait: writers are being delayed, or the active table is about to
     /// be frozen, which waits for the disk.
     pub(crate) fn is_pressed(&self) -> bool {
         let active = &self.view().active;
@@ -99,9 +100,9 @@ impl Shared {
         }
     }
 
-    /// How much is left of the flush of the oldest table, in terms of the room that is left for
-    /// writes: above 1 the room is used up before the flush ends, if rows come as fast as they are
-    /// flushed.
+    /// The unflushed part of the oldest table, divided by the space left for writes, both in
+    /// tables. Above 1, the space is used up before the flush ends, if rows arrive as fast as they
+    /// are flushed.
     fn lead(&self, state: &FlushState) -> f64 {
         let Some(oldest) = state.oldest() else {
             return 0.0;
@@ -113,7 +114,7 @@ impl Shared {
         (1.0 - oldest.flushed()) / room.max(f64::MIN_POSITIVE)
     }
 
-    /// How long a write is to be delayed so that flushing and merging keep up.
+    /// The delay of a write of `bytes`, so that flushing and compaction keep up.
     fn delay(&self, state: &FlushState, bytes: usize) -> Duration {
         let memory = (self.lead(state) - LEAD_FROM).clamp(0.0, LEAD_WEIGHT);
         let share = memory.max(over(state.backlog, BACKLOG_FROM) * BACKLOG_WEIGHT);
@@ -197,7 +198,7 @@ impl Shared {
     }
 }
 
-/// How far `part` is from `from` towards the whole.
+/// The position of `part` between `from` (0) and the whole (1).
 fn over(part: f64, from: f64) -> f64 {
     ((part - from) / (1.0 - from)).clamp(0.0, 1.0)
 }

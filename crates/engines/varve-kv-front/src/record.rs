@@ -1,4 +1,4 @@
-//! What is in a record of the log: a head of two bytes, then either the names of the tables or the
+//! The content of a log record: a head of two bytes, then either the names of the tables or the
 //! operations of a batch.
 //!
 //! | bytes | content |
@@ -7,9 +7,9 @@
 //! | 1 | kind: 1 names, 2 batch |
 //! | rest | names: each one byte of length and the name, in the order of the tables' numbers; batch: the operations |
 //!
-//! Operations name their table by number, and a later version may number them otherwise. So the
-//! names come before the first batch of a segment, and a batch read from the log is renumbered if
-//! need be.
+//! Operations have the ids of their tables, and another version of the server may assign ids
+//! differently. So each segment has a record of the names before its first batch, and a batch that
+//! is read from the log gets the current ids.
 
 use varve_kv::{KvError, RawOp, TableSpec};
 
@@ -17,12 +17,12 @@ use varve_kv::{KvError, RawOp, TableSpec};
 pub(crate) const RECORD_HEAD: usize = 2;
 /// The version of the format.
 pub const RECORD_VERSION: u8 = 1;
-/// The kind of a record that holds the tables' names.
+/// The kind of a record with the tables' names.
 pub const RECORD_NAMES: u8 = 1;
-/// The kind of a record that holds a batch.
+/// The kind of a record with a batch.
 pub const RECORD_BATCH: u8 = 2;
 
-/// The record of a batch's bytes.
+/// Returns the record of a batch's bytes.
 pub(crate) fn batch(bytes: &[u8]) -> Box<[u8]> {
     let mut record = Vec::with_capacity(RECORD_HEAD + bytes.len());
     record.extend_from_slice(&[RECORD_VERSION, RECORD_BATCH]);
@@ -30,7 +30,7 @@ pub(crate) fn batch(bytes: &[u8]) -> Box<[u8]> {
     record.into_boxed_slice()
 }
 
-/// The record of the tables' names.
+/// Returns the record of the tables' names.
 pub(crate) fn names(tables: &[TableSpec]) -> Vec<u8> {
     let mut record = vec![RECORD_VERSION, RECORD_NAMES];
     for table in tables {
@@ -45,7 +45,7 @@ pub(crate) fn names(tables: &[TableSpec]) -> Vec<u8> {
 pub(crate) struct RecordReader<'a> {
     space: &'a str,
     tables: &'static [TableSpec],
-    /// Our number of each table as it is numbered in the log.
+    /// For each table id in the log, the current id of that table.
     numbers: Option<Vec<u8>>,
 }
 
@@ -58,11 +58,12 @@ impl<'a> RecordReader<'a> {
         }
     }
 
-    /// The record with our tables' numbers, if it is a batch.
+    /// Returns the record with the current table ids if it is a batch; `None` for the tables'
+    /// names.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] when the record makes no sense, [`KvError::Unavailable`] when a
-    /// newer version wrote it.
+    /// [`KvError::Corruption`] when the record is invalid, [`KvError::Unavailable`] when a newer
+    /// version wrote it.
     pub(crate) fn read(&mut self, record: &[u8]) -> Result<Option<Box<[u8]>>, KvError> {
         match record {
             [RECORD_VERSION, RECORD_NAMES, names @ ..] => {

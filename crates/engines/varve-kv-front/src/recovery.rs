@@ -1,4 +1,4 @@
-//! Goes on without what cannot be read of a damaged log.
+//! Recovery from a damaged log: stores the readable part.
 
 use std::path::Path;
 
@@ -11,11 +11,12 @@ use crate::options::FrontOptions;
 use crate::record::RecordReader;
 use crate::table::{Scratch, Table};
 
-/// Stores in `base` what the log in `log_dir` holds before the first damage. The log stays as it
-/// is; once it is put aside, the space can be opened. Interrupted, it can be done again.
+/// Stores in `base` the records of the log in `log_dir` before the first damage. The log is not
+/// changed; once the caller has moved it away, the space can be opened. An interrupted call can be
+/// repeated.
 ///
 /// # Errors
-/// When a record makes no sense, or files cannot be read or written.
+/// When a record is invalid, or files cannot be read or written.
 pub fn recover_log(
     space: &str,
     tables: &'static [TableSpec],

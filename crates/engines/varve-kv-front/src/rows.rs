@@ -1,20 +1,21 @@
-//! A cache of single rows of the sorted files.
+//! The row cache: single rows of the sorted files.
 //!
-//! A read of one row from sorted files walks an index, a filter and a block: some three
-//! microseconds when all of them are in memory. A row that was read lately is found here by one
-//! hash. Blocks stay what scans are served from.
+//! A read of one row from sorted files walks an index, a filter and a block: about three
+//! microseconds when all of them are in memory. A recently read row is found here by one hash.
+//! Scans use the block cache instead.
 //!
-//! **Never a stale row.** The rows of the files change when a frozen table is taken in and at no
-//! other time. That makes a new *generation* of the space, which every view names. A row carries
-//! the generation it was read in and is shown to views of that generation and later ones. When a
-//! table is taken in, the flusher first begins the next generation, from when on rows read by older
-//! views are not kept any more; then it removes the rows that the table has; and only then
-//! publishes the view. So a row that is here has not changed since the generation it was read in. A
-//! prefix delete may remove any row, so it ends all rows of its space.
+//! **Never a stale row.** The rows of the files change only when a frozen table is ingested. That
+//! begins a new *generation* of the space, and every view has a generation. A cached row has the
+//! generation in which it was read, and is visible to views of that generation and later ones.
 //!
-//! **Seldom read rows push nothing out.** Where there is no room, a row is kept when it is read for
-//! the second time within the last few misses of its set: so reading much once leaves what is read
-//! often alone.
+//! When a table was ingested, the flusher first begins the next generation. From then on, rows that
+//! older views read are not added to the cache. Then it removes the table's rows from the cache,
+//! and only then does it publish the view. So a cached row has not changed since its generation. A
+//! prefix delete may delete any row, so it invalidates all rows of its space.
+//!
+//! **Rarely read rows evict nothing.** In a full set, a row is added when it is read for the second
+//! time within the last few misses of the set. So a large scan of rows read once does not evict
+//! those that are read often.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -23,30 +24,31 @@ use parking_lot::Mutex;
 use varve_kv::TableId;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Rows of one set.
+/// The number of rows in one set.
 const WAYS: usize = 4;
-/// Bytes that the rows of one set may take together, with their keys.
+/// The largest total size of the rows of one set, with their keys, in bytes.
 const SET_ROW_BYTES: usize = 1024;
-/// Longer rows are not kept.
+/// Longer rows are not cached.
 const ROW_BYTES_MAX: usize = SET_ROW_BYTES / 2;
-/// Sets that are made together, when one of them is first written to: an idle server has none.
+/// Sets that are allocated together on the first write to one of them, so that an idle server
+/// allocates none.
 const CHUNK_SETS: usize = 1024;
-/// Misses of a set that are remembered.
+/// Misses that a set remembers.
 const GHOSTS: usize = 8;
-/// Bytes of a row before its key: table, length of the partition key, length of the clustering key.
+/// Bytes of a row before its key: table, length of partition key, length of clustering key.
 const HEAD: usize = 5;
 
-/// The rows of all spaces of an engine.
+/// The row cache of all spaces of an engine.
 #[derive(Debug)]
 pub struct RowCache {
     chunks: Box<[OnceLock<Chunk>]>,
-    /// For each set, a bit for each of its rows: most rows that are flushed are not here, and that
-    /// is seen without a look at the set. Written under the set's lock only.
+    /// For each set, a bitmap of the hashes of its rows. Most flushed rows are not cached, and the
+    /// bitmap shows that without reading the set. It is written only under the set's lock.
     marks: Box<[AtomicU32]>,
     spaces: AtomicU32,
 }
 
-/// Sets that stand side by side.
+/// Sets that are allocated together.
 type Chunk = Box<[Mutex<Set>]>;
 
 #[derive(Debug, Default)]
@@ -62,25 +64,25 @@ struct CachedRow {
     hash: u64,
     space: u32,
     used: bool,
-    /// The generation in which it was read.
+    /// The generation in which the row was read.
     since: u64,
     /// Head, key and value.
     row: Arc<[u8]>,
 }
 
-/// The rows of one space.
+/// The cached rows of one space.
 #[derive(Debug)]
 pub(crate) struct SpaceRows {
     cache: Arc<RowCache>,
     space: u32,
     generation: AtomicU64,
-    /// Rows of generations before this one are not shown.
+    /// Rows of earlier generations are invalid.
     floor: AtomicU64,
-    /// The tables of which rows may have been kept, since the space was opened.
+    /// The tables of which rows may have been cached since the space was opened.
     tables: AtomicU64,
 }
 
-/// Some tables. Two whose numbers are 64 apart are not distinguished.
+/// A set of tables. Two tables whose ids differ by a multiple of 64 are not distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tables(u64);
 
@@ -98,7 +100,7 @@ impl Tables {
     }
 }
 
-/// What a row is looked up by.
+/// The key of a row in the cache.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowKey<'a> {
     pub(crate) table: TableId,
@@ -152,7 +154,7 @@ impl FoundRow {
 }
 
 impl RowCache {
-    /// A cache of about so many bytes.
+    /// Creates a cache of about this many bytes.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let each = SET_ROW_BYTES + size_of::<Mutex<Set>>();
@@ -166,7 +168,7 @@ impl RowCache {
         }
     }
 
-    /// A set, unless nothing was ever written to its chunk.
+    /// Returns a set, unless its chunk was never written.
     fn set(&self, at: usize) -> Option<&Mutex<Set>> {
         let chunk = self.chunks[at / CHUNK_SETS].get()?;
         Some(&chunk[at % CHUNK_SETS])
@@ -178,7 +180,7 @@ impl RowCache {
         &chunk[at % CHUNK_SETS]
     }
 
-    /// The place for the rows of one more space.
+    /// Registers a space and returns its part of the cache.
     pub(crate) fn space(self: Arc<Self>) -> SpaceRows {
         SpaceRows {
             space: self.spaces.fetch_add(1, Ordering::Relaxed),
@@ -191,7 +193,7 @@ impl RowCache {
 }
 
 impl SpaceRows {
-    /// The row, if it is kept and a view of `generation` may see it.
+    /// Returns the row if it is cached and valid for a view of `generation`.
     pub(crate) fn get(&self, generation: u64, key: &RowKey<'_>) -> Option<FoundRow> {
         let hash = self.hash(key);
         let floor = self.floor.load(Ordering::Acquire);
@@ -207,8 +209,8 @@ impl SpaceRows {
         })
     }
 
-    /// Keeps a row that a view of `generation` has read from the files, if there is room or it was
-    /// missed before.
+    /// Caches a row that a view of `generation` has read from the files, if the set has room or has
+    /// missed the row before.
     pub(crate) fn put(&self, generation: u64, key: &RowKey<'_>, value: &[u8]) {
         let bytes = key.value_at() + value.len();
         if bytes > ROW_BYTES_MAX {
@@ -223,9 +225,9 @@ impl SpaceRows {
         let Some(row) = key.with_value(value) else {
             return;
         };
-        // First the table and the mark, then the generation; whoever begins the next one does it
-        // the other way round. So either this sees the new generation, or the other sees table and
-        // mark, and removes the row once it has the set's lock.
+        // Order: first the table and the mark, then the generation. The flusher, which begins the
+        // next generation, uses the opposite order. So either this thread sees the new generation,
+        // or the flusher sees table and mark, and removes the row once it has the set's lock.
         self.tables
             .fetch_or(Tables::of(key.table).0, Ordering::SeqCst);
         self.cache.marks[at].fetch_or(mark(hash), Ordering::SeqCst);
@@ -252,20 +254,20 @@ impl SpaceRows {
         self.generation.load(Ordering::SeqCst)
     }
 
-    /// Begins the next generation. Until a view of it is published, [`SpaceRows::remove`] must be
-    /// called for each row of [`SpaceRows::tables`], as they are then, that changes with it, or
-    /// [`SpaceRows::remove_all`].
+    /// Begins the next generation and returns its number. Before a view of it is published, the
+    /// caller must call [`SpaceRows::remove`] for each changed row of the [`SpaceRows::tables`]
+    /// read after this call, or [`SpaceRows::remove_all`].
     pub(crate) fn begin_generation(&self) -> u64 {
         self.generation.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// The tables of which rows may be kept. What is written only, and never read from the files,
-    /// is not among them.
+    /// The tables of which rows may be cached. A table whose rows were never read from the files is
+    /// not among them.
     pub(crate) fn tables(&self) -> Tables {
         Tables(self.tables.load(Ordering::SeqCst))
     }
 
-    /// Removes a row that changes.
+    /// Removes a row that has changed.
     pub(crate) fn remove(&self, key: &RowKey<'_>) {
         let hash = self.hash(key);
         let at = self.set(hash);
@@ -274,7 +276,7 @@ impl SpaceRows {
         }
         let mut set = self.cache.set_to_write(at).lock();
         for way in &mut set.ways {
-            // Another row of the same hash is no loss.
+            // Removing another row with the same hash does no harm.
             if way.as_ref().is_some_and(|kept| kept.hash == hash) {
                 *way = None;
             }
@@ -282,7 +284,7 @@ impl SpaceRows {
         self.cache.marks[at].store(set.marks(), Ordering::SeqCst);
     }
 
-    /// Ends all rows of the space that were read before the present generation.
+    /// Invalidates all rows of the space that were read before the present generation.
     pub(crate) fn remove_all(&self) {
         let generation = self.generation.load(Ordering::Acquire);
         self.floor.store(generation, Ordering::Release);
@@ -292,17 +294,17 @@ impl SpaceRows {
         xxh3_64_with_seed(key.clustering, key.hash ^ u64::from(self.space))
     }
 
-    /// The number of the set that a row belongs to.
+    /// Returns the index of the set that a row belongs to.
     fn set(&self, hash: u64) -> usize {
-        // The high half chooses the set evenly whatever their number; the rest distinguishes rows.
+        // The high bits choose the set evenly for any number of sets; the rest distinguishes rows.
         let sets = self.cache.marks.len() as u64;
         ((u128::from(hash) * u128::from(sets)) >> 64) as usize
     }
 }
 
-/// The bit of a row in the marks of its set.
+/// The bit of a row in the bitmap of its set.
 fn mark(hash: u64) -> u32 {
-    // Not of the high half, which all rows of a set share.
+    // The low bits, because the high bits are similar for all rows of a set.
     1 << (hash & 31)
 }
 
@@ -317,7 +319,7 @@ impl Set {
         kept.find(|kept| kept.hash == hash && kept.space == space && key.is_of(&kept.row))
     }
 
-    /// Whether a row of this hash was missed lately; remembers that it is now.
+    /// Returns whether a row with this hash was missed recently, and notes the miss.
     fn was_missed(&mut self, hash: u64) -> bool {
         let mark = (hash as u16).max(1);
         if self.ghosts.contains(&mark) {
@@ -328,15 +330,15 @@ impl Set {
         false
     }
 
-    /// A free place, if a row of so many bytes fits in beside the others.
+    /// Returns a free way, if a row of this size fits in beside the others.
     fn room_for(&self, bytes: usize) -> Option<usize> {
         let others = self.ways.iter().flatten().map(|kept| kept.row.len());
         let free = self.ways.iter().position(Option::is_none)?;
         (others.sum::<usize>() + bytes <= SET_ROW_BYTES).then_some(free)
     }
 
-    /// Adds a row, if need be in the place of others that were not read since the hand came by the
-    /// last time.
+    /// Adds a row. If need be, evicts rows that were not read since the clock hand passed them
+    /// last.
     fn add(&mut self, kept: CachedRow) {
         loop {
             if let Some(free) = self.room_for(kept.row.len()) {

@@ -1,4 +1,4 @@
-//! The rows of a table in the order of their keys: for flushing, and for scans over all partitions.
+//! Runs: the rows of a front table sorted by key, for flushes and for scans over all partitions.
 
 use std::sync::Arc;
 
@@ -9,37 +9,37 @@ use crate::base::RunRow;
 use crate::heads::{self, Head, Item};
 use crate::table::{Table, partition_hash};
 
-/// How many rows the processor is asked for together where a whole run is visited. They lie all
-/// over the memory of a table, and each waits for the translation of its address before anything
-/// behind it can go on: so these waits are had at once.
+/// Rows that are prefetched together while a whole run is visited. They are scattered in memory,
+/// and each first waits for the translation of its address; prefetching them together makes these
+/// waits overlap.
 const ASKED_AT_ONCE: usize = 16;
-/// From so many rows on, a list that has to grow gets room for all that may come, so that it is not
-/// copied again.
+/// From this number of rows on, a list that has to grow reserves memory for all remaining rows, so
+/// that it is not copied again.
 const FEW: usize = 4_096;
 
 /// All versions of the rows of one table in some blocks, sorted by key, oldest version first.
 #[derive(Debug)]
 pub(crate) struct Run {
     items: Vec<Item>,
-    /// Places of the prefix deletes, in the order of writing.
+    /// The places of the prefix deletes, in the order of writing.
     deletes: Vec<At>,
-    /// The blocks it covers.
+    /// The range of blocks that the run covers.
     from: u32,
     to: u32,
 }
 
-/// Runs that cover a table's blocks from the first on, for each table that was asked for, oldest
-/// first.
+/// For each table that was scanned: runs, oldest first, that together cover the blocks from the
+/// first on.
 #[derive(Debug, Default)]
 pub(crate) struct Sorted {
     tables: Vec<(TableId, Vec<Arc<Run>>)>,
 }
 
-/// The rows of one table while they are gathered.
+/// The rows of one table while they are collected.
 struct Gathered {
     items: Vec<Item>,
     deletes: Vec<At>,
-    /// How many bytes all keys begin with alike; the items' heads begin after them.
+    /// The length of the keys' common prefix in bytes; the items' heads begin after it.
     common: usize,
 }
 
@@ -52,7 +52,8 @@ impl Gathered {
         }
     }
 
-    /// Adds an operation. So many may come, this one included; 0 if that is not known.
+    /// Adds an operation. `left` is the number of operations that may follow, this one included; 0
+    /// if it is unknown.
     fn add(&mut self, arena: &Arena, left: usize, (at, op): (At, RawOp<'_>)) {
         let (kind, key) = (op.kind, op.key);
         if self.items.len() == self.items.capacity() && self.items.len() >= FEW {
@@ -75,8 +76,8 @@ impl Gathered {
         self.items.push(Item { head, at });
     }
 
-    /// Makes the heads begin earlier. That happens a few times among the first keys, and at most
-    /// once for each byte.
+    /// Shortens the common prefix and recomputes the heads. That happens a few times among the
+    /// first keys, and at most once for each byte.
     #[cold]
     fn shrink(&mut self, arena: &Arena, first: &[u8], key: &[u8]) {
         self.common = first.iter().zip(key).take_while(|(a, b)| a == b).count();
@@ -107,8 +108,8 @@ impl Run {
         gathered.sort(arena, from, to)
     }
 
-    /// A run of all blocks for each of the tables `0..count`, in one pass. The blocks have
-    /// `operations` in all.
+    /// Creates a run of all blocks for each of the tables `0..count`, in one pass. `operations` is
+    /// the number of operations in all blocks.
     pub(crate) fn of_all_tables(arena: &Arena, count: usize, operations: usize) -> Vec<Self> {
         let blocks = arena.blocks();
         let mut gathered: Vec<Gathered> = (0..count).map(|_| Gathered::new()).collect();
@@ -131,7 +132,7 @@ impl Run {
         self.items.len()
     }
 
-    /// Where the first key greater than `partition ++ clustering` is.
+    /// Returns the index of the first item with a key greater than `partition ++ clustering`.
     pub(crate) fn after(&self, arena: &Arena, partition: &[u8], clustering: &[u8]) -> usize {
         self.items.partition_point(|item| {
             let op = arena.op(item.at);
@@ -140,7 +141,8 @@ impl Run {
         })
     }
 
-    /// The newest visible version of the next row from `next` on, which is moved behind it.
+    /// Returns the newest visible version of the next row from `next` on, and moves `next` behind
+    /// that row.
     pub(crate) fn next_row<'a>(
         &self,
         arena: &'a Arena,
@@ -158,8 +160,8 @@ impl Run {
         None
     }
 
-    /// The newest visible version of the row at `next`, which is moved behind it; none when no
-    /// version is visible.
+    /// Returns the newest visible version of the row at `next`, if there is one, and moves `next`
+    /// behind that row.
     #[inline]
     fn row_at<'a>(&self, arena: &'a Arena, next: &mut usize, visible: u32) -> Option<Placed<'a>> {
         let first = &self.items[*next];
@@ -182,8 +184,8 @@ impl Run {
         newest
     }
 
-    /// Asks the processor for the rows behind those that it was asked for, some time before `next`
-    /// gets there.
+    /// Prefetches the rows after those that were prefetched already, some time before `next`
+    /// reaches them.
     #[inline]
     fn ask_ahead(&self, arena: &Arena, next: usize, asked: &mut usize) {
         if next + ASKED_AT_ONCE > *asked {
@@ -195,7 +197,7 @@ impl Run {
         }
     }
 
-    /// The prefixes that were deleted: partition key and prefix of clustering keys.
+    /// The prefix deletes, as partition key and prefix of clustering keys.
     pub(crate) fn deletes<'a>(
         &'a self,
         arena: &'a Arena,
@@ -207,8 +209,8 @@ impl Run {
             .map(|op| (op.partition(), op.clustering()))
     }
 
-    /// Visits what a flush stores: the newest version of each row that no later prefix delete
-    /// covers.
+    /// Visits the rows that a flush stores: the newest version of each row, unless a later prefix
+    /// delete covers it.
     pub(crate) fn visit_newest<E>(
         &self,
         table: &Table,
@@ -238,9 +240,9 @@ impl Run {
 }
 
 impl Sorted {
-    /// Runs that together cover at least the first `blocks` blocks. What was sorted before is used
-    /// again; runs that have become small beside what is new are sorted together with it, so a row
-    /// is sorted again only when the rows have grown to a multiple.
+    /// Returns runs that together cover at least the first `blocks` blocks. Existing runs are
+    /// reused. Runs of at most twice the size of the new one are sorted again together with it, so
+    /// a row is sorted again only when the rows have grown to a multiple.
     pub(crate) fn runs(&mut self, arena: &Arena, table: TableId, blocks: u32) -> Vec<Arc<Run>> {
         let place = self.tables.iter().position(|(known, _)| *known == table);
         let place = place.unwrap_or_else(|| {

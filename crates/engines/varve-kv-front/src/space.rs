@@ -1,4 +1,4 @@
-//! A space with a front table before its sorted files: writes, snapshots, maintenance.
+//! A space with a front table over its sorted files: writes, snapshots, maintenance.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,71 +23,71 @@ use crate::table::{Scratch, Table};
 use crate::view::{Moment, View};
 use crate::watch::{Watch, Watched};
 
-/// What a space is opened with, beside the base.
+/// The arguments with which a space is opened, besides the base.
 #[derive(Debug)]
 pub struct FrontConfig {
     /// The space's name, for messages.
     pub name: String,
-    /// Its tables, in the order of their numbers.
+    /// Its tables, in the order of their ids.
     pub tables: &'static [TableSpec],
     /// The directory of its log, created if it is missing.
     pub log_dir: PathBuf,
-    /// How it behaves.
+    /// The options of its front table.
     pub options: FrontOptions,
-    /// What it shares with other spaces.
+    /// The memory budget of the front tables, shared with other spaces.
     pub budget: Arc<Budget>,
-    /// Where rows of the base that are read often are kept, shared with other spaces.
+    /// The cache of rows of the base that are read often, shared with other spaces.
     pub rows: Arc<RowCache>,
-    /// Memory for knowing which rows there are, shared with other spaces.
+    /// The memory budget of the presence filters, shared with other spaces.
     pub presence: Arc<Budget>,
-    /// What looks after it while it is idle, shared with other spaces.
+    /// The thread that maintains idle spaces, shared with other spaces.
     pub watch: Arc<Watch>,
 }
 
-/// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`].
-/// Dropping it flushes everything, so that the next opening has nothing to replay.
+/// A space whose writes go to a log and to a front table, from where they are flushed, sorted, to a
+/// [`Base`]. Dropping the space flushes everything, so that the next opening has nothing to replay.
 pub struct FrontSpace {
     shared: Arc<Shared>,
     watched: Option<Watched>,
 }
 
-/// What the space and its flusher share.
+/// The part that a space shares with its flusher and the watch.
 pub(crate) struct Shared {
-    /// Itself, for the threads that it starts.
+    /// A reference to itself, for the threads that it starts.
     pub(crate) own: Weak<Shared>,
     pub(crate) config: FrontConfig,
     pub(crate) base: Arc<dyn Base>,
     view: ArcSwap<View>,
     pub(crate) presence: Arc<Presence>,
-    /// Held while the view is replaced: by a writer that freezes, by the flusher that is done with
-    /// a table.
+    /// Held while the view is replaced: by a writer that freezes the active table, or by the
+    /// flusher after a flush.
     replacing: Mutex<()>,
     writer: Mutex<Writer>,
     pub(crate) syncer: Syncer,
     remover: Remover,
     pub(crate) flush: Mutex<FlushState>,
-    /// The queue or the outcome of flushes changed.
+    /// Notified when the queue or the outcome of flushes has changed.
     pub(crate) changed: Condvar,
-    /// Reads the keys of the sorted files for the filter of rows.
+    /// The thread that adds the keys of the sorted files to the presence filter.
     learner: Mutex<Option<JoinHandle<()>>>,
-    /// Held while files are taken in, and while they must stay as they are.
+    /// Held while files are ingested, and while a checkpoint needs them unchanged.
     pub(crate) ingesting: Mutex<()>,
-    /// Whether some of a table's files were taken in and others not. Changes only while `ingesting`
+    /// Whether some files of a table were ingested and others not. Changes only while `ingesting`
     /// is held.
     pub(crate) taken_in_partly: AtomicBool,
 }
 
 struct Writer {
     log: Log,
-    /// Whether the present segment says what the tables' numbers mean.
+    /// Whether the active segment has the record that maps table ids to names.
     named: bool,
-    /// Why nothing is written any more.
+    /// Why writes are refused until the space is opened again, if they are.
     broken: Option<String>,
     scratch: Scratch,
 }
 
 impl FrontSpace {
-    /// Opens a front table before `base`, replaying the log.
+    /// Opens a front table over `base`, replaying the log.
     ///
     /// # Errors
     /// When the log is damaged or was written by a newer version, or files cannot be read or
@@ -139,10 +139,10 @@ impl FrontSpace {
         }))
     }
 
-    /// Flushes everything that was written before the call; the log then holds nothing of it.
+    /// Flushes everything that was written before the call, and removes it from the log.
     ///
     /// # Errors
-    /// When it could not be: what was not flushed is in the log.
+    /// When a flush failed. Rows that were not flushed are still in the log.
     pub fn flush(&self) -> Result<(), KvError> {
         self.shared.freeze(&mut self.shared.writer.lock())?;
         self.shared.wait_for_flushes()
@@ -153,8 +153,8 @@ pub(crate) fn table_id(number: usize) -> varve_kv::TableId {
     varve_kv::TableId(u8::try_from(number).expect("there are at most 256 tables"))
 }
 
-/// Opens the log and puts what it holds into a table; what is more than one table may have goes to
-/// the base at once.
+/// Opens the log and replays it into a table. Whenever the table is full, it is ingested into the
+/// base and a new one is begun.
 fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError> {
     let mut active = Table::new(0);
     let mut scratch = Scratch::default();
@@ -162,7 +162,7 @@ fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError
     let options = LogOptions {
         space: config.name.clone(),
         preallocate_bytes: config.options.log_preallocate_bytes,
-        // A table's log is synced before the table is flushed, and no writer waits for that.
+        // A table's log is synced before the table is flushed, on the flusher's thread.
         sync_on_rotate: false,
     };
     let log = Log::open(&config.log_dir, options, &mut |log, _, payload| {
@@ -172,7 +172,8 @@ fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError
         active.apply(record, &mut scratch);
         active.publish();
         if active.bytes() >= config.options.table_bytes {
-            // Files that hold a part of the log must not outlive the rest of their batches.
+            // The log must be durable before the files: a table may contain a part of a batch whose
+            // rest is only in the log.
             log.make_durable()?;
             flusher::ingest(base, config.tables.len(), &active)?;
             active = Table::new(0);
@@ -187,7 +188,8 @@ impl Shared {
         self.view.load_full()
     }
 
-    /// Freezes the active table, if it has anything, and hands it to the flusher.
+    /// Freezes the active table, unless it is empty, and queues it for the flusher. Returns whether
+    /// it was frozen.
     fn freeze(&self, writer: &mut Writer) -> Result<bool, KvError> {
         let frozen = self.try_freeze(writer);
         self.flush.lock().not_frozen = frozen.as_ref().err().map(flusher::again);
@@ -229,13 +231,13 @@ impl Shared {
         Ok(true)
     }
 
-    /// As [`Shared::freeze`], for those that do not hold the writer.
+    /// [`Shared::freeze`] for callers that do not hold the writer's lock.
     pub(crate) fn freeze_now(&self) -> Result<bool, KvError> {
         self.freeze(&mut self.writer.lock())
     }
 
-    /// Starts the thread that reads the keys of the sorted files, once that is worth it. Without it
-    /// inserts are slower.
+    /// Starts the thread that adds the keys of the sorted files to the presence filter, once enough
+    /// reads of absent rows would gain from it.
     pub(crate) fn start_learner(&self) {
         let mut learner = self.learner.lock();
         if learner.is_some() || !self.presence.wants_to_learn() {
@@ -245,7 +247,7 @@ impl Shared {
             return;
         };
         let learn = move || {
-            // What cannot be read is reported to those who ask for it.
+            // Readers of a damaged file get the error themselves.
             let _ = own
                 .presence
                 .learn(&*own.base, || own.view().rows.generation());
@@ -254,17 +256,18 @@ impl Shared {
         *learner = thread.spawn(learn).ok();
     }
 
-    /// Puts another view in the place of the present one.
+    /// Replaces the current view.
     pub(crate) fn replace(&self, next: impl FnOnce(&View) -> View) {
         let _alone = self.replacing.lock();
         let next = next(&self.view.load());
         self.view.store(Arc::new(next));
     }
 
-    /// Removes the log of what was flushed.
+    /// Removes the log of a flushed table.
     pub(crate) fn forget(&self, frozen: &Frozen) {
-        // What is left is removed with the next one, or by the next opening, which replays it to
-        // the same result. It takes syncs, so writers are not kept waiting for it.
+        // A segment whose removal fails is removed with the next one, or by the next opening, which
+        // replays it to the same result. Removal needs syncs, so it does not hold the writer's
+        // lock.
         let _ = self.remover.remove_through(frozen.segment);
         fail_point::FRONT_FORGOTTEN.pass();
     }
@@ -294,19 +297,19 @@ impl Shared {
         table.publish();
         if self.is_full(&table) {
             let state = self.flush.lock();
-            // What failed is tried again by the flusher, not by every write.
+            // A failed freeze is retried by the watch, not by every write.
             let freezes =
                 state.len() < self.config.options.frozen_max && state.not_frozen.is_none();
             drop(state);
             if freezes {
-                // If it cannot be, the table grows on for a while.
+                // If freezing fails, the table grows beyond its limit for a while.
                 let _ = self.freeze(writer);
             }
         }
         Ok(())
     }
 
-    /// Hands a record to the log, and to stable storage if it is to be.
+    /// Appends a record to the log and, if `durability` wants it, syncs the log.
     fn log(
         &self,
         writer: &mut Writer,
@@ -330,7 +333,7 @@ impl Shared {
         self.reached(writer, &fail_point::SPACE_WRITTEN)
     }
 
-    /// Takes the failure of a fail point for one of the log.
+    /// Treats the failure of a fail point as a failure of the log.
     fn reached(&self, writer: &mut Writer, point: &'static FailPoint) -> Result<(), KvError> {
         point.reach().map_err(|error| {
             let space = self.config.name.clone();
@@ -377,7 +380,7 @@ impl Space for FrontSpace {
     }
 
     fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
-        // First the view, then how far it is filled.
+        // The view must be loaded before the number of published blocks.
         let view = self.shared.view();
         let visible = view.active.published();
         Some(Arc::new(FrontSnapshot {
@@ -389,8 +392,8 @@ impl Space for FrontSpace {
 
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
         self.flush()?;
-        // Later writes wait in memory meanwhile: the copy has each flushed table wholly or not at
-        // all.
+        // Holding `ingesting` delays flushes, not writes. So the copy has each flushed table either
+        // wholly or not at all.
         let _still = self.shared.ingesting.lock();
         if self.shared.taken_in_partly.load(Ordering::Relaxed) {
             return Err(KvError::Busy {
@@ -423,14 +426,14 @@ impl Space for FrontSpace {
 impl Drop for FrontSpace {
     fn drop(&mut self) {
         drop(self.watched.take());
-        // If it fails, the log has everything.
+        // If freezing fails, the log still has everything.
         let _ = self.shared.freeze_now();
         let flusher = self.shared.flush.lock().stop();
         self.shared.changed.notify_all();
         self.shared.presence.stop();
         let learner = self.shared.learner.lock().take();
         for thread in [learner, flusher].into_iter().flatten() {
-            // The threads answer for their own panics.
+            // A panic of a thread was already reported by that thread.
             let _ = thread.join();
         }
         let view = self.shared.view();
@@ -448,18 +451,18 @@ impl ReaderLayer for FrontSpace {
         read(&view.now())
     }
 
-    /// Loads no view: that is an operation that keeps the processor from waiting for the places of
-    /// many rows at once.
+    /// Does not load the view: that atomic operation would prevent the processor from fetching the
+    /// cache lines of many rows in parallel.
     fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
         self.shared.presence.lacks_each(rows, None)
     }
 }
 
-/// One state of a space: a view and how far its active table was filled.
+/// One state of a space: a view and the number of blocks of its active table that were published.
 struct FrontSnapshot {
     view: Arc<View>,
     visible: u32,
-    /// A snapshot keeps its space open.
+    /// Keeps the space open.
     _space: Arc<FrontSpace>,
 }
 

@@ -1,10 +1,9 @@
-//! One table of rows in memory: blocks in the order they were written, and a hash of partitions
-//! over them.
+//! A front table: blocks of rows in the order of writing, and a hash index of their partitions.
 //!
-//! One writer adds a block, indexes its operations and then publishes it; a reader that saw `n`
-//! blocks published looks at those only, so it sees every batch wholly or not at all, without a
-//! lock over the whole. The hash is cut into shards with a lock each, held for the index only: the
-//! rows' bytes never move.
+//! The one writer adds a block, indexes its operations and then publishes it. A reader that has
+//! seen `n` published blocks reads only those, so it sees every batch wholly or not at all, without
+//! a lock over the whole table. The index has shards with a lock each. The locks protect the index
+//! only: the rows' bytes never move.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
@@ -25,19 +24,19 @@ use crate::sorted::Sorted;
 mod many;
 
 const SHARDS: usize = 64;
-/// The bits of a hash that choose the shard: neither those that choose the bucket nor those
-/// compared in it.
+/// Shift of the hash bits that choose the shard. They are neither those that choose the bucket nor
+/// those compared in it.
 const SHARD_SHIFT: u32 = 40;
-/// Memory of the index for one operation, on average, and of a block besides its bytes.
+/// Estimated memory of the index for one operation, and of a block besides its bytes.
 const INDEX_BYTES: usize = 40;
 const BLOCK_BYTES: usize = 48;
-/// From so many operations on they are put together by shard, so that each lock is taken once.
+/// From this number of operations on, a batch is grouped by shard, so that each lock is taken once.
 const BY_SHARD_FROM: usize = 16;
 
-/// Partitions that the processor is asked for together.
+/// Partitions that are prefetched together.
 const AT_ONCE: usize = 32;
 
-/// So that nobody outside can choose keys that fall together.
+/// Random, so that clients cannot choose keys that collide.
 static SEED: LazyLock<u64> = LazyLock::new(|| {
     use std::hash::{BuildHasher, Hasher, RandomState};
     RandomState::new().build_hasher().finish()
@@ -55,14 +54,14 @@ fn shard_of(hash: u64) -> usize {
     (hash >> SHARD_SHIFT) as usize % SHARDS
 }
 
-/// Places of the rows of one partition.
+/// The places of a partition's rows.
 #[derive(Debug)]
 struct Partition {
     hash: u64,
     rows: List,
 }
 
-/// Places of the prefix deletes of one partition, in the order of writing.
+/// The places of a partition's prefix deletes, in the order of writing.
 #[derive(Debug)]
 struct Deletes {
     hash: u64,
@@ -75,29 +74,29 @@ struct Shard {
     deletes: HashTable<Deletes>,
 }
 
-/// What a table says about a row.
+/// The result of looking up a row in one table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Answer<'a> {
-    /// This is its value.
+    /// The row's value.
     Value(&'a [u8]),
-    /// It was deleted here.
+    /// The row was deleted in this table.
     Deleted,
-    /// Nothing; older ones may know it.
+    /// The table does not have the row; older tiers may.
     Nothing,
 }
 
-/// A row that is looked for among others.
+/// One row of a look-up of many.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// The hash of its partition.
     pub(crate) hash: u64,
-    /// Which of the rows it is.
+    /// The index of the row in the look-up.
     pub(crate) number: usize,
     /// Partition key and clustering key.
     pub(crate) key: (&'a [u8], &'a [u8]),
 }
 
-/// Room to sort a batch's operations in, kept from one batch to the next.
+/// Buffers for grouping a batch's operations, reused from one batch to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     hashed: Vec<(u64, At)>,
@@ -115,25 +114,26 @@ impl Scratch {
 pub(crate) struct Table {
     pub(crate) arena: Arena,
     shards: Box<[RwLock<Shard>]>,
-    /// Blocks that readers may look at.
+    /// The number of blocks that readers may read.
     published: AtomicU32,
-    /// Whether there is any prefix delete, in shards that were indexed.
+    /// Whether any indexed operation is a prefix delete.
     has_deletes: AtomicBool,
     bytes: AtomicUsize,
     operations: AtomicUsize,
-    /// How much of it was flushed, in thousandths.
+    /// The progress of this table's flush, in thousandths.
     flushed: AtomicU32,
     partitions: AtomicUsize,
-    /// When the first batch came.
+    /// The time of the first batch.
     written: OnceLock<Instant>,
-    /// Held by the reader that folds many rows of a partition, so that no two sort the same.
+    /// Held while a reader folds many rows of a partition, so that two readers never sort the same
+    /// rows.
     folding: Mutex<()>,
-    /// What full scans have sorted so far.
+    /// The runs that full scans have sorted so far.
     pub(crate) sorted: Mutex<Sorted>,
 }
 
 impl Table {
-    /// An empty table with room for so many partitions.
+    /// Creates an empty table with capacity for this many partitions.
     pub(crate) fn new(partitions: usize) -> Self {
         let shard = || {
             RwLock::new(Shard {
@@ -156,7 +156,8 @@ impl Table {
         }
     }
 
-    /// Adds a record with a batch and indexes it; readers do not see it yet. One writer at a time.
+    /// Adds a record with a batch and indexes it; readers do not see it before [`Table::publish`].
+    /// Only one writer at a time.
     pub(crate) fn apply(&self, record: Box<[u8]>, scratch: &mut Scratch) {
         self.written.get_or_init(Instant::now);
         let mut bytes = record.len() + BLOCK_BYTES;
@@ -186,9 +187,9 @@ impl Table {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Asks the processor for what a look-up of these partitions reads, which lies all over memory:
-    /// first for the places of the partitions, then for their lists, then for the rows that these
-    /// name. So it waits for several at once.
+    /// Prefetches the memory that a look-up of these partitions reads, in three steps: the index
+    /// entries, then their lists, then the rows in these lists. So the cache misses of several
+    /// partitions overlap.
     fn prefetch(&self, shard: &Shard, group: impl Iterator<Item = u64>) {
         let known = group.filter_map(|hash| shard.partitions.find(hash, |it| it.hash == hash));
         let known: SmallVec<[&Partition; AT_ONCE]> = known.collect();
@@ -198,27 +199,27 @@ impl Table {
             .for_each(|known| known.rows.prefetch(&self.arena));
     }
 
-    /// Lets readers see all that was applied.
+    /// Makes all applied batches visible to readers.
     pub(crate) fn publish(&self) {
         self.published.store(self.arena.blocks(), Ordering::Release);
     }
 
-    /// How many blocks readers may look at now.
+    /// The number of blocks that readers may read now.
     pub(crate) fn published(&self) -> u32 {
         self.published.load(Ordering::Acquire)
     }
 
-    /// Memory in bytes, estimated.
+    /// The estimated memory of the table, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// How many operations it has.
+    /// The number of operations in the table.
     pub(crate) fn operations(&self) -> usize {
         self.operations.load(Ordering::Relaxed)
     }
 
-    /// The part of it that was flushed, about.
+    /// The progress of this table's flush, from 0 to 1, estimated.
     pub(crate) fn flushed(&self) -> f64 {
         f64::from(self.flushed.load(Ordering::Relaxed)) / 1_000.0
     }
@@ -232,7 +233,7 @@ impl Table {
         self.partitions.load(Ordering::Relaxed)
     }
 
-    /// Whether the first batch came so long ago.
+    /// Whether the first batch is at least `age` old.
     pub(crate) fn is_older_than(&self, age: Duration) -> bool {
         self.written
             .get()
@@ -292,8 +293,8 @@ impl Table {
         known.table == table && known.partition() == partition
     }
 
-    /// Reads a partition's rows, of which those in the first `visible` blocks are in order but for
-    /// up to `unordered`.
+    /// Calls `read` with a partition's rows. Before, it folds the partition's list if more than
+    /// `unordered` rows of the first `visible` blocks are not in order.
     fn with_rows<T>(
         &self,
         hash: u64,
@@ -317,9 +318,8 @@ impl Table {
         read(&shard, known.map(|known| &known.rows))
     }
 
-    /// Folds what is not in order yet of a partition's rows in the first `visible` blocks. A short
-    /// tail is folded under the lock; a long one in parts, which are sorted while nobody has to
-    /// wait.
+    /// Sorts the unordered rows of a partition in the first `visible` blocks into its list. A short
+    /// tail is folded under the lock; a long one in parts, which are sorted without the lock.
     fn fold(
         &self,
         hash: u64,
@@ -342,7 +342,7 @@ impl Table {
             };
             RwLockWriteGuard::unlock_fair(shard);
             if alone.is_none() {
-                // Another may have done it while this one waited.
+                // Another reader may have folded the rows while this one waited.
                 alone = Some(self.folding.lock());
             } else {
                 folding = Some(unsorted.sort(&self.arena));
@@ -350,7 +350,7 @@ impl Table {
         }
     }
 
-    /// What the first `visible` blocks say about a row.
+    /// Looks up a row in the first `visible` blocks.
     pub(crate) fn find(
         &self,
         hash: u64,
@@ -368,7 +368,7 @@ impl Table {
         Self::answer(found, cover)
     }
 
-    /// What a row's place and the newest prefix delete that it falls under say.
+    /// Combines a row's newest operation with the newest prefix delete that covers the row.
     fn answer<'t>(found: Option<Placed<'t>>, cover: Option<At>) -> Answer<'t> {
         match found {
             Some((at, op)) if cover.is_none_or(|cover| cover < at) => match op.kind {
@@ -380,7 +380,7 @@ impl Table {
         }
     }
 
-    /// The newest prefix delete in the first `visible` blocks that a row falls under.
+    /// Returns the newest prefix delete in the first `visible` blocks that covers a row.
     fn covering(
         &self,
         shard: &Shard,
@@ -402,7 +402,7 @@ impl Table {
         known.places.iter().rev().find(covers).copied()
     }
 
-    /// The newest prefix delete that a row falls under.
+    /// Returns the newest prefix delete in the first `visible` blocks that covers a row.
     pub(crate) fn cover(
         &self,
         hash: u64,
@@ -418,8 +418,9 @@ impl Table {
         self.covering(&shard, hash, table, partition, clustering, visible)
     }
 
-    /// Appends the newest visible version of each row of a partition that is asked for to `out`, up
-    /// to `limit` rows; returns whether there may be more. Deletes of single rows are among them.
+    /// Appends the newest visible version of each row in the requested range to `out`, up to
+    /// `limit` rows. Deletes of single rows count as versions. Returns whether there may be more
+    /// rows.
     pub(crate) fn collect<'t>(
         &'t self,
         request: &PartitionSpan<'_>,
@@ -442,8 +443,7 @@ impl Table {
     }
 }
 
-/// Puts what has hashes of partitions in the order of shards, into `by_shard`; within a shard the
-/// order stays.
+/// Copies `hashed` into `by_shard`, ordered by shard; the order within a shard is kept.
 fn group_by_shard<T: Copy>(
     hashed: impl Iterator<Item = (u64, T)> + Clone,
     by_shard: &mut Vec<(u64, T)>,

@@ -1,5 +1,5 @@
-//! What readers look at: the tables in memory, newest first, and a snapshot of the sorted files
-//! behind them.
+//! Views, from which all reads are served: the front tables, newest first, and below them a
+//! snapshot of the sorted files.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -13,28 +13,29 @@ use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
 use crate::table::{Answer, Table, Wanted, partition_hash};
 
-/// The tiers at one moment. Everything it refers to stays as long as it does, so a flush takes
-/// nothing from a reader.
+/// The tiers at one moment. A view keeps its tables and its snapshot alive, so a flush removes
+/// nothing from under a reader.
 pub(crate) struct View {
-    /// Takes writes, as long as this view is the newest.
+    /// Takes writes while this view is the newest.
     pub(crate) active: Arc<Table>,
-    /// Wait to be flushed, newest first.
+    /// The tables that wait to be flushed, newest first.
     pub(crate) frozen: Vec<Arc<Table>>,
-    /// Holds everything older, and nothing of the tables above.
+    /// The state of the sorted files: everything older than the tables above, and no row of them.
     pub(crate) base: Arc<dyn Reader>,
-    /// By table, whether `base` may have rows.
+    /// For each table id, whether `base` may have rows.
     pub(crate) base_holds: Vec<bool>,
-    /// Rows of `base` that were read lately, and the generation that `base` is.
+    /// The cache of rows of `base`; `generation` is the generation of files that `base` is.
     pub(crate) rows: Arc<SpaceRows>,
     pub(crate) generation: u64,
-    /// Which rows may be in any of the tiers, or in newer ones.
+    /// The filter of the rows that may exist in this view or in a newer one.
     pub(crate) presence: Arc<Presence>,
 }
 
-/// A view up to a moment: the frozen tables wholly, and so many blocks of the active one.
+/// A view up to a moment: the frozen tables wholly, and the first `visible` blocks of the active
+/// one.
 ///
-/// The view must be taken before the number of blocks: what is then in the frozen tables and the
-/// files was written before those blocks.
+/// The view must be loaded before the number of blocks is read. Then the rows in the frozen tables
+/// and the files were written before those blocks.
 #[derive(Clone, Copy)]
 pub struct Moment<'v> {
     view: &'v View,
@@ -48,7 +49,7 @@ impl View {
         self.at(self.active.published())
     }
 
-    /// The state when so many blocks of the active table were published.
+    /// The state in which the active table had `visible` published blocks.
     pub(crate) fn at(&self, visible: u32) -> Moment<'_> {
         let mut tables = std::iter::once(&self.active).chain(&self.frozen);
         Moment {
@@ -69,7 +70,7 @@ impl<'v> Moment<'v> {
             table,
             visible: u32::MAX,
         });
-        // An empty table has nothing to say.
+        // An empty table needs no look-up.
         std::iter::once(active)
             .filter(|tier| tier.visible > 0)
             .chain(frozen)
@@ -92,7 +93,7 @@ impl<'v> Moment<'v> {
         Answer::Nothing
     }
 
-    /// Reads a row of the sorted files.
+    /// Reads a row of the sorted files, by the row cache and the presence filter.
     fn base_row(&self, key: &RowKey<'_>, found: &mut dyn FnMut(&[u8])) -> Result<bool, KvError> {
         let View {
             rows,
@@ -118,7 +119,7 @@ impl<'v> Moment<'v> {
         Ok(is_there)
     }
 
-    /// Reads many rows of the sorted files.
+    /// Reads many rows of the sorted files, by the row cache and the presence filter.
     fn base_rows(
         &self,
         table: TableId,
@@ -160,7 +161,7 @@ impl<'v> Moment<'v> {
         Ok(())
     }
 
-    /// Whether a prefix delete removed a row of the sorted files.
+    /// Whether a prefix delete in one of the tables deleted a row of the sorted files.
     fn covers(&self, hash: u64, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
         self.has_deletes
             && self.tiers().any(|tier| {
@@ -171,7 +172,7 @@ impl<'v> Moment<'v> {
             })
     }
 
-    /// The value that the head of a cursor shows, if it shows one.
+    /// The value at the head of a cursor; `None` if the row was deleted.
     fn shown(&self, table: TableId, head: &Head<'v>) -> Option<&'v [u8]> {
         let value = head.value?;
         if self.has_deletes {
@@ -189,7 +190,7 @@ impl<'v> Moment<'v> {
         Some(value)
     }
 
-    /// The hash of a partition, and a cursor over what the tables have of a range of it.
+    /// Returns the hash of a partition, and a cursor over the tables' rows in a range of it.
     fn partition<'r>(
         &self,
         table: TableId,
@@ -205,7 +206,7 @@ impl<'v> Moment<'v> {
     }
 }
 
-/// Merges the rows of a cursor into rows that come from the sorted files.
+/// Merges the rows of a cursor with rows of the sorted files.
 struct Merge<'m, 'v, 'r> {
     moment: &'m Moment<'v>,
     table: TableId,
@@ -214,8 +215,8 @@ struct Merge<'m, 'v, 'r> {
 }
 
 impl<'v> Merge<'_, 'v, '_> {
-    /// Visits the cursor's rows before `clustering`; then whether the row at `clustering` is hidden
-    /// by one of the cursor's, which has been visited if it shows.
+    /// Visits the cursor's rows up to and including `clustering`. Returns whether the cursor has a
+    /// row at `clustering`, which then hides that of the sorted files.
     fn upto(
         &mut self,
         clustering: &[u8],
@@ -243,7 +244,7 @@ impl<'v> Merge<'_, 'v, '_> {
         ControlFlow::Continue(false)
     }
 
-    /// Visits the rest of the cursor's rows; nothing can be asked of it after that.
+    /// Visits the rest of the cursor's rows. The cursor must not be used afterwards.
     fn finish(&mut self, visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow) -> Flow {
         let Some(cursor) = &mut self.cursor else {
             return Flow::Continue(());
@@ -391,7 +392,7 @@ impl Reader for Moment<'_> {
             };
             (hash, merge)
         };
-        // The range being visited: all before it are done.
+        // The range being visited; all ranges before it are done.
         let mut current = 0;
         let mut opened = ranges.first().map(|_| open(0));
         let mut stopped = false;

@@ -1,8 +1,7 @@
-//! The watch: one thread for all spaces that looks after those that are idle.
+//! The watch: one thread that maintains the idle spaces.
 //!
-//! It freezes tables that have become old, or that hold memory which others are short of, and
-//! begins work that was put off. A space whose tables are flushed costs a look a second and no
-//! thread.
+//! It freezes tables that are old, or that use memory which is short, and starts work that was put
+//! off. An idle space whose tables are flushed costs one check per second and no thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,10 +11,10 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::space::Shared;
 
-/// How often spaces are looked at, unless one has a shorter time.
+/// The interval of checks, unless a space needs a shorter one.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The thread and the spaces that it looks at. The thread ends with the last of them.
+/// The thread and the spaces that it checks. The thread ends with the last space.
 #[derive(Default)]
 pub struct Watch {
     state: Mutex<WatchList>,
@@ -28,13 +27,14 @@ struct WatchList {
     running: bool,
 }
 
-/// A space that is watched; none once it is closed.
+/// A watched space; `None` once it is closed.
 struct Entry {
     shared: Mutex<Option<Arc<Shared>>>,
     every: Duration,
 }
 
-/// A space's place in the watch. Dropping it ends that, and waits for a look at the space.
+/// A space's registration with the watch. Dropping it removes the space, and waits for a running
+/// check of it.
 pub(crate) struct Watched {
     watch: Arc<Watch>,
     entry: Arc<Entry>,
@@ -44,7 +44,7 @@ impl Watch {
     /// Adds a space.
     ///
     /// # Errors
-    /// When no thread can be had.
+    /// When the thread cannot be started.
     pub(crate) fn add(self: &Arc<Self>, shared: &Arc<Shared>) -> Result<Watched, std::io::Error> {
         let entry = Arc::new(Entry {
             shared: Mutex::new(Some(Arc::clone(shared))),
@@ -80,7 +80,7 @@ impl Watch {
                 .wait_until(&mut state, looked + every)
                 .timed_out()
             {
-                // Others are watched now; when the next look is due stays.
+                // The list of spaces has changed; the time of the next check has not.
                 continue;
             }
             looked = Instant::now();
@@ -88,7 +88,8 @@ impl Watch {
             drop(state);
             for space in spaces {
                 if let Some(shared) = &*space.shared.lock() {
-                    // A space that fails so says so to its writers; the others are looked after.
+                    // A space whose check panics reports the failure to its writers; the other
+                    // spaces are still checked.
                     let _ = catch_unwind(AssertUnwindSafe(|| shared.look()));
                 }
             }

@@ -1,6 +1,5 @@
-//! The engine suite over the front table before the in-memory engine, with tables so small that
-//! each case passes through every tier, with a flush after every write, and with none until the
-//! end.
+//! The engine suite over the front table with the in-memory engine: with tables so small that each
+//! case uses every tier, with a flush after every write, and without a flush until the end.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -10,8 +9,7 @@ use tempfile::TempDir;
 use varve_kv_front::{FrontMemoryEngine, FrontOptions};
 
 fn engine(table_bytes: usize) -> (FrontMemoryEngine, TempDir) {
-    // In memory where that is to be had: every flush begins a segment, and a disk takes
-    // milliseconds for that.
+    // In memory if possible: every flush begins a segment, which takes milliseconds on a disk.
     let dir = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap();

@@ -1,5 +1,5 @@
-//! What the suite cannot ask of an engine it does not know: crashes, snapshots held over flushes,
-//! partitions of every size, writers held back.
+//! Cases that the suite cannot test on an unknown engine: crashes, snapshots during flushes,
+//! partitions of every size, delayed writers.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -25,7 +25,7 @@ use varve_testkit::engine_suite::tables::{
 };
 
 fn temporary() -> TempDir {
-    // In memory where that is to be had: every flush begins a segment.
+    // In memory if possible: every flush begins a segment.
     tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap()
@@ -52,7 +52,7 @@ fn figure(space: &dyn Space, name: &str) -> f64 {
     found.value
 }
 
-/// The files of an engine's logs, as a crash at this moment would leave them.
+/// Copies the files of an engine's logs as a crash at this moment would leave them.
 fn copy_logs(from: &Path, to: &Path) {
     fs::create_dir_all(to.join("s/log")).unwrap();
     for dir in ["s", "s/log"] {
@@ -123,8 +123,8 @@ fn same(reader: &(impl Reader + ?Sized), model: &Model) {
     }
 }
 
-/// The log alone brings everything back, whatever was flushed meanwhile to a base that is lost with
-/// the process.
+/// The log alone restores everything, even if rows were flushed to a base that is lost with the
+/// process.
 #[test]
 fn what_was_acknowledged_is_replayed_after_a_crash_at_any_moment() {
     for seed in 0..20 {
@@ -141,12 +141,12 @@ fn what_was_acknowledged_is_replayed_after_a_crash_at_any_moment() {
             apply(&mut model, &batch);
         }
         copy_logs(dir.path(), image.path());
-        // The next opening has smaller tables: the replay itself flushes.
+        // The next opening has smaller tables, so the replay itself flushes.
         let table_bytes = if random.one_in(2) { 2048 } else { 1 << 20 };
         let again = FrontMemoryEngine::new(image.path(), options(table_bytes));
         let space = open(&again);
         same(&*space, &model);
-        // And goes on where it was.
+        // It continues from that state.
         for _ in 0..20 {
             let batch = random_batch(&mut random);
             space.write(&batch, Durability::Buffered).unwrap();
@@ -158,8 +158,8 @@ fn what_was_acknowledged_is_replayed_after_a_crash_at_any_moment() {
     }
 }
 
-/// A log is replayed with the tables' names, so a version with the tables in another order reads it
-/// right.
+/// A log is replayed by the tables' names, so a version with another order of the tables reads it
+/// correctly.
 #[test]
 fn a_replayed_log_finds_its_tables_by_name() {
     static TURNED: &[varve_kv::TableSpec] = &[TABLES[3], TABLES[2], TABLES[1], TABLES[0]];
@@ -189,8 +189,7 @@ fn a_clean_end_leaves_nothing_to_replay() {
     assert_eq!(all_rows(&*space, POINTS, None).len(), 1);
 }
 
-/// Snapshots taken at random moments show their state while tables are frozen, flushed and dropped
-/// under them.
+/// Snapshots taken at random moments keep their state while tables are frozen, flushed and dropped.
 #[test]
 fn snapshots_keep_their_state_over_flushes() {
     for seed in 0..10 {
@@ -227,8 +226,7 @@ fn snapshots_keep_their_state_over_flushes() {
     }
 }
 
-/// Both sides of an edge, written in one batch, show together to readers that look while tables are
-/// flushed.
+/// Both sides of an edge, written in one batch, become visible together to readers during flushes.
 #[test]
 fn readers_see_batches_wholly_while_tables_are_flushed() {
     const ENDS: u64 = 7;
@@ -267,7 +265,7 @@ fn readers_see_batches_wholly_while_tables_are_flushed() {
     });
 }
 
-/// One vertex with very many edges, inserted in three orders, scanned from both ends meanwhile.
+/// One vertex with very many edges, inserted in three orders, and scanned from both ends meanwhile.
 #[test]
 fn a_large_partition_stays_sorted() {
     const ROWS: u64 = 30_000;
@@ -305,8 +303,8 @@ fn a_large_partition_stays_sorted() {
     }
 }
 
-/// A row that is overwritten again and again, as a counter is, costs a scan of its partition no
-/// walk over its versions.
+/// The scan of a partition does not visit all versions of a row that is overwritten repeatedly, as
+/// a counter is.
 #[test]
 fn many_versions_of_one_row_show_once() {
     let dir = temporary();
@@ -336,8 +334,8 @@ fn many_versions_of_one_row_show_once() {
     assert_eq!(all_rows(&*space, NAMED, None).len(), 3);
 }
 
-/// Writes rows of 2,000 bytes until one is refused; returns the refusal and the number of rows that
-/// were stored.
+/// Writes rows of 2,000 bytes until one is refused; returns the error and the number of stored
+/// rows.
 fn write_until_refused(space: &dyn Space) -> (KvError, u64) {
     for n in 0..1_000u64 {
         let mut batch = Batch::new();
@@ -350,8 +348,8 @@ fn write_until_refused(space: &dyn Space) -> (KvError, u64) {
     panic!("no write was refused");
 }
 
-/// While nothing can be flushed, writers are refused as busy once the tables are full, nothing of a
-/// refused batch is stored, and they go on when room returns.
+/// While flushes are blocked, writers are refused as busy once the tables are full. Nothing of a
+/// refused batch is stored, and writes succeed again once flushes do.
 #[test]
 fn writers_are_refused_when_flushing_does_not_keep_up() {
     let dir = temporary();
@@ -375,8 +373,8 @@ fn writers_are_refused_when_flushing_does_not_keep_up() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
-/// A write may have to wait as soon as what is left of a flush is more than the room that is left,
-/// long before that is used up.
+/// A write may have to wait as soon as the unflushed part of a table exceeds the space left for
+/// writes, long before that space is used up.
 #[test]
 fn writers_are_held_back_before_the_room_is_used_up() {
     let dir = temporary();
@@ -387,7 +385,7 @@ fn writers_are_held_back_before_the_room_is_used_up() {
     };
     let engine = FrontMemoryEngine::new(dir.path(), limits);
     let space = open(&engine);
-    // It gets no further, and nothing is behind but this flush.
+    // The flush makes no progress, and there is no other backlog.
     engine.controls().fill_disk(true);
     let mut next = 0;
     let mut write_until = |done: &dyn Fn() -> bool| {
@@ -405,8 +403,8 @@ fn writers_are_held_back_before_the_room_is_used_up() {
     engine.controls().fill_disk(false);
 }
 
-/// A full disk at flushing lets writers go on until memory is full and then says so; room ends it
-/// without a restart.
+/// If flushes find the disk full, writers continue until memory is full and then get that error;
+/// free space ends it without a restart.
 #[test]
 fn a_full_disk_at_flushing_passes_when_room_returns() {
     let dir = temporary();
@@ -422,7 +420,7 @@ fn a_full_disk_at_flushing_passes_when_room_returns() {
     assert!(stored > 20, "memory took writes meanwhile");
     assert!(space.compact().is_err());
     engine.controls().fill_disk(false);
-    // The next try of the flusher finds room; when that is, is not promised.
+    // The flusher's next try finds space; its time is not promised.
     while figure(&*space, "front_frozen_tables") > 0.0 {
         thread::yield_now();
     }
@@ -431,7 +429,7 @@ fn a_full_disk_at_flushing_passes_when_room_returns() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
-/// The same when file descriptors have run out: writers get an error that says it may pass.
+/// The same for a lack of file descriptors: writers get an error that permits a retry.
 #[test]
 fn missing_descriptors_at_flushing_pass_when_some_are_free() {
     let dir = temporary();
@@ -446,7 +444,7 @@ fn missing_descriptors_at_flushing_pass_when_some_are_free() {
     assert!(matches!(refusal, KvError::Busy { .. }), "{refusal}");
     assert!(figure(&*space, "front_flush_failures_total") > 0.0);
     engine.controls().take_descriptors(false);
-    // The next try of the flusher finds some; when that is, is not promised.
+    // The flusher's next try finds some; its time is not promised.
     while figure(&*space, "front_frozen_tables") > 0.0 {
         thread::yield_now();
     }
@@ -455,15 +453,16 @@ fn missing_descriptors_at_flushing_pass_when_some_are_free() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
-/// Says to the test itself that it runs in a process of its own.
+/// Set in the separate process in which the test runs.
 const ALONE: &str = "VARVE_TEST_WITHOUT_DESCRIPTORS";
 
-/// The same when the process really has none, so that the log cannot begin a segment: the table
-/// grows to twice its size, then writers get an error that says it may pass, and it does.
+/// The same if the process really has no descriptors, so that the log cannot begin a segment: the
+/// table grows to twice its limit, then writers get an error that permits a retry, and the retry
+/// succeeds.
 #[test]
 fn missing_descriptors_at_freezing_pass_when_some_are_free() {
     if std::env::var_os(ALONE).is_none() {
-        // In a process of its own, since the other tests need descriptors.
+        // In a separate process, since the other tests need descriptors.
         let name = "missing_descriptors_at_freezing_pass_when_some_are_free";
         let own = std::env::current_exe().unwrap();
         let output = Command::new(own)
@@ -496,7 +495,7 @@ fn missing_descriptors_at_freezing_pass_when_some_are_free() {
     assert!(matches!(space.compact(), Err(KvError::Busy { .. })));
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored);
     drop(taken);
-    // The flusher's next try finds some; when that is, is not promised.
+    // The flusher's next try finds some; its time is not promised.
     while figure(&*space, "front_flushes_total") == 0.0 {
         thread::yield_now();
     }
@@ -505,8 +504,7 @@ fn missing_descriptors_at_freezing_pass_when_some_are_free() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
-/// A table that is seldom written is flushed once it is old enough, so that its log does not stay
-/// for ever.
+/// A rarely written table is flushed once it is old enough, so that its log is removed.
 #[test]
 fn an_old_table_is_flushed_though_it_is_not_full() {
     let dir = temporary();
@@ -517,7 +515,7 @@ fn an_old_table_is_flushed_though_it_is_not_full() {
     let engine = FrontMemoryEngine::new(dir.path(), limits);
     let space = open(&engine);
     put(&*space, POINTS, &point(1), b"", b"v");
-    // It must happen; how soon is not promised.
+    // It must happen; the time is not promised.
     while figure(&*space, "front_flushes_total") == 0.0 {
         thread::yield_now();
     }

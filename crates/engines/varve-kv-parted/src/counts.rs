@@ -1,5 +1,5 @@
-//! How much was written to each partition: roughly to all of them together, well to those that have
-//! taken much.
+//! Counts of the bytes written to each partition: an estimate for all partitions, and exact counts
+//! for those with many bytes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,37 +8,38 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::parts::Parts;
 
-/// Bytes that a row takes besides its keys and value, about.
+/// The approximate size of a row besides its keys and value.
 const ROW_BYTES: usize = 24;
-/// What the smallest row counts as: partitions of many small rows are dear, too.
+/// The least size that a row counts as: partitions of many small rows are expensive, too.
 const ROW_BYTES_MIN: usize = 100;
-/// How many records are written while a partition takes its share of bytes. What is not recorded is
-/// forgotten when the space is closed, so a partition may exceed its share by as much each time.
+/// The number of records written while a partition takes its share of bytes. The count since the
+/// last record is lost when the space is closed, so a partition may exceed its share by that much
+/// each time.
 const RECORDS: u64 = 8;
 const CELLS: usize = 1 << 15;
-/// When the cells have taken on average one in so many parts of what makes a partition watched,
-/// they are halved: else the small partitions that share them would seem large in the end.
+/// The cells are halved when their average reaches 1/`FULL` of the bytes from which on a partition
+/// is watched. Otherwise small partitions that share cells would eventually seem large.
 const FULL: u64 = 8;
 
-/// What a row counts as.
+/// The size that a row counts as.
 pub(crate) fn row_bytes(clustering: &[u8], value: &[u8]) -> u64 {
     let bytes = clustering.len() + value.len() + ROW_BYTES;
     bytes.max(ROW_BYTES_MIN) as u64
 }
 
-/// Two rows of counters; a partition adds to one of each, so the smaller of its two is at least
-/// what it has taken.
+/// Two rows of counters. A partition adds to one cell of each row, so the smaller of its two cells
+/// is an upper bound of its bytes.
 #[derive(Debug)]
 struct Sketch {
     cells: Box<[[u64; 2]]>,
-    /// What the cells of one row have together.
+    /// The sum of the cells of one row.
     total: u64,
-    /// From which total on they are halved.
+    /// The sum from which on the cells are halved.
     total_max: u64,
 }
 
 impl Sketch {
-    /// For partitions that are to be watched from `step` bytes on.
+    /// Creates a sketch for partitions that are watched from `step` bytes on.
     fn new(step: u64) -> Self {
         Self {
             cells: vec![[0; 2]; CELLS].into_boxed_slice(),
@@ -47,7 +48,7 @@ impl Sketch {
         }
     }
 
-    /// Halves all counts: of a partition that grows slowly, what it took long ago counts less.
+    /// Halves all counts, so that bytes written long ago to a slowly growing partition count less.
     fn halve(&mut self) {
         for cell in self.cells.iter_mut().flatten() {
             *cell /= 2;
@@ -55,7 +56,7 @@ impl Sketch {
         self.total /= 2;
     }
 
-    /// Adds to a partition's bytes; returns what they are at most.
+    /// Adds to a partition's bytes; returns an upper bound of them.
     fn add(&mut self, partition: &[u8], bytes: u64) -> u64 {
         let hash = xxh3_64(partition);
         let mut least = u64::MAX;
@@ -73,16 +74,16 @@ impl Sketch {
     }
 }
 
-/// A partition that has taken much.
+/// A partition whose bytes are counted exactly.
 #[derive(Debug)]
 struct Watched {
     parts: Parts,
-    /// Bytes that the newest epoch has taken, and how many of them are recorded.
+    /// The bytes that the newest epoch has taken, and how many of them are recorded.
     bytes: u64,
     recorded: u64,
 }
 
-/// A record that is to be stored.
+/// A record to be stored.
 #[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) partition: Vec<u8>,
@@ -90,7 +91,8 @@ pub(crate) struct Due {
     pub(crate) bytes: u64,
 }
 
-/// From how many bytes on a partition is watched, and recorded anew, when its share is so many.
+/// The number of bytes from which on a partition with this share is watched, and after which it is
+/// recorded again.
 fn step(bytes_max: u64) -> u64 {
     (bytes_max / RECORDS).max(1)
 }
@@ -101,7 +103,7 @@ pub(crate) struct Counts {
     bytes_max: u64,
     sketch: Sketch,
     watched: HashMap<Vec<u8>, Watched>,
-    /// The partitions of which the record is older than it should be.
+    /// The partitions whose records are out of date.
     due: BTreeSet<Vec<u8>>,
 }
 
@@ -116,7 +118,7 @@ impl Counts {
         }
     }
 
-    /// Takes what a record says.
+    /// Adds a partition from its record.
     pub(crate) fn learn(&mut self, partition: &[u8], parts: Parts, bytes: u64) {
         let watched = Watched {
             parts,
@@ -130,7 +132,7 @@ impl Counts {
         step(self.bytes_max)
     }
 
-    /// Counts what a batch puts into tables that `counted` names.
+    /// Counts the puts of a batch for which `counted` returns true.
     pub(crate) fn count(&mut self, batch: &Batch, counted: impl Fn(TableId, &[u8]) -> bool) {
         for op in batch.ops() {
             if let Op::Put {
@@ -146,7 +148,7 @@ impl Counts {
         }
     }
 
-    /// Takes notice that a partition has taken so many bytes besides what batches put.
+    /// Adds bytes to a partition's count.
     pub(crate) fn add(&mut self, partition: &[u8], bytes: u64) {
         let step = self.step();
         let Some(watched) = self.watched.get_mut(partition) else {
@@ -173,7 +175,7 @@ impl Counts {
         self.due.insert(partition.to_vec());
     }
 
-    /// Takes notice that a partition, which is in one piece, has so many bytes.
+    /// Corrects the count of a whole partition for which a scan has found this number of bytes.
     pub(crate) fn found(&mut self, partition: &[u8], bytes: u64) {
         if bytes < self.step() {
             return;
@@ -192,7 +194,7 @@ impl Counts {
         !self.due.is_empty()
     }
 
-    /// Takes the records that are to be stored.
+    /// Takes the records to be stored.
     pub(crate) fn take_due(&mut self) -> Vec<Due> {
         let due = std::mem::take(&mut self.due);
         let records = due.into_iter().filter_map(|partition| {
@@ -206,13 +208,13 @@ impl Counts {
         records.collect()
     }
 
-    /// Takes back what could not be stored.
+    /// Returns records that could not be stored.
     pub(crate) fn put_back(&mut self, records: Vec<Due>) {
         self.due
             .extend(records.into_iter().map(|record| record.partition));
     }
 
-    /// Says what was stored.
+    /// Notes that records were stored.
     pub(crate) fn stored(&mut self, records: &[Due]) {
         for record in records {
             if let Some(watched) = self.watched.get_mut(&record.partition)
@@ -252,7 +254,7 @@ mod tests {
             epochs.extend(due.iter().map(|due| due.parts.newest()));
             counts.stored(&due);
         }
-        // The first eight rows fill the partition, 64 more its first parts.
+        // The first eight rows fill the partition, 64 more fill its first parts.
         let of = |parts| epochs.iter().filter(|newest| **newest == parts).count();
         assert_eq!((of(1), of(8), of(64)), (7, 64, 9));
     }
@@ -266,7 +268,7 @@ mod tests {
             counts.count(&batch, |_, _| true);
             assert!(!counts.is_due(), "{n} partitions of one row");
         }
-        // One that grows is seen beside them.
+        // A growing partition is detected beside them.
         let seen = (0..100).any(|_| {
             counts.count(&batch(b"hub", 1), |_, _| true);
             counts.is_due()

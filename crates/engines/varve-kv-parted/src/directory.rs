@@ -1,4 +1,4 @@
-//! Which partitions of a space are in parts.
+//! The directory of a space's partitions in parts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,61 +13,62 @@ use crate::counts::Counts;
 use crate::parts::Parts;
 use crate::{PartOptions, PartRule, TABLE};
 
-/// The only partition of the table of records; its rows are called as the partitions that they tell
-/// of.
+/// The only partition of the table of records. The clustering key of a record is the key of its
+/// partition.
 const RECORDS: &[u8] = &[0];
 
-/// What is known of a space's partitions.
+/// The known partitions of a space.
 pub(crate) struct Directory {
     pub(crate) space: String,
     specs: &'static [TableSpec],
-    /// By table.
+    /// For each table, its rule, if it has one.
     rules: Vec<Option<PartRule>>,
     records: TableId,
-    /// Whether any partition is in parts: mostly none is, and then nothing else has to be looked
-    /// at.
+    /// Whether any partition is in parts. Usually there is none, and reads and writes need no
+    /// further check.
     any: AtomicBool,
     parted: RwLock<HashMap<Vec<u8>, Arc<Parted>>>,
     counts: Mutex<Counts>,
-    /// Held by whoever stores records, so that the newer one comes later.
+    /// Held while records are stored, so that a newer record is stored later.
     storing: Mutex<()>,
 }
 
-/// A partition that is in parts, as long as it has these.
+/// A partition in parts, while it has these parts.
 pub(crate) struct Parted {
     pub(crate) parts: Parts,
-    /// How many writes have removed rows from older epochs; counts on when there are more parts.
+    /// The number of writes that have removed rows from older epochs; the count continues when
+    /// parts are added.
     removals: Arc<AtomicU64>,
 }
 
 impl Parted {
-    /// A write that took rows out of older epochs is done, whatever became of it. To be said before
-    /// its caller is answered.
+    /// Notes that a write which removed rows from older epochs has ended, whether it succeeded or
+    /// not. Must be called before its caller is answered.
     ///
-    /// Of a write that failed it is said, too. That is enough only as no write is unknown to a
-    /// living process that goes on with the space: the engine below answers when it is certain
-    /// whether it was carried out, or when this process writes no more
-    /// (`docs/decisions/0007-cassandra.md`). Where it might be carried out after this was said,
-    /// with later writes of its rows following, it would have to be said again then.
+    /// For a failed write that is sufficient only because the engine below leaves no write in an
+    /// unknown state to a process that continues to use the space. The engine answers when the
+    /// outcome is certain, or when this process can write no more
+    /// (`docs/decisions/0007-cassandra.md`). If a write could be carried out after this call, and
+    /// later writes of its rows could follow, the call would have to be repeated then.
     pub(crate) fn removed(&self) {
         self.removals.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How often that was said. To be asked before something is read: what is removed later is
-    /// counted later.
+    /// The number of calls of [`Parted::removed`]. Must be read before the rows, so that a later
+    /// removal is counted later.
     pub(crate) fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }
 }
 
-/// A moment of a partition that is in parts.
+/// The moment before a read of a partition in parts.
 ///
-/// What the newest epoch says of a row counts, and what older ones say does not. Once a row has
-/// been removed from all of them, nothing has to be said of it any more, so a second removal takes
-/// away what the first had put in the newest one to hide the others until they were empty. Who has
-/// read an older epoch before the first and the newest one after the second sees what had been
-/// hidden long before. It has not come to that as long as no removal was completed since the moment
-/// before the reads.
+/// The newest epoch that knows a row decides its value, and older ones do not count. The first
+/// removal of a row puts a tombstone into the newest epoch, which hides older rows until they are
+/// deleted. Once they are, a second removal deletes the tombstone. A reader that reads an older
+/// epoch before the first removal and the newest epoch after the second would see a row that was
+/// removed long ago. That cannot happen if no removal was completed since the moment before the
+/// reads.
 pub(crate) struct Moment {
     pub(crate) parted: Arc<Parted>,
     removals: u64,
@@ -79,7 +80,7 @@ impl Moment {
         Self { parted, removals }
     }
 
-    /// Whether nothing was removed from older epochs since.
+    /// Whether no removal from older epochs was completed since.
     pub(crate) fn stands(&self) -> bool {
         self.parted.removals() == self.removals
     }
@@ -163,7 +164,7 @@ impl Directory {
         self.any.load(Ordering::Acquire)
     }
 
-    /// The parts of a partition, if it is in parts.
+    /// Returns the parts of a partition, if it is in parts.
     pub(crate) fn parts(&self, table: TableId, partition: &[u8]) -> Option<Arc<Parted>> {
         if !self.any() || !self.may_part(table) {
             return None;
@@ -171,14 +172,15 @@ impl Directory {
         self.parted.read().get(partition).cloned()
     }
 
-    /// By what a row is put into a part; `None` if it stays in its partition.
+    /// Returns the piece of a clustering key that decides the part of its row; `None` if the row
+    /// stays in the partition itself.
     pub(crate) fn together<'c>(&self, table: TableId, clustering: &'c [u8]) -> Option<&'c [u8]> {
         let rule = self.rules[usize::from(table.0)].as_ref()?;
         (rule.together)(clustering)
     }
 
-    /// The same of all rows in a range: `None` if they may be put into different parts,
-    /// `Some(None)` if all stay in the partition.
+    /// Returns that piece for all rows in a range: `None` if they may be in different parts,
+    /// `Some(None)` if all stay in the partition itself.
     pub(crate) fn together_in<'r>(
         &self,
         table: TableId,
@@ -199,7 +201,7 @@ impl Directory {
         self.parted.read().keys().cloned().collect()
     }
 
-    /// How many partitions are in parts, and how many parts these have.
+    /// The number of partitions in parts, and the number of these parts.
     pub(crate) fn figures(&self) -> (usize, usize) {
         let parted = self.parted.read();
         (
@@ -208,18 +210,18 @@ impl Directory {
         )
     }
 
-    /// Takes notice of what a scan has found in a partition that is in one piece.
+    /// Notes the bytes that a scan has found in a whole partition.
     pub(crate) fn found(&self, partition: &[u8], bytes: u64) {
         self.counts.lock().found(partition, bytes);
     }
 
-    /// Counts marks that are about to be written, of so many bytes.
+    /// Counts tombstones of `bytes` that are about to be written.
     pub(crate) fn marked(&self, partition: &[u8], bytes: u64) {
         self.counts.lock().add(partition, bytes);
     }
 
-    /// Counts a batch that is about to be written. Where partitions have to go on in further parts
-    /// they do so from here on: that is stored before any row is put into them.
+    /// Counts a batch that is about to be written. Partitions that have reached their share get
+    /// further parts now: their records are stored before any row is put into these parts.
     pub(crate) fn count(&self, inner: &dyn Space, batch: &Batch) -> Result<(), KvError> {
         let is_due = {
             let mut counts = self.counts.lock();

@@ -9,8 +9,8 @@ use crate::directory::Directory;
 use crate::space::PartedSpace;
 use crate::{PartOptions, PartRule, TABLE};
 
-/// An engine whose partitions do not grow without bound. The one below must keep partitions apart
-/// whatever their keys are; one that stores the keys of a row as one does not.
+/// A layer that bounds the partitions of an engine. The engine below must distinguish partitions
+/// whatever their keys are; an engine that joins a row's keys into one does not.
 pub struct PartedEngine {
     inner: Arc<dyn Engine>,
     rules: Vec<PartRule>,
@@ -18,7 +18,7 @@ pub struct PartedEngine {
 }
 
 impl PartedEngine {
-    /// Parts the partitions of the tables that `rules` names.
+    /// Creates the layer, which parts the partitions of the tables that `rules` names.
     #[must_use]
     pub fn new(inner: Arc<dyn Engine>, rules: &[PartRule], options: PartOptions) -> Self {
         Self {
@@ -29,8 +29,8 @@ impl PartedEngine {
     }
 }
 
-/// `tables` and the table of records. What is made once is kept: lists of tables are few, and live
-/// as long as the process.
+/// Returns `tables` and the table of records. Each list is created once and never freed: lists of
+/// tables are few, and live as long as the process.
 fn with_records(tables: &'static [TableSpec]) -> &'static [TableSpec] {
     type Made = (&'static [TableSpec], &'static [TableSpec]);
     static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());

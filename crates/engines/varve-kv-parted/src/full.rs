@@ -1,24 +1,25 @@
-//! A scan of a whole table, in which a partition that is in parts comes as one.
+//! A scan of a whole table, which shows a partition in parts as one partition.
 //!
-//! It comes where it would if it were in one piece ([`Reader::partition_order`]), so a scan finds
-//! its place again whatever has been parted meanwhile.
+//! The partition is shown at its position in the order of whole partitions
+//! ([`Reader::partition_order`]). So a scan can resume, even if partitions were parted meanwhile.
 
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, TableId};
 
 use crate::directory::Directory;
 use crate::merge;
 
-/// Behind all rows of a partition; or nearly all, then the others are looked at and left out.
+/// A clustering key after all, or nearly all, rows of a partition. Rows after it are read and
+/// skipped.
 const BEHIND: &[u8] = &[0xFF; 64];
 
 /// A row's keys.
 type RowPlace = (Vec<u8>, Vec<u8>);
 
-/// Why a scan of the engine's was interrupted.
+/// Why a scan of the engine below was interrupted.
 enum Met {
-    /// A row of this part, or of this partition's first part.
+    /// It has reached a part, or epoch 0 of a partition that was shown already.
     Part(Vec<u8>),
-    /// The place of the next partition that is in parts.
+    /// It has reached the position of the next partition in parts.
     Turn,
 }
 
@@ -26,9 +27,9 @@ struct Full<'a> {
     directory: &'a Directory,
     reader: &'a dyn Reader,
     table: TableId,
-    /// The partitions that are in parts, each after where it comes, in that order.
+    /// The partitions in parts, each after its sort key, in that order.
     parted: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Which of them comes next.
+    /// The index of the next one.
     next: usize,
 }
 
@@ -104,7 +105,7 @@ impl Full<'_> {
         next.is_some_and(|(_, parted)| parted == partition)
     }
 
-    /// Goes through the engine's rows until something is met that is not to be shown from there.
+    /// Scans the engine's rows until one must not be shown from there.
     fn go_on(
         &self,
         at: &Option<RowPlace>,
@@ -116,7 +117,7 @@ impl Full<'_> {
         let after = at
             .as_ref()
             .map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()));
-        // The partition that was looked at.
+        // The partition that was checked last.
         let mut known: Option<Vec<u8>> = None;
         self.reader.scan_table(self.table, after, &mut |row| {
             if known.as_deref() != Some(row.partition) {
@@ -141,7 +142,8 @@ impl Full<'_> {
         if self.directory.is_part(self.table, partition) {
             return Some(Met::Part(partition.to_vec()));
         }
-        // One that was shown is met again, as the engine has its first part here.
+        // A partition that was shown is met again, since its epoch 0 is at this position in the
+        // engine.
         let shown = self
             .next
             .checked_sub(1)
@@ -154,7 +156,7 @@ impl Full<'_> {
         turn.then_some(Met::Turn)
     }
 
-    /// Shows the next partition that is in parts, from a key on.
+    /// Shows the next partition in parts, from a key on.
     fn show_next(
         &mut self,
         from: Vec<u8>,

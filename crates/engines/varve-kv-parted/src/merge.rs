@@ -1,21 +1,23 @@
-//! A scan of a partition that is in parts: the rows of all parts in the order of their keys.
+//! A scan of a partition in parts: merges the rows of all parts in the order of their keys.
 //!
-//! A page of each part that may have rows of the range is read, all at once, and kept until its
-//! rows have their turn. When one is used up, the scan goes on behind the row that was shown last:
-//! of that part a new page is read, and of those that have little left. Where the keys of the rows
-//! grew with time, the oldest part has all the small ones; it alone is read on then, and the
-//! others' pages wait.
+//! A page of each part that may have rows of the range is read, all at once, and buffered until its
+//! rows are shown. When a page is used up, the scan continues after the row that was shown last:
+//! new pages are read of that part and of those with few rows left. If keys grow with time, the
+//! oldest part has all the small keys. Then only its pages are read on, and those of the other
+//! parts wait.
 //!
-//! **A row that waits is as old as its page.** No page outlives the call, so every row was there at
-//! some moment of it, which is all that a call promises beside writes; and who reads rows in one
-//! call and then events in another has still read all rows first. But rows of the same key must not
-//! be of moments that do not go together ([`Moment`](crate::directory::Moment)). They do where no
-//! removal was done between the reads of their pages, or where the newer epoch was read first: in
-//! that order nothing is seen that had been hidden, as what hides a row is taken away only when no
-//! older epoch has the row any more. So of each page it is known how many removals were done before
-//! it was read, and where there were more when a newer epoch was read after it, it is read again. A
-//! page of a newer epoch may wait while older ones are read on, whatever is removed: so where keys
-//! grew with time, removals make no scan dearer.
+//! **A buffered row is as old as its page.** No page outlives the call, so every shown row existed
+//! at some moment of the call, and a call promises no more beside concurrent writes. A caller that
+//! reads rows in one call and events in the next has still read all rows first.
+//!
+//! But rows of the same key must come from compatible moments
+//! ([`Moment`](crate::directory::Moment)). They do if no removal was completed between the reads of
+//! their pages, or if the newer epoch was read first: a row's tombstone is deleted only when no
+//! older epoch has the row any more. So each page has the number of removals completed before its
+//! read. If that number was higher when a newer epoch was read later, the page is read again.
+//!
+//! A page of a newer epoch may wait while older ones are read on, whatever is removed. So where
+//! keys grow with time, removals do not make a scan more expensive.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -27,39 +29,39 @@ use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, ScanReque
 use crate::directory::{Directory, Parted};
 use crate::parts;
 
-/// Rows of a page: what an engine that pages reads first.
+/// Rows of a page: the size of the first page that a paging engine reads.
 const ROWS: usize = 128;
-/// Rows of a page when few parts are read on: what such an engine reads first, and then.
+/// Rows of a page when few parts are read: the first two pages of such an engine.
 const ROWS_MORE: usize = 1_128;
-/// How many parts are few: an engine reads pages of many at once, and their second ones one after
-/// the other.
+/// The largest number of "few" parts. An engine reads the first pages of many parts in parallel,
+/// but their second ones in sequence.
 const FEW: usize = 4;
-/// Bytes that the pages of all parts have together, about, however many parts there are; but each
-/// page has a row.
+/// The approximate size of all pages together, for any number of parts; but each page has at least
+/// one row.
 const BYTES_MAX: usize = 8 << 20;
-/// What a row takes in a page besides its key and value.
+/// The memory of a row in a page besides its key and value.
 const ROW_BYTES: usize = size_of::<RowRange>();
-/// A page that has fewer than one in so many of its rows left is read anew with others. What is
-/// left is read again then.
+/// A page with less than 1/`LITTLE` of its rows left is read anew together with others. Its
+/// remaining rows are then read again.
 const LITTLE: usize = 4;
 
-/// Where a row is in a page's bytes.
+/// The position of a row in a page's bytes.
 struct RowRange {
     key: Range<usize>,
     value: Range<usize>,
 }
 
-/// The rows that were read of a part last.
+/// The rows of a part that were read last.
 #[derive(Default)]
 struct Page {
     bytes: Vec<u8>,
     rows: Vec<RowRange>,
-    /// Whether the part has none behind them.
+    /// Whether the part has no rows after the page.
     ended: bool,
 }
 
 impl Page {
-    /// Empties it, to be filled with what is left of the part.
+    /// Clears the page before it is read.
     fn begin(&mut self) {
         self.bytes.clear();
         self.rows.clear();
@@ -92,15 +94,15 @@ impl Page {
     }
 }
 
-/// How large a page becomes.
+/// The limits of a page.
 #[derive(Clone, Copy)]
 struct Most {
     rows: usize,
     bytes: usize,
 }
 
-/// The next row of a part. The greatest is the one that comes first: of equal keys, that of the
-/// newest epoch.
+/// The next row of a part, in the order of a max-heap: the greatest is shown first, and of equal
+/// keys that of the newest epoch.
 #[derive(PartialEq, Eq)]
 struct Front<'p> {
     key: &'p [u8],
@@ -124,12 +126,12 @@ impl PartialOrd for Front<'_> {
     }
 }
 
-/// Why no more rows were shown.
+/// Why the visit of rows ended.
 enum Visited {
     /// A page is used up.
     Some,
     All,
-    /// The visitor has had enough.
+    /// The visitor has stopped the scan.
     Enough,
 }
 
@@ -138,21 +140,20 @@ struct Merge<'a> {
     reader: &'a dyn Reader,
     table: TableId,
     reverse: bool,
-    /// The partition, as it was when the scan began: rows that are put into later epochs are not
-    /// seen.
+    /// The partition's parts when the scan began: rows put into later epochs are not seen.
     parted: Arc<Parted>,
-    /// What was not shown yet.
+    /// The range that was not shown yet.
     range: ClusteringRange,
     /// The epochs and keys of the parts, the oldest epoch first.
     parts: Vec<(usize, Vec<u8>)>,
-    /// By part, what was read of it, and which of the rows comes next.
+    /// For each part, its page, and the index of its next row.
     pages: Vec<Page>,
     next: Vec<usize>,
-    /// By part, how many removals were done when what is kept of it was asked for.
+    /// For each part, the number of completed removals before its page was read.
     asked: Vec<u64>,
-    /// How many were done when pages were read on last.
+    /// The number of completed removals at the last [`Merge::read_on`].
     removals: u64,
-    /// Whether rows were shown, so that more of them are likely to be wanted.
+    /// Whether rows were shown already, so that more are likely to be wanted.
     goes_on: bool,
 }
 
@@ -193,9 +194,10 @@ pub(crate) fn scan(
 }
 
 impl Merge<'_> {
-    /// Reads of every part that may have more rows, until there is one of each: of all such parts
-    /// at once, or, where removals were done since it was done last, of one epoch after the other,
-    /// as then more of them are likely. Then what must be read again of older epochs.
+    /// Reads a new page of every part that is due, so that each part has a next row. All of them
+    /// are read at once; but if removals were completed since the last call, the epochs are read
+    /// one after the other, since further removals are likely. Then stale pages of older epochs are
+    /// read again.
     fn read_on(&mut self) -> Result<(), KvError> {
         let removals = self.parted.removals();
         let is_quiet = removals == self.removals;
@@ -207,7 +209,7 @@ impl Merge<'_> {
         }
         for epoch in (0..=newest.unwrap_or(0)).rev() {
             let may_be_stale = Some(epoch) < newest;
-            // After the newer epochs were read.
+            // Read after the newer epochs.
             let removals = self.parted.removals();
             let again = self.which(|merge, part| {
                 let is_stale = may_be_stale && merge.is_older(part, removals);
@@ -223,7 +225,7 @@ impl Merge<'_> {
         parts.filter(|part| is_one(self, *part)).collect()
     }
 
-    /// Whether a part has rows left that were read before so many removals were done.
+    /// Whether a part has unread rows whose page was read at another number of removals.
     fn is_older(&self, part: usize, removals: u64) -> bool {
         self.next[part] < self.pages[part].rows.len() && self.asked[part] != removals
     }
@@ -280,7 +282,7 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Shows rows until a page is used up that is not its part's last.
+    /// Shows rows until a page is used up that is not the last one of its part.
     fn visit_rows(
         &mut self,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,

@@ -1,33 +1,33 @@
 //! The parts of one partition, and their keys.
 //!
-//! The key of a part is the partition's, then the epoch and the number of the part, one byte each.
-//! As no partition key of a table is the start of another, no partition has such a key, and it
-//! names the partition. A value in a part is `01` and the row's value, or nothing where the row is
-//! gone and an older epoch has, or had, one of its key.
+//! The key of a part is that of the partition, then the epoch and the number of the part, one byte
+//! each. As no partition key of a table is a prefix of another, no partition has such a key, and
+//! the partition's key can be found in it. A value in a part is `01` and the row's value. An empty
+//! value is a tombstone: the row was removed, and an older epoch has, or had, a row of its key.
 //!
-//! **A record** is: `01`, the bytes that the newest epoch has taken (8, big endian), then of each
-//! epoch the number of its parts (2, big endian).
+//! **A record** is: `01`, the number of bytes that the newest epoch has taken (8, big endian), then
+//! for each epoch the number of its parts (2, big endian).
 
 use xxhash_rust::xxh3::xxh3_64;
 
 const FORM: u8 = 1;
 const THERE: u8 = 1;
-/// How many times as many parts an epoch has as the one before.
+/// The factor by which the number of parts grows with each epoch.
 const GROWTH: u16 = 8;
 /// The most parts of an epoch: their number is one byte of the key.
 const PARTS_MAX: u16 = 256;
 const EPOCHS_MAX: usize = 256;
-/// Bytes that the key of a part has more than that of its partition.
+/// The number of bytes by which the key of a part is longer than that of its partition.
 const SUFFIX: usize = 2;
 
-/// How many parts each epoch has.
+/// The number of parts of each epoch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parts {
     epochs: Vec<u16>,
 }
 
 impl Parts {
-    /// A partition that is in one piece.
+    /// A partition that is not in parts.
     pub(crate) fn whole() -> Self {
         Self { epochs: vec![1] }
     }
@@ -36,17 +36,17 @@ impl Parts {
         self.epochs.len() == 1
     }
 
-    /// How many parts take rows now.
+    /// The number of parts of the newest epoch, which take rows.
     pub(crate) fn newest(&self) -> u16 {
         self.epochs[self.epochs.len() - 1]
     }
 
-    /// How many parts there are in all.
+    /// The number of parts of all epochs.
     pub(crate) fn count(&self) -> usize {
         self.epochs.iter().copied().map(usize::from).sum()
     }
 
-    /// Adds an epoch; false if there can be no more.
+    /// Adds an epoch; returns false if there can be no more.
     pub(crate) fn grow(&mut self) -> bool {
         let can = self.epochs.len() < EPOCHS_MAX;
         if can {
@@ -56,12 +56,12 @@ impl Parts {
         can
     }
 
-    /// The keys of all parts, the oldest epoch first.
+    /// Returns the keys of all parts, the oldest epoch first.
     pub(crate) fn all(&self, partition: &[u8]) -> Vec<Vec<u8>> {
         self.all_by_epoch(partition).map(|(_, key)| key).collect()
     }
 
-    /// The keys of all parts with their epochs, the oldest first.
+    /// Returns the epochs and keys of all parts, the oldest epoch first.
     pub(crate) fn all_by_epoch(&self, partition: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
         let parts = self.epochs.iter().enumerate();
         parts.flat_map(move |(epoch, parts)| {
@@ -69,7 +69,8 @@ impl Parts {
         })
     }
 
-    /// Those of them that have all rows of which `together` is said ([`crate::OfPrefix`]).
+    /// Returns those parts that can have the rows of a scan, given by the result of
+    /// [`crate::OfPrefix`].
     pub(crate) fn with(
         &self,
         partition: &[u8],
@@ -85,7 +86,8 @@ impl Parts {
         }
     }
 
-    /// The keys of the parts where rows may lie that are equal in `together`, the newest first.
+    /// Returns the keys of the parts that can have the rows with this `together`, the newest epoch
+    /// first.
     pub(crate) fn places(&self, partition: &[u8], together: &[u8]) -> Vec<Vec<u8>> {
         let hash = xxh3_64(together);
         let parts = self.epochs.iter().enumerate().rev();
@@ -97,7 +99,7 @@ impl Parts {
         keys.collect()
     }
 
-    /// The record of these parts, the newest epoch of which has taken so many bytes.
+    /// Returns the record of these parts, of which the newest epoch has taken `bytes`.
     pub(crate) fn record(&self, bytes: u64) -> Vec<u8> {
         let mut record = vec![FORM];
         record.extend_from_slice(&bytes.to_be_bytes());
@@ -107,7 +109,7 @@ impl Parts {
         record
     }
 
-    /// The parts of a record, and the bytes; `None` if it is none.
+    /// Reads a record; returns its parts and bytes, or `None` if it is invalid.
     pub(crate) fn of_record(record: &[u8]) -> Option<(Self, u64)> {
         let (&FORM, rest) = record.split_first()? else {
             return None;
@@ -137,13 +139,14 @@ fn key(partition: &[u8], epoch: usize, number: u16) -> Vec<u8> {
     key
 }
 
-/// What a value is stored as in a part, before the value.
+/// The prefix of a row's value in a part.
 pub(crate) const BEFORE_VALUE: &[u8] = &[THERE];
 
-/// What is stored in a part for a row that is gone.
+/// A tombstone: the value in a part for a removed row.
 pub(crate) const GONE: &[u8] = &[];
 
-/// The value of a row as a part has it: `Some(None)` if the row is gone, `None` if that is none.
+/// Returns the value of a row from its form in a part: `Some(None)` for a tombstone, `None` if it
+/// is invalid.
 pub(crate) fn value(stored: &[u8]) -> Option<Option<&[u8]>> {
     match stored.split_first() {
         None => Some(None),
@@ -192,7 +195,7 @@ mod tests {
 
     #[test]
     fn where_rows_lie_does_not_change() {
-        // What is stored depends on it.
+        // Stored rows depend on it.
         let mut parts = Parts::whole();
         assert!(parts.grow());
         let numbers: Vec<u8> = (0..8_u8).map(|n| parts.places(b"p", &[n])[0][2]).collect();

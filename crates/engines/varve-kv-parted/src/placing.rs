@@ -1,18 +1,18 @@
-//! Where the writes of a batch go.
+//! Placing: directs the writes of a batch to the parts.
 //!
-//! A row is put into the newest epoch. A row that is removed is removed from every epoch that has
-//! it or a mark; but where an older one has a row below, a mark is put, that hides the row until it
-//! is gone: the parts are not written at one moment. The older epochs are asked for that, and they
-//! get no rows of that key any more, as whoever writes a row has seen the end of all earlier writes
-//! of it.
+//! A put goes to the newest epoch. A removal deletes the row, or its tombstone, in every epoch that
+//! has one. But if an older epoch has a row below, the removal puts a tombstone, which hides that
+//! row until it is deleted, since the parts are not written atomically. The older epochs are read
+//! for that. They get no further rows of that key meanwhile, because a writer of a row has seen the
+//! end of all earlier writes of it.
 //!
-//! Where a batch says that it deletes all that is stored in a range ([`Batch::sweep`]), the same
-//! holds of each part, but for rows that it puts there: what older epochs have of those stays. So
-//! the range is said of each part, in pieces between them. Marks that are left from removals of
-//! before may go along, as nothing is below them any more.
+//! If a batch promises to delete all stored rows of a range ([`Batch::sweep`]), this holds for each
+//! part, except for the rows that the batch puts: their versions in older epochs stay. So each part
+//! gets the promise for the gaps between these rows. Tombstones of earlier removals may be deleted
+//! with the range, since no row is below them any more.
 //!
-//! A batch is placed with one state of the directory, which is looked up once for each partition:
-//! other writes may change it meanwhile, and a row and its event have to stay together.
+//! A batch is placed by one state of the directory, which is looked up once for each partition.
+//! Other writes may change the directory meanwhile, but a row and its event must stay together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,32 +23,32 @@ use crate::counts::row_bytes;
 use crate::directory::{Directory, Parted};
 use crate::parts::{self, BEFORE_VALUE, GONE};
 
-/// The parts of the partitions that a batch writes to, as they were when it was looked at first;
-/// `None` of one that is whole.
+/// The parts of each partition that a batch writes to, as first looked up; `None` if the partition
+/// is whole.
 type Taken<'b> = HashMap<&'b [u8], Option<Arc<Parted>>>;
 
-/// A batch with its writes where they belong.
+/// A batch whose writes go to the parts.
 pub(crate) struct Placed {
     pub(crate) batch: Batch,
-    /// The partitions of which it empties older epochs: they have to be notified when it is
-    /// written.
+    /// The partitions in whose older epochs the batch deletes rows. Their [`Parted::removed`] must
+    /// be called after the write.
     pub(crate) emptied: Vec<Arc<Parted>>,
 }
 
 /// A removal of a row.
 struct Removal {
     table: TableId,
-    /// Where the row may be, the newest epoch first.
+    /// The parts in which the row may be, the newest epoch first.
     places: Vec<Vec<u8>>,
     clustering: Vec<u8>,
 }
 
-/// What a removal does, by place: whether a mark is put there, or what is there taken away.
+/// The writes of a removal: for each part, whether a tombstone is put or the row is deleted.
 type Steps = Vec<(Vec<u8>, bool)>;
 
 impl Removal {
-    /// The steps, from what the older epochs have, the newest first. A place gets a mark if an
-    /// older one has a row.
+    /// Returns the writes of the removal, given the values in the older epochs, the newest first. A
+    /// part gets a tombstone if an older epoch has a row.
     fn steps(&self, older: &[Option<Vec<u8>>]) -> Steps {
         let mut steps = Steps::new();
         let mut row_below = false;
@@ -63,7 +63,7 @@ impl Removal {
     }
 }
 
-/// The batch with its writes where they belong; `None` if it is that already.
+/// Places a batch; returns `None` if all its partitions are whole.
 pub(crate) fn placed(
     directory: &Directory,
     reader: &dyn Reader,
@@ -106,7 +106,8 @@ pub(crate) fn placed(
                     if steps.len() > 1 {
                         emptied.push(Arc::clone(parted));
                     }
-                    // Those in older epochs take the place of rows.
+                    // Tombstones in older epochs replace rows, so only those of the newest epoch
+                    // are counted.
                     if steps.last().is_some_and(|(_, mark)| *mark) {
                         directory.marked(partition, row_bytes(clustering, GONE));
                     }
@@ -129,7 +130,7 @@ pub(crate) fn placed(
     }))
 }
 
-/// The sweeps of a batch, each over all parts of its partition.
+/// Adds the sweeps of a batch, each for all parts of its partition.
 fn place_sweeps(
     directory: &Directory,
     taken: &Taken,
@@ -153,7 +154,7 @@ fn place_sweeps(
     }
 }
 
-/// The ranges that are left of a sweep between the rows that its batch puts there.
+/// Returns the gaps of a sweep between the rows that its batch puts.
 fn without_puts(batch: &Batch, sweep: &Sweep) -> Vec<ClusteringRange> {
     let mut puts: Vec<&[u8]> = Vec::new();
     for op in batch.ops() {
@@ -235,7 +236,7 @@ fn push(batch: &mut Batch, op: Op<'_>) {
     }
 }
 
-/// The parts of all partitions of a batch, each looked up once.
+/// Looks up the parts of all partitions of a batch, each once.
 fn taken<'b>(directory: &Directory, batch: &'b Batch) -> Taken<'b> {
     let mut taken = Taken::new();
     for op in batch.ops() {
@@ -258,8 +259,8 @@ fn parts_of<'t>(
     parted.filter(|_| directory.may_part(table))
 }
 
-/// The steps of each removal of a row of a partition that is in parts, in their order. Older epochs
-/// are read once for each table.
+/// Returns the writes of each removal of a row of a partition in parts, in the order of the batch.
+/// Older epochs are read once for each table.
 fn removals(
     directory: &Directory,
     reader: &dyn Reader,
@@ -310,8 +311,8 @@ fn removals(
     Ok(steps)
 }
 
-/// What is stored of each of some rows. All are asked for at once, but those that are known not to
-/// be there: whoever writes waits for it.
+/// Reads rows. All are read at once, since the writer waits, and rows that are known to be absent
+/// are not read.
 fn stored(
     reader: &dyn Reader,
     table: TableId,
@@ -335,7 +336,8 @@ fn stored(
     Ok(stored.collect())
 }
 
-/// The row's value, from what its places have: the newest epoch first, the partition itself last.
+/// Returns the row's value from its values in the parts: the newest epoch first, the partition
+/// itself last.
 pub(crate) fn newest(
     directory: &Directory,
     stored: Vec<Option<Vec<u8>>>,
@@ -362,12 +364,13 @@ pub(crate) fn newest(
 mod tests {
     use super::*;
 
-    /// What an epoch has of a row.
+    /// The value of a row in one epoch, if any.
     type Has = Option<Vec<u8>>;
 
     const EPOCHS: usize = 4;
 
-    /// All that epochs may have of a row, the newest first; each row has a value of its own.
+    /// All combinations of a row's values in the epochs, the newest first; each row has a different
+    /// value.
     fn all_states() -> Vec<Vec<Has>> {
         let mut states: Vec<Vec<Has>> = vec![Vec::new()];
         for epoch in 0..EPOCHS {
@@ -399,7 +402,7 @@ mod tests {
         }
     }
 
-    /// Whatever part of a removal is done, and whatever was there before.
+    /// Holds for every subset of a removal's writes, and for every state before it.
     #[test]
     fn a_removal_never_shows_what_was_hidden() {
         let places: Vec<Vec<u8>> = (0..EPOCHS as u8).map(|epoch| vec![epoch]).collect();

@@ -17,11 +17,11 @@ pub(crate) struct PartedSpace {
     pub(crate) directory: Directory,
 }
 
-/// A row that is asked for.
+/// A row to be read.
 struct Asked {
-    /// Where it may be, the newest epoch first.
+    /// The parts in which the row may be, the newest epoch first.
     places: Vec<Vec<u8>>,
-    /// When that began, if it is of a partition in parts.
+    /// The moment before the read, if the partition is in parts.
     moment: Option<Moment>,
 }
 
@@ -41,8 +41,8 @@ impl Asked {
 }
 
 impl PartedSpace {
-    /// The parts of a partition, and where a row of it may be in them, the newest epoch first;
-    /// `None` if only in the partition itself.
+    /// Returns the parts of a partition, and the keys of those in which a row may be, the newest
+    /// epoch first; `None` if the row can only be in the partition itself.
     fn places(
         &self,
         table: TableId,
@@ -66,7 +66,7 @@ impl PartedSpace {
         }
     }
 
-    /// The values of some rows, of which some are of partitions in parts.
+    /// Returns the values of rows, some of which are in partitions in parts.
     fn stored(
         &self,
         table: TableId,
@@ -96,8 +96,8 @@ impl PartedSpace {
         values.collect()
     }
 
-    /// A row of a partition that is in parts, asked for in one epoch after the other, the newest
-    /// first: what is removed meanwhile does not matter.
+    /// Reads a row of a partition in parts from one epoch after the other, the newest first. In
+    /// that order, concurrent removals do no harm.
     fn get_in_turn(
         &self,
         table: TableId,
@@ -216,7 +216,7 @@ impl ReaderLayer for PartedSpace {
         if !self.directory.any() || !self.directory.may_part(table) {
             return self.inner.scan_many(table, ranges, visit);
         }
-        // Up to where the ranges have been visited; those of whole partitions are visited together.
+        // The number of ranges visited so far. Ranges of whole partitions are visited together.
         let mut done = 0;
         for (at, one) in ranges.iter().enumerate() {
             if self.directory.parts(table, one.partition).is_none() {
@@ -242,7 +242,7 @@ impl ReaderLayer for PartedSpace {
 }
 
 impl PartedSpace {
-    /// Visits some of many ranges, none of a partition that is in parts.
+    /// Visits a range of `ranges`, none of which is of a partition in parts.
     #[expect(
         clippy::type_complexity,
         reason = "the visitor's signature says it better than a name would"

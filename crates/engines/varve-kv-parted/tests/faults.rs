@@ -1,9 +1,9 @@
-//! Partitions that go on in parts while writes fail, spaces are opened again and other servers take
-//! them over: all that was acknowledged is there, nothing else is.
+//! Partitions in parts while writes fail, spaces are opened again and other servers take them over:
+//! all acknowledged rows exist, and no others.
 //!
-//! With three rows for each part nearly every write stores a record before its rows, so a fault of
-//! the first write of a call hits the record of what a partition has taken or of its new parts, and
-//! one of the second the rows.
+//! With three rows for each part, nearly every write stores a record before its rows. So a fault of
+//! the first write of a call hits the record of a partition's bytes or of its new parts, and a
+//! fault of the second hits the rows.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -19,7 +19,7 @@ use varve_testkit::{Fault, Faults, FaultyEngine, Random, ScatteredEngine, Shared
 
 const SEEDS: std::ops::Range<u64> = 0..4;
 const STEPS: usize = 250;
-/// Rows of a partition: few, so that they are written again, removed and put back.
+/// Rows of a partition: few, so that they are overwritten, removed and put again.
 const KEYS: usize = 40;
 const SPACE: &str = "s";
 
@@ -46,13 +46,13 @@ impl Server {
     }
 }
 
-/// What came to pass, so that a run that tries nothing is seen.
+/// Counts of events, so that a run without any is detected.
 #[derive(Debug, Default)]
 struct Came {
-    /// A record could not be stored; and one that reports new parts.
+    /// Records that could not be stored, and those among them with new parts.
     records_failed: u64,
     epochs_failed: u64,
-    /// Writes of which it was unknown, and turned out to be stored, or not.
+    /// Writes with an unknown outcome that turned out to be stored, or not.
     stored: u64,
     lost: u64,
     openings_failed: u64,
@@ -64,11 +64,11 @@ struct Run {
     random: Random,
     shared: Arc<SharedMemory>,
     servers: [Server; 2],
-    /// Which of them has the space, if one has.
+    /// The index of the server that has the space, if one has.
     who: usize,
     space: Option<Arc<dyn Space>>,
     model: Model,
-    /// What there is if the write has happened of which it is unknown.
+    /// The model if the write with the unknown outcome was stored.
     maybe: Option<Model>,
     came: Came,
 }
@@ -82,7 +82,7 @@ fn what_was_acknowledged_is_there_whatever_fails() {
     };
     let mut came = Came::default();
     for seed in seeds {
-        // Shown only if the test fails.
+        // Printed only if the test fails.
         println!("seed {seed}: run it alone with VARVE_SEED={seed}");
         let shared = SharedMemory::of(Box::new(ScatteredEngine::new()));
         let mut run = Run {
@@ -119,7 +119,7 @@ impl Run {
             return self.open();
         };
         match self.random.below(30) {
-            // Closed; the next step opens it, here or there.
+            // Closed; the next step opens it, on either server.
             0 => {
                 drop(space);
                 self.who = self.random.below(2);
@@ -153,7 +153,7 @@ impl Run {
         }
     }
 
-    /// Finds out what became of the write of which it was unknown: all of it is there or nothing.
+    /// Determines the outcome of the unknown write: all of it is stored or nothing.
     fn decide(&mut self, space: &dyn Space) {
         let Some(maybe) = self.maybe.take() else {
             return;
@@ -171,7 +171,7 @@ impl Run {
         }
     }
 
-    /// The other server takes the space, while the one that had it does not know yet.
+    /// The other server takes the space, while the previous one does not know that yet.
     fn take_over(&mut self, lost: Arc<dyn Space>) {
         self.shared.expire(SPACE);
         self.who = 1 - self.who;
@@ -190,7 +190,7 @@ impl Run {
         }
     }
 
-    /// Some writes, and what there is after them.
+    /// Returns some writes, and the model after them.
     fn batch(&mut self) -> (Batch, Model) {
         let (mut batch, mut after) = (Batch::new(), self.model.clone());
         for _ in 0..self.random.below(8) {
@@ -237,7 +237,7 @@ impl Run {
         match written {
             Ok(()) => self.model = after,
             Err(KvError::DiskFull { .. } | KvError::Away { .. }) => {
-                // Nothing is stored of it, so it can be written again.
+                // Nothing of the batch is stored, so it can be written again.
                 if self.random.one_in(2) {
                     self.check(&*space);
                 }
@@ -299,7 +299,7 @@ fn all(space: &dyn Space) -> Model {
     all
 }
 
-/// How many parts there are.
+/// The number of parts.
 fn parts(space: &dyn Space) -> u64 {
     let statistics = space.statistics();
     let parts = statistics

@@ -1,8 +1,8 @@
-//! The contract of the seam with partitions in parts after a few rows.
+//! The contract of the seam, with partitions that go into parts after a few rows.
 //!
-//! One sentence does not hold of them: that a scan sees all rows of a batch that are in one
-//! partition, or none. So in the table that this is tried with, partitions stay whole in the first
-//! run; the second tries everything else with it.
+//! One sentence of it does not hold for them: that a scan sees all rows of a batch in a partition,
+//! or none. So the table of that case has whole partitions in the first run; the second run
+//! includes that table in all other cases.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -109,8 +109,7 @@ fn keys(rows: &Rows) -> Vec<u64> {
     rows.iter().map(key).collect()
 }
 
-/// Longer than what is read of a part at a time, with rows of all epochs among each other, changed
-/// and removed.
+/// More rows than a page of a part, of all epochs interleaved, overwritten and removed.
 #[test]
 fn a_partition_in_parts_reads_as_one() {
     let engine = all_in_parts();
@@ -122,7 +121,7 @@ fn a_partition_in_parts_reads_as_one() {
         batch.delete(NAMED, &named(b"hub"), &point(key));
         space.write(&batch, Durability::Buffered).unwrap();
     }
-    // 3, 24, 192, then 768 rows for each epoch.
+    // Each epoch takes 3, 24, 192, then 768 rows.
     assert_eq!(figure(&*space, "parted_partitions"), 1.0);
     assert_eq!(
         figure(&*space, "parted_partition_parts"),
@@ -161,7 +160,7 @@ fn a_partition_in_parts_reads_as_one() {
     check(&*engine.open("s", TABLES, false).unwrap());
 }
 
-/// What was written before is read as before, and what is read counts.
+/// Rows written without the layer can be read with it, and their bytes count when they are read.
 #[test]
 fn a_space_of_another_time_is_opened_as_it_is() {
     let inner: Arc<dyn Engine> = Arc::new(ScatteredEngine::new());
@@ -173,13 +172,13 @@ fn a_space_of_another_time_is_opened_as_it_is() {
     let all = ClusteringRange::all();
     assert_eq!(rows(&*space, NAMED, &named(b"hub"), &all, false).len(), 50);
     assert_eq!(figure(&*space, "parted_partitions"), 0.0);
-    // Which the scan has found out.
+    // The scan has found that the partition is full.
     put_each(&*space, 50..51, b"v");
     assert_eq!(figure(&*space, "parted_partitions"), 1.0);
     assert_eq!(rows(&*space, NAMED, &named(b"hub"), &all, false).len(), 51);
 }
 
-/// A full scan finds its place again when a partition went into parts since.
+/// A full scan resumes correctly if a partition was parted since.
 #[test]
 fn a_full_scan_goes_on_when_partitions_are_parted_meanwhile() {
     let engine = all_in_parts();
@@ -221,7 +220,7 @@ fn a_full_scan_goes_on_when_partitions_are_parted_meanwhile() {
     assert_eq!(seen, all);
 }
 
-/// Rows that are kept together lie in one part, of whatever table; the others stay.
+/// Rows that stay together are in one part, whatever their table; the others are not moved.
 #[test]
 fn what_belongs_together_lies_together() {
     let inner: Arc<dyn Engine> = Arc::new(ScatteredEngine::new());
@@ -264,7 +263,7 @@ fn what_belongs_together_lies_together() {
     assert_eq!(parts.len(), 60);
 }
 
-/// What is removed is not kept in an older part, whether it was written again in between or not.
+/// A removed row does not remain in an older part, whether it was overwritten before or not.
 #[test]
 fn what_is_removed_is_nowhere() {
     let inner: Arc<dyn Engine> = Arc::new(ScatteredEngine::new());
@@ -298,7 +297,7 @@ fn what_is_removed_is_nowhere() {
     assert!(!kept.iter().any(|(.., value)| secret(value)));
 }
 
-/// What the engine below does of its own is not left out here.
+/// Work of the engine below is not left out by the layer.
 #[test]
 fn what_was_begun_below_is_removed() {
     let shared = SharedMemory::new();

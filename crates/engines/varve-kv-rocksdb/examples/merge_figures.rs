@@ -1,4 +1,4 @@
-//! What merging the sorted files of edges costs, and reading them before and after, under different
+//! Measures the compaction of sorted files of edges, and reads before and after it, under different
 //! options of RocksDB.
 //!
 //! ```text
@@ -6,12 +6,12 @@
 //!   [part of a variant's name ...]
 //! ```
 //!
-//! Rows as edges make them, two an edge, in one table: a partition for each vertex, some ten edges
-//! out and ten in; keys of 29 bytes and values of 20. `--runs` tables in memory of `--rows` rows
-//! each are flushed, each to a file, and then merged to one run. Processor's time only, in
-//! microseconds, the least of all repetitions: other work on the machine lengthens it, and nothing
-//! shortens it. "writing" is the writer's thread, "flushing" all others meanwhile. Reads are of
-//! blocks that the cache holds ("warm") and of a cache too small for them ("cold": from the
+//! The rows are those of edges, two per edge, in one table: a partition for each vertex, about ten
+//! outgoing and ten incoming edges; keys of 29 bytes and values of 20. `--runs` front tables of
+//! `--rows` rows are each flushed to a file, and then compacted to one run. Results are processor
+//! time in microseconds, the least of all repetitions, since other work on the machine can only
+//! lengthen it. "writing" is the writer's thread, "flushing" all other threads meanwhile. Reads use
+//! a cache that has all blocks ("warm"), or one too small for them ("cold": the blocks are in the
 //! system's page cache).
 
 use std::error::Error;
@@ -40,13 +40,13 @@ static TABLES: &[TableSpec] = &[TableSpec {
     cold: false,
 }];
 
-/// Before an id, with its length added.
+/// The byte before an id, to which the id's length is added.
 const ID_TAG: u8 = 0x40;
 const ID_BYTES: usize = 9;
 const BATCH_EDGES: u64 = 500;
-/// Edges out of a vertex, about.
+/// The approximate number of outgoing edges of a vertex.
 const DEGREE: u64 = 10;
-/// Memory of the engine for writing, merging and warm reads, and for cold ones.
+/// Memory of the engine for writes, compactions and warm reads, and for cold reads.
 const MEMORY: u64 = 2 << 30;
 const MEMORY_COLD: u64 = 64 << 20;
 
@@ -83,7 +83,7 @@ fn settings() -> Outcome<Settings> {
     Ok(settings)
 }
 
-/// A set of options by what is different in it.
+/// A set of options, given by its differences from the default.
 struct Variant {
     name: &'static str,
     tuning: Tuning,
@@ -155,7 +155,7 @@ fn seconds(clock: ClockId) -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Processor's time since it was made, of the process and of this thread.
+/// Measures the processor time of the process and of this thread since its creation.
 struct Stopwatch {
     process: f64,
     thread: f64,
@@ -207,7 +207,7 @@ fn edge(direction: u8, other: u64) -> [u8; 19] {
     key
 }
 
-/// A head with the commit's version, which a batch has in common, and one property.
+/// A head with the commit version, equal for all rows of a batch, and one property.
 fn value(number: u64) -> [u8; 20] {
     let mut value = [0; 20];
     value[1..9].copy_from_slice(&(0x0006_4000_0000_0000 + number / BATCH_EDGES).to_be_bytes());
@@ -230,7 +230,7 @@ fn open(dir: &Path, variant: &Variant, memory_bytes: u64) -> Outcome<Store> {
     let config = RocksConfig {
         memory_bytes,
         front: FrontTable::With(FrontOptions {
-            // Flushed by closing, so that each run has the rows that were asked for.
+            // Flushed only by closing, so that each run has exactly `--rows` rows.
             table_bytes: 1 << 30,
             ..FrontOptions::default()
         }),
@@ -245,19 +245,19 @@ fn open(dir: &Path, variant: &Variant, memory_bytes: u64) -> Outcome<Store> {
     })
 }
 
-/// The figures of one repetition.
+/// The results of one repetition.
 #[derive(Debug, Clone, Copy)]
 struct Figures {
-    /// Microseconds a row: writer, flushing, merging.
+    /// Microseconds per row: writer, flush, compaction.
     write: f64,
     flush: f64,
     merge: f64,
-    /// Microseconds a call: a row and a list of some twenty, of many runs, and of one in a warm
-    /// cache and in none.
+    /// Microseconds per read of a row, and of a list of about twenty: from many runs, and from one
+    /// run with a warm and a cold cache.
     runs: [f64; 2],
     warm: [f64; 2],
     cold: [f64; 2],
-    /// Bytes of files a row, before and after merging.
+    /// Bytes of files per row, before and after compaction.
     bytes: [f64; 2],
 }
 
@@ -282,8 +282,8 @@ fn sst_bytes(space: &dyn Space) -> f64 {
     figure.map_or(0.0, |it| it.value)
 }
 
-/// Microseconds of reading an edge, and the edges of a vertex. Another `turn` reads others, so that
-/// no row is remembered.
+/// Returns the microseconds for reading an edge, and the edges of a vertex. Each `turn` reads
+/// different rows, so that none is in the row cache.
 fn read(space: &dyn Space, settings: &Settings, edges: u64, turn: u64) -> Outcome<[f64; 2]> {
     let vertices = edges / DEGREE;
     let get = |n: u64| {
@@ -385,7 +385,7 @@ fn main() -> Outcome<()> {
         settings.filters.is_empty() || settings.filters.iter().any(named)
     };
     let variants: Vec<Variant> = variants().into_iter().filter(wanted).collect();
-    // In turns, so that a busy moment does not fall on one of them.
+    // In turns, so that a busy moment does not affect only one variant.
     let mut least: Vec<Option<Figures>> = vec![None; variants.len()];
     for _ in 0..settings.repeat {
         for (variant, least) in variants.iter().zip(&mut least) {

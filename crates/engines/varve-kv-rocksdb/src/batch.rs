@@ -1,7 +1,7 @@
-//! A batch of the seam as the bytes of a RocksDB write batch, in one pass.
+//! Encodes a batch of the seam as a RocksDB write batch, in one pass.
 //!
-//! Layout (stable since RocksDB 3, it is what the log holds): sequence number (8 bytes, filled in
-//! by RocksDB), count (4, little endian), then for each operation a tag, the column family's id,
+//! Layout (stable since RocksDB 3, because its log contains it): sequence number (8 bytes, filled
+//! in by RocksDB), count (4, little endian), then for each operation a tag, the column family's id,
 //! and strings with their lengths, all numbers as varints.
 
 use varve_kv::range::prefix_end;
@@ -11,23 +11,23 @@ const HEADER: usize = 12;
 const TAG_DELETE: u8 = 0x4;
 const TAG_PUT: u8 = 0x5;
 const TAG_DELETE_RANGE: u8 = 0xE;
-/// The most a tag, a column family's id and two lengths take.
+/// The most bytes of a tag, a column family's id and two lengths.
 const OP_OVERHEAD_MAX: usize = 1 + 3 * 5;
 
-/// Turns batches into RocksDB's bytes, keeping its memory from one to the next.
+/// Encodes batches, reusing its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
     bytes: Vec<u8>,
-    /// Operations before they are sorted, without the header, and where each is.
+    /// Operations before they are sorted, without the header. `places` has their positions.
     unsorted: Vec<u8>,
     places: Vec<SortEntry>,
 }
 
-/// An operation in the unsorted bytes, and what it is sorted by first.
+/// An operation in the unsorted bytes, with its sort key.
 #[derive(Debug, Clone, Copy)]
 struct SortEntry {
     family: u32,
-    /// The first bytes of the key as a number, so that most comparisons need not look at the key.
+    /// The first bytes of the key as a number, so that most comparisons need not read the key.
     key_head: u64,
     start: u32,
     key_start: u32,
@@ -36,19 +36,19 @@ struct SortEntry {
 }
 
 impl Encoder {
-    /// The bytes of `batch`; `families` are the column families' ids by table.
+    /// Returns the bytes of `batch`; `families` has the column families' ids by table.
     ///
-    /// With at least `sort_from` operations they are put in the order of their keys, which spares
-    /// the memtable most of its search: neighbours in the batch have their places near each other.
-    /// Operations on the same row keep their order, so nothing else can tell.
+    /// At least `sort_from` operations are sorted by key. That saves the memtable most of its
+    /// search, since neighbours in the batch are inserted near each other. Operations on the same
+    /// row keep their order, so the result is the same.
     ///
-    /// `unbounded` is called for a prefix delete whose prefix has no end (it is all 0xFF, and so is
-    /// its partition): it must return the keys stored under the prefix. RocksDB's range delete
-    /// needs an end, so those keys are deleted singly, together with those that the batch itself
-    /// put before.
+    /// `unbounded` is called for a prefix delete whose prefix has no end (all its bytes are 0xFF,
+    /// those of the partition key included). It must return the stored keys with the prefix.
+    /// RocksDB's range delete needs an end, so those keys are deleted one by one, and also those
+    /// that the batch itself put before.
     ///
     /// # Errors
-    /// Those of `unbounded`.
+    /// The errors of `unbounded`.
     pub(crate) fn encode<E>(
         &mut self,
         batch: &Batch,
@@ -69,8 +69,8 @@ impl Encoder {
         }
     }
 
-    /// Whether it could be done: not when the batch holds prefix deletes, whose place among the
-    /// others matters, or is larger than the places can tell.
+    /// Encodes the batch sorted; returns false if that is impossible: prefix deletes depend on
+    /// their order among the other operations, and the positions are limited to 32 bits.
     fn encode_sorted(&mut self, batch: &Batch, families: &[u32]) -> bool {
         let most = batch.byte_len() + batch.len() * OP_OVERHEAD_MAX;
         if u32::try_from(most).is_err() {
@@ -145,7 +145,7 @@ fn push_unsorted(out: &mut Vec<u8>, op: &Op<'_>, families: &[u32]) -> Option<Sor
     })
 }
 
-/// Writes `batch` into `out` in its own order, emptying it first.
+/// Encodes `batch` into `out` in its own order, clearing `out` first.
 fn encode<E>(
     batch: &Batch,
     families: &[u32],
@@ -189,7 +189,7 @@ fn encode<E>(
     Ok(())
 }
 
-/// Keys under `start` that the first `end` operations of the batch put.
+/// Returns the keys with the prefix `start` that the first `end` operations of the batch put.
 fn put_before(
     batch: &Batch,
     end: usize,
@@ -239,9 +239,8 @@ mod tests {
 
     use super::*;
 
-    /// What RocksDB itself writes for the same operations in the default column family has the same
-    /// strings; here only the count and the acceptance of the bytes are compared, the suite
-    /// compares what is read back.
+    /// Compares only the count, and that RocksDB accepts the bytes. The suite compares the rows
+    /// that are read back.
     #[test]
     fn rocksdb_counts_what_was_encoded() {
         let mut batch = Batch::new();

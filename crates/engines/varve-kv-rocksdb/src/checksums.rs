@@ -1,7 +1,7 @@
-//! Reading all files of a space against their checksums.
+//! Checks all files of a space against their checksums.
 //!
-//! RocksDB ends its own check with the first damaged file. Then the rows of each file are read from
-//! both ends, so that other damaged files are named too.
+//! RocksDB ends its own check at the first damaged file. The rows of each file are then read from
+//! both ends, so that other damaged files are reported, too.
 
 use rust_rocksdb::{LiveFile, ReadOptions};
 use varve_kv::KvError;
@@ -9,13 +9,13 @@ use varve_kv::KvError;
 use crate::space::RocksSpace;
 use crate::wal;
 
-/// So many damaged places are named.
+/// The most damaged places that are reported.
 const NAMED_MAX: usize = 100;
 
 /// Checks all tables and logs of a space.
 ///
 /// # Errors
-/// [`KvError::Corruption`] that names what is damaged; else when a file cannot be read.
+/// [`KvError::Corruption`] with all damage found; otherwise when a file cannot be read.
 pub(crate) fn verify(space: &RocksSpace) -> Result<(), KvError> {
     let mut damage = Vec::new();
     let checked = space.db().verify_file_checksums();

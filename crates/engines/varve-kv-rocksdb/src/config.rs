@@ -1,4 +1,4 @@
-//! What an operator may choose.
+//! The settings that an operator may choose.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,48 +6,49 @@ use std::time::Duration;
 use rust_rocksdb::{BlockBasedOptions, Options};
 use varve_kv_front::FrontOptions;
 
-/// Memory of the engine when nothing is said: 512 MiB.
+/// The engine's memory by default: 512 MiB.
 pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 
-/// The least memory the engine starts with: below it, index and filter blocks push each other out
-/// of the cache and a read costs a thousand times what it should.
+/// The least memory with which the engine starts. Below it, index and filter blocks evict each
+/// other from the cache, and a read costs a thousand times as much.
 pub const MEMORY_BYTES_MIN: u64 = 64 << 20;
 
-/// At how many bytes a front table is flushed when nothing is said: 160 MiB. The larger, the fewer
-/// files to merge.
+/// The default size at which a front table is flushed: 160 MiB. The larger it is, the fewer files
+/// are compacted.
 pub const FRONT_TABLE_BYTES_DEFAULT: usize = 160 << 20;
 
 /// Settings of a [`RocksEngine`](crate::RocksEngine).
 #[derive(Debug, Clone)]
 pub struct RocksConfig {
-    /// The directory with one subdirectory for each space; created if it is missing. One process at
-    /// a time uses it.
+    /// The directory with one subdirectory for each space; created if it is missing. Only one
+    /// process at a time may use it.
     pub data_dir: PathBuf,
     /// Bytes for the block cache (with indexes and filters), the memtables and the front tables of
-    /// all spaces together. At least [`MEMORY_BYTES_MIN`]. Not counted: iterators, what compactions
-    /// keep (some tens of MiB, 300 at most), and the page cache.
+    /// all spaces together. At least [`MEMORY_BYTES_MIN`]. Not counted: iterators, the memory of
+    /// compactions (some tens of MiB, 300 at most), and the page cache.
     pub memory_bytes: u64,
     /// Threads for flushes and compactions, shared by all spaces. At least 2.
     pub background_jobs: u16,
-    /// Whether writes go to a table in memory of our own before RocksDB, and how it behaves.
+    /// Whether writes go to a front table before RocksDB, and its options.
     pub front: FrontTable,
-    /// What was chosen by measurement; for measuring again, not for operators.
+    /// Values that were chosen by measurement. They are fields for further measurements, not for
+    /// operators.
     pub tuning: Tuning,
-    /// Files that one space may hold open. `None`: an eighth of what the process may open, between
-    /// 64 and 4,096.
+    /// The number of files that one space may hold open. `None`: an eighth of the process's limit,
+    /// between 64 and 4,096.
     pub open_files_per_space: Option<u32>,
 }
 
-/// What is before RocksDB.
+/// The layer over RocksDB.
 #[derive(Debug, Clone)]
 pub enum FrontTable {
-    /// Nothing: batches go to RocksDB's log and memtables. What the log of a front table still
-    /// holds is brought over when a space is opened.
+    /// None: batches go to RocksDB's log and memtables. The remaining log of a front table is
+    /// flushed when a space is opened.
     Off,
-    /// A front table that is flushed at so many bytes; all of them share three eighths of
-    /// [`RocksConfig::memory_bytes`], and no table gets more than a third of that.
+    /// A front table that is flushed at this number of bytes. All front tables share three eighths
+    /// of [`RocksConfig::memory_bytes`], and no table gets more than a third of that.
     Share(usize),
-    /// A front table with these options; its memory comes besides.
+    /// A front table with these options; its memory is not part of [`RocksConfig::memory_bytes`].
     With(FrontOptions),
 }
 
@@ -72,46 +73,47 @@ impl RocksConfig {
 pub struct Tuning {
     /// A table's memtable is flushed at this size in bytes, or sooner when memory is short.
     pub memtable_bytes: usize,
-    /// Part of a memtable given to a filter of its keys, so that reads of absent rows skip it.
+    /// The part of a memtable for a filter of its keys, so that reads of absent rows skip it.
     pub memtable_filter_share: f64,
-    /// Skip list, or a hash of skip lists by partition for the tables that are scanned.
+    /// Whether the memtables of scanned tables are hashes of skip lists by partition, not skip
+    /// lists.
     pub memtable_hashed: bool,
     /// Size of a data block in bytes; history gets twice this.
     pub block_bytes: usize,
-    /// Bits of filter for each key.
+    /// Bits of the filter for each key.
     pub filter_bits: f64,
-    /// Whether the filter and the index of a file are cut into small pieces that the cache holds
-    /// singly.
+    /// Whether the filter and the index of a file are divided into small pieces, which are cached
+    /// separately.
     pub partition_filters: bool,
     /// Whether blocks of the lower levels are compressed with LZ4.
     pub compress: bool,
-    /// Whether data blocks of point-read tables carry a hash index.
+    /// Whether data blocks of point-read tables have a hash index.
     pub block_hash_index: bool,
-    /// Files in level 0 of a table that start a compaction: flushed memtables.
+    /// The number of level-0 files of a table, which are flushed memtables, that starts a
+    /// compaction.
     pub level0_compact: i32,
-    /// The same with a front table, and without tiers: fewer compactions of more files cost less.
+    /// The same with a front table and without tiers: fewer compactions of more files cost less.
     pub level0_compact_front: i32,
-    /// Whether the files of a front table are merged in tiers rather than in levels.
+    /// Whether the files of a front table are compacted in tiers rather than in levels.
     pub tiers: bool,
-    /// Sorted runs of a table that are merged while tables are flushed one after the other.
+    /// The number of sorted runs of a table that starts a compaction while flushes follow each
+    /// other.
     pub runs_loading: i32,
-    /// The most of them while nearly all rows that come are new and hardly anything is looked for
-    /// in the files.
+    /// The highest such number while nearly all written rows are new and the files are rarely read.
     pub runs_inserting: i32,
-    /// Sorted runs of a table that are merged once none has been flushed for `quiet_after`. At most
-    /// so many are left then.
+    /// The number of sorted runs of a table that starts a compaction once there was no flush for
+    /// `quiet_after`. At most this many runs then remain.
     pub runs_quiet: i32,
     /// See `runs_quiet`.
     pub quiet_after: Duration,
-    /// Rows of a table in level 0 above which all of its files are merged then, into the last
-    /// level, rather than those with each other: a merge that writes into level 0 keeps 10 bits for
-    /// each row in memory.
+    /// The number of rows in level 0 above which a quiet table is compacted as a whole, into the
+    /// last level. A compaction that writes into level 0 holds 10 bits in memory for each row.
     pub level0_rows_max: u64,
     /// Bytes of the first level below level 0.
     pub level_base_bytes: u64,
-    /// From how many rows on a batch is put in the order of its keys.
+    /// The number of rows from which on a batch is sorted by key.
     pub sort_batches_from: usize,
-    /// Changes options of spaces, and of tables, that have no field of their own here.
+    /// Changes options of spaces that have no field here.
     pub alter_space: fn(&mut Options),
     /// See `alter_space`.
     pub alter_table: fn(&mut Options, &mut BlockBasedOptions),

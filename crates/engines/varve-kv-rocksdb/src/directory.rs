@@ -1,7 +1,7 @@
-//! The data directory: which subdirectories are spaces, and removing one without leaving a half.
+//! The data directory: finds the subdirectories that are spaces, and removes spaces atomically.
 //!
-//! A subdirectory is a space if RocksDB's `CURRENT` is in it, or a table or log that RocksDB
-//! numbered. Nothing else in the data directory is ever opened, renamed or removed.
+//! A subdirectory is a space if it contains RocksDB's `CURRENT`, or a table or log file with a
+//! number as its name. Nothing else in the data directory is ever opened, renamed or removed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,22 +13,22 @@ use varve_kv::{KvError, LOCK_FILE, fail_point, is_space_name};
 
 use crate::errors::{WHAT_TO_DO, file_error};
 
-/// Start of the name of a directory that is being removed; the space's name, `-` and a number
+/// The prefix of the name of a directory that is being removed; the space's name, `-` and a number
 /// follow.
 const TRASH: &str = ".trash-";
 
-/// What a directory is, judged by its files.
+/// The kind of a directory, judged by its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DirectoryContent {
-    /// Nothing is there.
+    /// The path does not exist.
     Nothing,
-    /// Something that this engine did not make.
+    /// A file or folder that this engine did not create.
     Foreign,
-    /// The rest of a creation that did not finish.
+    /// The remains of an unfinished creation.
     Begun,
     /// A store.
     Store,
-    /// A store that lost its CURRENT file: RocksDB would take it for a new one and remove its data.
+    /// A store without its CURRENT file. RocksDB would take it for a new one and remove its data.
     Headless,
 }
 
@@ -36,13 +36,12 @@ pub(crate) enum DirectoryContent {
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
-    /// Closing the file gives the lock back.
+    /// Closing the file releases the lock.
     _lock: File,
 }
 
 impl DataDir {
-    /// Creates the directory if it is missing, locks it, and finishes removals that a crash cut
-    /// short.
+    /// Creates the directory if it is missing, locks it, and finishes interrupted removals.
     pub(crate) fn open(path: &Path) -> Result<Self, KvError> {
         folder::create_folders(path).map_err(|error| {
             let shown = path.display().to_string();
@@ -51,7 +50,7 @@ impl DataDir {
         Self::lock(path)
     }
 
-    /// As [`DataDir::open`], but creates nothing where no engine has kept data.
+    /// As [`DataDir::open`], but creates nothing if no engine has stored data there.
     pub(crate) fn open_existing(path: &Path) -> Result<Self, KvError> {
         let missing = |detail: &str| KvError::Missing {
             store: path.display().to_string(),
@@ -114,18 +113,18 @@ impl DataDir {
         self.path.join(space)
     }
 
-    /// What is where the space `name` would be.
+    /// Returns what exists at the path of the space `name`.
     pub(crate) fn look(&self, name: &str) -> io::Result<DirectoryContent> {
         look(&self.path_of(name))
     }
 
-    /// The spaces there are, ascending; damaged ones too, so that they are not taken for missing.
+    /// Returns the existing spaces, ascending; damaged ones too, so that they do not seem missing.
     pub(crate) fn spaces(&self) -> io::Result<Vec<String>> {
         spaces(&self.path)
     }
 
-    /// Removes a space: it is renamed first, in one step, so that a crash leaves it whole or gone.
-    /// What this engine did not make stays.
+    /// Removes a space. It is renamed first, in one step, so that after a crash it is whole or
+    /// gone. Content that this engine did not create stays.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         fail_point::SPACE_REMOVE.reach()?;
         if matches!(
@@ -145,13 +144,13 @@ impl DataDir {
         fs::remove_dir_all(&trash)
     }
 
-    /// Makes additions and renames of subdirectories survive power loss.
+    /// Makes created and renamed subdirectories survive power loss.
     pub(crate) fn sync(&self) -> io::Result<()> {
         folder::sync_folder(&self.path)
     }
 
-    /// Finishes removals. What is not a removed space, or cannot be removed, only takes room: it is
-    /// logged and stays.
+    /// Finishes removals. A directory that is not a removed space, or cannot be removed, only
+    /// occupies disk space; it is logged and stays.
     fn empty_trash(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
@@ -184,7 +183,7 @@ pub(crate) fn headless(name: &str, path: &Path) -> KvError {
     }
 }
 
-/// The error for something in the place of a space that this engine did not make.
+/// The error for a path of a space with content that this engine did not create.
 pub(crate) fn foreign(name: &str, path: &Path) -> KvError {
     KvError::Unavailable {
         space: name.to_owned(),
@@ -195,7 +194,7 @@ pub(crate) fn foreign(name: &str, path: &Path) -> KvError {
     }
 }
 
-/// Whether an error says that a directory is not there.
+/// Whether an error means that a directory does not exist.
 fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -203,7 +202,7 @@ fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-/// Whether an engine has kept data in a directory.
+/// Whether an engine has stored data in a directory.
 fn is_data_dir(path: &Path) -> io::Result<bool> {
     let has_spaces = !spaces(path)?.is_empty();
     let is_marked = [LOCK_FILE, RESTORE_INCOMPLETE]
@@ -219,7 +218,7 @@ fn spaces(path: &Path) -> io::Result<Vec<String>> {
         let Ok(name) = entry?.file_name().into_string() else {
             continue;
         };
-        // Opening one that cannot be looked at says why, and leaves the others in work.
+        // Opening a space that cannot be examined reports why; the other spaces stay usable.
         let is_space = |name: &str| {
             let found = look(&path.join(name));
             matches!(
@@ -235,7 +234,7 @@ fn spaces(path: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// What is at `path`.
+/// Returns what exists at `path`.
 fn look(path: &Path) -> io::Result<DirectoryContent> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -262,7 +261,7 @@ fn look(path: &Path) -> io::Result<DirectoryContent> {
     Ok(found)
 }
 
-/// Whether this engine gave a folder its name in the trash, and made all that is in it.
+/// Whether this engine has moved a folder to the trash and created all its content.
 fn is_removed_space(path: &Path, trash: &str) -> io::Result<bool> {
     let named = trash.rsplit_once('-').is_some_and(|(space, number)| {
         is_space_name(space) && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -278,7 +277,7 @@ fn is_removed_space(path: &Path, trash: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether RocksDB gave a file its name: a table or a log.
+/// Whether a file name is that of a RocksDB table or log.
 fn is_numbered(name: &OsStr) -> bool {
     let parts = name.to_str().and_then(|name| name.rsplit_once('.'));
     parts.is_some_and(|(number, kind)| {
@@ -286,7 +285,7 @@ fn is_numbered(name: &OsStr) -> bool {
     })
 }
 
-/// Whether this engine may have made a file or folder of that name in a space.
+/// Whether this engine may have created a file or folder of this name in a space.
 fn is_engine_file(name: &OsStr) -> bool {
     const STARTS: [&str; 8] = [
         "CURRENT",
@@ -298,8 +297,8 @@ fn is_engine_file(name: &OsStr) -> bool {
         "VARVE-",
         "front-",
     ];
-    // RocksDB writes some files under a name that ends so first, and gives this end to those that
-    // it removes slowly.
+    // RocksDB first writes some files under a name with the first suffix, and gives the second one
+    // to files that it removes slowly.
     const ENDS: [&str; 2] = [".dbtmp", ".trash"];
     let Some(name) = name.to_str() else {
         return false;

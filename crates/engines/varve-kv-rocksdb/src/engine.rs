@@ -23,7 +23,7 @@ use crate::options::Shared;
 use crate::space::RocksSpace;
 use crate::wal;
 
-/// RocksDB makes this column family by itself; nothing is stored in it.
+/// RocksDB creates this column family itself; nothing is stored in it.
 const DEFAULT_FAMILY: &str = rust_rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 
 /// The engine on RocksDB.
@@ -34,22 +34,22 @@ pub struct RocksEngine {
 }
 
 impl RocksEngine {
-    /// Takes over the data directory, creating it if it is missing, and removes what is left of
-    /// dropped spaces. Opens no space.
+    /// Opens the data directory, creating it if it is missing, and removes the remains of dropped
+    /// spaces. Opens no space.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when another process uses the directory or the settings cannot
-    /// work; else when the directory cannot be written.
+    /// [`KvError::Unavailable`] when another process uses the directory or the settings are
+    /// invalid; otherwise when the directory cannot be written.
     pub fn open(config: &RocksConfig) -> Result<Self, KvError> {
         let shared = Shared::new(config)?;
         Ok(Self::of(DataDir::open(&config.data_dir)?, shared))
     }
 
-    /// As [`RocksEngine::open`], for who reads data that must be there: creates nothing in other
+    /// As [`RocksEngine::open`], for readers of data that must exist: creates nothing in other
     /// folders.
     ///
     /// # Errors
-    /// [`KvError::Missing`] where no engine has kept data; else as [`RocksEngine::open`].
+    /// [`KvError::Missing`] if no engine has stored data there; otherwise as [`RocksEngine::open`].
     pub fn open_existing(config: &RocksConfig) -> Result<Self, KvError> {
         let shared = Shared::new(config)?;
         Ok(Self::of(DataDir::open_existing(&config.data_dir)?, shared))
@@ -135,7 +135,7 @@ impl RocksEngine {
             stored = stored_tables(name, &path, tables, &options)?;
             wal::check(name, &path)?;
         }
-        // Without a front table a batch may be for any table.
+        // Without a front table, a batch may be for any table.
         let has_family = |table: &&TableSpec| {
             self.shared.front.is_none() || stored.iter().any(|name| name == table.name)
         };
@@ -162,7 +162,7 @@ impl RocksEngine {
                 .sync()
                 .map_err(|error| file_error(name, "syncing the data directory", &error))?;
         }
-        // The manifest of this opening is a new one.
+        // Opening has created a new manifest.
         manifest::record(&path)
             .map_err(|error| file_error(name, "noting the manifest's length", &error))?;
         let health = Health::new(name, &path, events);
@@ -170,7 +170,7 @@ impl RocksEngine {
         Ok(Arc::new(RocksSpace::new(db, tables, health, shared, mark)))
     }
 
-    /// The space with a front table before it.
+    /// Opens the front table over a space.
     fn with_front(
         &self,
         name: &str,
@@ -192,7 +192,8 @@ impl RocksEngine {
         FrontSpace::open(config, space)
     }
 
-    /// Opens a space's files, having brought to them what the log holds, which is removed then.
+    /// Flushes the log of a front table to the space's files, removes the log, and opens the files
+    /// again.
     fn without_log(
         &self,
         name: &str,
@@ -206,8 +207,8 @@ impl RocksEngine {
         self.open_files(name, tables, false)
     }
 
-    /// Goes on without what cannot be read of a space's log: what lies before the damage is stored
-    /// in the sorted files, the log is put aside. Does nothing where the log is sound.
+    /// Recovers a space with a damaged log: stores the records before the damage in the sorted
+    /// files, and moves the log away. Does nothing if the log is sound.
     ///
     /// # Errors
     /// When the space does not exist or is open, its files are damaged, or files cannot be read or
@@ -238,16 +239,16 @@ impl RocksEngine {
     }
 }
 
-/// What [`RocksEngine::recover_log`] did.
+/// The result of [`RocksEngine::recover_log`].
 #[derive(Debug)]
 pub enum LogRecovery {
-    /// Nothing: the log is sound, or there is none.
+    /// Nothing was done: the log is sound, or there is none.
     Sound,
-    /// The log is put aside, and the space can be opened.
+    /// The log was moved away, and the space can be opened.
     Recovered {
         /// Why the log was refused.
         damage: String,
-        /// What of it was stored.
+        /// The part that was stored.
         salvaged: Salvaged,
         /// The directory where the log is now.
         aside: PathBuf,
@@ -290,7 +291,7 @@ impl Engine for RocksEngine {
 
     fn drop_space(&self, name: &str, _incarnation: Option<&str>) -> Result<(), KvError> {
         check_space_name(name)?;
-        // Nobody opens it while it is removed.
+        // Keeps the space from being opened during its removal.
         let _mark = OpenMark::set(name, &self.open)
             .map_err(|_| unavailable(name, "it is open; close it before dropping it"))?;
         self.directory
@@ -299,7 +300,7 @@ impl Engine for RocksEngine {
     }
 }
 
-/// The names of the column families of a store. Refuses a store with a table that is not in the
+/// Returns the names of a store's column families. Refuses a store with a table that is not in the
 /// list: a newer version wrote it.
 fn stored_tables(
     name: &str,

@@ -1,13 +1,13 @@
-//! RocksDB's errors in the seam's words.
+//! Translates RocksDB's errors into those of the seam.
 
 use rust_rocksdb::{Error, ErrorKind};
 use varve_kv::KvError;
 
-/// The system's words for a process without the right to open a file.
+/// The operating system's messages for missing rights to open a file.
 const NOT_PERMITTED: [&str; 2] = ["Permission denied", "Operation not permitted"];
 
-/// What an error of a read means for the caller of the seam. RocksDB hands out text only, so its
-/// fixed parts are looked for.
+/// Translates an error of a read. RocksDB passes the cause only as text, so fixed parts of it are
+/// searched for.
 pub(crate) fn kv_error(space: &str, error: &Error) -> KvError {
     classify(
         space,
@@ -42,7 +42,7 @@ fn classify(space: &str, detail: String, is_corruption: bool) -> KvError {
     }
 }
 
-/// The same for an error of a write.
+/// Translates an error of a write.
 pub(crate) fn write_error(space: &str, error: &Error) -> KvError {
     match kv_error(space, error) {
         KvError::Unreadable { space, .. } => KvError::ReadOnly {
@@ -53,7 +53,7 @@ pub(crate) fn write_error(space: &str, error: &Error) -> KvError {
     }
 }
 
-/// The same for an error of opening, with what to do about it.
+/// Translates an error of opening, and adds what to do about it.
 pub(crate) fn open_error(space: &str, error: &Error) -> KvError {
     let text = error.to_string();
     if text.contains("While lock file") || text.contains("lock hold by") {
@@ -77,7 +77,7 @@ pub(crate) fn open_error(space: &str, error: &Error) -> KvError {
 pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and restore \
      the space from its last backup";
 
-/// An error of the file system outside RocksDB.
+/// Translates an error of the file system outside RocksDB.
 pub(crate) fn file_error(space: &str, doing: &str, error: &std::io::Error) -> KvError {
     use std::io::ErrorKind as Io;
     let space = space.to_owned();
@@ -89,11 +89,11 @@ pub(crate) fn file_error(space: &str, doing: &str, error: &std::io::Error) -> Kv
     }
 }
 
-/// The system's words for a process, or a machine, without file descriptors.
+/// The operating system's message for a lack of file descriptors, of the process or the machine.
 const NO_DESCRIPTORS: &str = "Too many open files";
 
-/// The error of a step that leaves the store as it was when it fails: what fails for want of file
-/// descriptors passes.
+/// Translates the error of a step that changes nothing when it fails: a lack of file descriptors
+/// becomes [`KvError::Busy`], since a retry may succeed.
 pub(crate) fn passing(error: KvError) -> KvError {
     match error {
         KvError::Io { space, detail } if detail.contains(NO_DESCRIPTORS) => KvError::Busy {

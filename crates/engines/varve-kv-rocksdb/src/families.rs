@@ -1,7 +1,7 @@
 //! The column families of a space's tables.
 //!
-//! Behind a front table a family is created with its table's first file: one that is open takes
-//! some 100 KiB, whatever it holds. A table without a family has never had files; what rows it has
+//! Behind a front table a family is created with its table's first file: an open family takes about
+//! 100 KiB, even if it is empty. A table without a family has never had files; its rows, if any,
 //! are in the front table and its log.
 
 use std::marker::PhantomData;
@@ -16,15 +16,15 @@ use rust_rocksdb::{
 };
 use varve_kv::{TableId, TableSpec};
 
-/// A database that may get column families while it is read.
+/// A database that can get further column families while it is read.
 pub(crate) type Db = DBWithThreadMode<MultiThreaded>;
 pub(crate) type Snapshot<'a> = SnapshotWithThreadMode<'a, Db>;
 pub(crate) type RawIterator<'a> = DBRawIteratorWithThreadMode<'a, Db>;
 
 /// The families by table.
 pub(crate) struct Families {
-    /// Null where there is no family. The database keeps the handles until it is closed: no family
-    /// is ever dropped.
+    /// Null if there is no family. The database keeps the handles until it is closed, since no
+    /// family is ever dropped.
     handles: Vec<AtomicPtr<Handle>>,
     creating: Mutex<()>,
 }
@@ -51,7 +51,7 @@ impl Families {
         }
     }
 
-    /// The family of a table; `None` if the table has never had files.
+    /// Returns the family of a table; `None` if the table has never had files.
     pub(crate) fn get(&self, table: TableId) -> Option<Family<'_>> {
         let handle = self.handles[usize::from(table.0)].load(Ordering::Acquire);
         (!handle.is_null()).then_some(Family {
@@ -60,7 +60,7 @@ impl Families {
         })
     }
 
-    /// The family of a table, created if it is missing.
+    /// Returns the family of a table, created if it is missing.
     ///
     /// # Errors
     /// When RocksDB cannot create it.
@@ -75,8 +75,8 @@ impl Families {
         if let Some(family) = self.get(table) {
             return Ok(family);
         }
-        // Fails also where the family is there but RocksDB could not note its options in a file;
-        // that file is never read. This call keeps the handle then, unlike `create_cf`.
+        // The call also fails if RocksDB has created the family but could not write its options to
+        // a file, which is never read. Unlike `create_cf`, it keeps the handle then.
         let created = db.create_cfs([spec.name], &options());
         let handle = find(db, spec);
         match created {
@@ -92,7 +92,7 @@ impl Families {
     }
 }
 
-/// The handle of a table's family, or null.
+/// Returns the handle of a table's family, or null.
 fn find(db: &Db, table: &TableSpec) -> *mut Handle {
     let family = db.cf_handle(table.name);
     family.map_or(ptr::null_mut(), |family| family.inner())

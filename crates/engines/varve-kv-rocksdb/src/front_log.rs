@@ -1,8 +1,8 @@
-//! Where a space keeps the log of its front table, and removing it or putting it aside as a whole.
+//! The location of a front table's log in its space, and its removal as a whole.
 //!
-//! The log is the only place of what was acknowledged lately, so a small file beside it, the
-//! *mark*, says which log belongs there: one that is gone, or another one, is refused as damage. A
-//! copy of the space that was made without log does not have that file.
+//! The log is the only copy of recently acknowledged writes. So the *mark*, a small file beside it,
+//! names the log that belongs there: a missing or different log is refused as damage. A copy of the
+//! space that was made without a log has no mark.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,13 +13,13 @@ use varve_kv_front::log::mark_of;
 
 use crate::errors::file_error;
 
-/// The directory of the log, inside the space's.
+/// The directory of the log, inside the space's directory.
 const LOG: &str = "front-log";
-/// The same once nothing in it is needed.
+/// The directory's name once nothing in it is needed.
 const LEFT_OVER: &str = "front-log.flushed";
-/// The same of an earlier build, which had removed the mark by then.
+/// The same name as written by an earlier version, which had removed the mark by then.
 const LEFT_OVER_EARLIER: &str = "front-log.old";
-/// The same, before a number, once it was damaged and the space goes on without it.
+/// The prefix of the directory's name, before a number, after recovery from a damaged log.
 const DAMAGED: &str = "front-log.damaged-";
 
 /// The log's directory in the space's.
@@ -27,13 +27,13 @@ pub(crate) fn path(space_dir: &Path) -> PathBuf {
     space_dir.join(LOG)
 }
 
-/// Whether there is a log, or should be.
+/// Whether there is a log, or must be one.
 pub(crate) fn is_there(space_dir: &Path) -> bool {
     let log = path(space_dir);
     log.exists() || mark_of(&log).exists()
 }
 
-/// Whether a build wrote the log whose marks are empty files. Such a log is brought to the sorted
+/// Whether the log has format 1, whose mark is an empty file. Such a log is flushed to the sorted
 /// files and removed.
 pub(crate) fn is_of_earlier_build(space_dir: &Path) -> bool {
     let log = path(space_dir);
@@ -43,11 +43,11 @@ pub(crate) fn is_of_earlier_build(space_dir: &Path) -> bool {
     }
 }
 
-/// Removes a log of which nothing is needed any more. It is renamed first, so that a crash leaves
-/// it whole or gone.
+/// Removes a log that is no longer needed. It is renamed first, so that after a crash it is whole
+/// or gone.
 ///
 /// # Errors
-/// When it cannot be removed; [`finish_removal`] goes on where this one ended.
+/// When it cannot be removed; [`finish_removal`] continues an interrupted removal.
 pub(crate) fn remove(space: &str, space_dir: &Path) -> Result<(), KvError> {
     let log = path(space_dir);
     let removed = absent(fs::remove_dir_all(space_dir.join(LEFT_OVER)))
@@ -57,10 +57,10 @@ pub(crate) fn remove(space: &str, space_dir: &Path) -> Result<(), KvError> {
     finish_removal(space, space_dir)
 }
 
-/// To be called before a space is opened: finishes a removal that was interrupted.
+/// Finishes an interrupted removal. Must be called before a space is opened.
 ///
 /// # Errors
-/// When what is left cannot be removed.
+/// When the remains cannot be removed.
 pub(crate) fn finish_removal(space: &str, space_dir: &Path) -> Result<(), KvError> {
     absent(fs::remove_dir_all(space_dir.join(LEFT_OVER_EARLIER)))
         .map_err(|error| not_removed(space, &error))?;
@@ -69,7 +69,7 @@ pub(crate) fn finish_removal(space: &str, space_dir: &Path) -> Result<(), KvErro
         return Ok(());
     }
     let unmarked = match log.exists() {
-        // The mark is that of a log which came later.
+        // The mark belongs to a newer log.
         true => Ok(()),
         false => absent(fs::remove_file(mark_of(&log))).and_then(|()| sync(space_dir)),
     };
@@ -78,7 +78,7 @@ pub(crate) fn finish_removal(space: &str, space_dir: &Path) -> Result<(), KvErro
         .map_err(|error| not_removed(space, &error))
 }
 
-/// Puts a damaged log and its mark aside, and returns where they are.
+/// Moves a damaged log and its mark away, and returns their new directory.
 ///
 /// # Errors
 /// When a file cannot be moved.
@@ -105,7 +105,7 @@ fn sync(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// What is not there need not be removed.
+/// Treats a missing file as removed.
 fn absent(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

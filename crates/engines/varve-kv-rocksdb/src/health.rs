@@ -1,5 +1,4 @@
-//! Whether a space may be written: what a failed write leaves behind, and the way out of a full
-//! disk.
+//! Whether a space can be written: the effects of a failed write, and recovery from a full disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,53 +15,53 @@ use crate::errors::{file_error, write_error};
 use crate::families::Db;
 use crate::manifest;
 
-/// Room that recovery needs besides the memtables it flushes: a new log and manifest.
+/// Disk space that recovery needs besides the flushed memtables: for a new log and manifest.
 const RECOVERY_MARGIN_BYTES: u64 = 4 << 20;
 
-/// What RocksDB's threads report and writers look at.
+/// Events reported by RocksDB's threads and read by writers.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     disk_full: AtomicBool,
     slow_downs: AtomicU64,
     stops: AtomicU64,
     background_errors: AtomicU64,
-    /// The first of them that room on the disk does not mend.
+    /// The first error that more disk space does not resolve.
     failed: Mutex<Option<String>>,
 }
 
 impl Events {
-    /// How often a table began to slow its writers down.
+    /// How often a table began to delay its writers.
     pub(crate) fn slow_downs(&self) -> u64 {
         self.slow_downs.load(Ordering::Relaxed)
     }
 
-    /// How often a table began to hold its writers.
+    /// How often a table began to stop its writers.
     pub(crate) fn stops(&self) -> u64 {
         self.stops.load(Ordering::Relaxed)
     }
 
-    /// The first error of RocksDB's threads that room on the disk does not mend.
+    /// The first error of RocksDB's threads that more disk space does not resolve.
     pub(crate) fn failed(&self) -> Option<String> {
         self.failed.lock().clone()
     }
 
-    /// How many errors stopped a flush, a compaction or a write.
+    /// The number of errors that stopped a flush, a compaction or a write.
     pub(crate) fn background_errors(&self) -> u64 {
         self.background_errors.load(Ordering::Relaxed)
     }
 }
 
-/// Hears of RocksDB's events.
+/// Receives RocksDB's events.
 pub(crate) struct Listener {
     pub(crate) events: Arc<Events>,
-    /// Where the space's files are.
+    /// The directory of the space's files.
     pub(crate) path: PathBuf,
 }
 
 impl EventListener for Listener {
     fn on_flush_completed(&self, _job: &FlushJobInfo) {
-        // The log of what was flushed may be removed now, so the manifest must keep what it says.
-        // Without the note the store is no worse, only less well watched.
+        // The log of the flushed rows may be removed now, so the manifest must not lose them. If
+        // the record cannot be written, the store is still valid, only less well checked.
         let _ = manifest::record(&self.path);
     }
 
@@ -87,8 +86,8 @@ impl EventListener for Listener {
         _status: &BackgroundErrorStatus,
         automatic: &mut bool,
     ) {
-        // RocksDB would try every few seconds without looking whether there is room, and a try that
-        // fails can end all recovery. The next write tries instead, when there is room.
+        // RocksDB would retry every few seconds without checking for free space, and a failed retry
+        // can end all recovery. Instead, the next write resumes RocksDB once there is space.
         *automatic = false;
     }
 
@@ -109,7 +108,7 @@ pub(crate) struct Health {
     path: PathBuf,
     events: Arc<Events>,
     broken: AtomicBool,
-    /// Why it is broken.
+    /// Why writes are refused.
     reason: Mutex<String>,
     /// Held while one writer tries to recover.
     recovery: Mutex<()>,
@@ -131,8 +130,8 @@ impl Health {
         &self.events
     }
 
-    /// To be called before each write: fails if the space accepts none, recovers if the disk was
-    /// full and is not.
+    /// Must be called before each write. Fails if the space refuses writes; recovers if the disk
+    /// was full and has space again.
     pub(crate) fn before_write(
         &self,
         db: &Db,
@@ -153,9 +152,9 @@ impl Health {
         Ok(())
     }
 
-    /// Takes RocksDB out of its error state if there is room for what it then does. If not, the
-    /// write itself finds out whether it still works: RocksDB goes on writing when only a
-    /// compaction found no room.
+    /// Takes RocksDB out of its error state if there is enough space for its recovery. If there is
+    /// not, the write is still tried: RocksDB can continue to write when only a compaction found no
+    /// space.
     fn recover(&self, db: &Db, memtable_bytes: u64) {
         let _guard = self.recovery.lock();
         if !self.events.disk_full.load(Ordering::Acquire) {
@@ -175,13 +174,12 @@ impl Health {
         }
     }
 
-    /// Turns the error of a write into the seam's, and remembers it if nothing may be written after
-    /// it.
+    /// Translates the error of a write into the seam's. Notes it if it forbids further writes.
     pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
         self.remember(write_error(&self.space, error))
     }
 
-    /// The same for an error of the file system outside RocksDB.
+    /// [`Health::write_failed`] for an error of the file system outside RocksDB.
     pub(crate) fn failed(&self, error: &std::io::Error) -> KvError {
         self.remember(file_error(&self.space, "writing", error))
     }

@@ -1,8 +1,8 @@
-//! Sorted tables taken in as files: the other side of a front table.
+//! Ingestion of sorted tables as files: the base of a front table.
 //!
-//! Each table's rows become one file that is written outside the database and then linked into it.
-//! RocksDB's log and memtables take no part, so nothing is ordered by comparison but what the
-//! files' merging needs.
+//! Each table's rows become one file, which is written outside the database and then linked into
+//! it. RocksDB's log and memtables are not used, so keys are compared only when files are
+//! compacted.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -23,20 +23,20 @@ use crate::snapshot::OwnedSnapshot;
 use crate::space::RocksSpace;
 use crate::tiers::Pace;
 
-/// The directory of files that are being written, inside the space's. What is in it after a crash
-/// is of no use.
+/// The directory of unfinished files, inside the space's directory. After a crash its content is
+/// useless.
 const NEW_FILES: &str = "front-new";
 
-/// Descriptors that RocksDB may use for each file that it takes in, one of them for the directory
-/// of a new family, which it keeps open.
+/// Descriptors that RocksDB may need for each ingested file. One of them is for the directory of a
+/// new family, which it keeps open.
 const DESCRIPTORS_A_TABLE: usize = 3;
-/// Descriptors besides: of directories, of the manifest, and what others take in the meantime.
+/// Further descriptors: for directories, for the manifest, and for other threads in the meantime.
 const DESCRIPTORS_BESIDE: usize = 12;
 
-/// What taking files in needs.
+/// The state for ingesting files.
 pub(crate) struct Ingest {
     dir: PathBuf,
-    /// By table, how its files are written.
+    /// By table, the options for writing its files.
     options: Vec<Options>,
     /// By table, whether it may have rows.
     holds: Vec<AtomicBool>,
@@ -46,7 +46,7 @@ pub(crate) struct Ingest {
 impl Ingest {
     pub(crate) fn new(db: &Db, tables: &[TableSpec], shared: &Shared) -> Self {
         let dir = db.path().join(NEW_FILES);
-        // If they cannot be removed, they only take room.
+        // If they cannot be removed, they only occupy disk space.
         let _ = fs::remove_dir_all(&dir);
         let options = tables.iter().map(|table| {
             let mut options = shared.table_options(table);
@@ -68,7 +68,7 @@ impl Ingest {
     }
 }
 
-/// Whether the table has sorted files or memtables with anything.
+/// Whether the table has rows in sorted files or memtables.
 fn has_rows(db: &Db, table: &TableSpec) -> bool {
     let Some(family) = db.cf_handle(table.name) else {
         return false;
@@ -88,12 +88,13 @@ impl RocksSpace {
         self.ingest.dir.join(format!("{}.sst", spec.name))
     }
 
-    /// Writes the file of a table, of so many rows; none when nothing is left of them.
+    /// Writes the file of a table. Returns its path and number of entries; `None` if there are
+    /// none.
     fn write_file(&self, sorted: &SortedTable<'_>) -> Result<Option<(PathBuf, u64)>, KvError> {
         self.reached(&fail_point::FRONT_FILE)?;
         let mut entries = 0u64;
         let path = self.file_of(sorted.table());
-        // Missing rights pass, as a full disk does.
+        // A lack of rights may pass, as a full disk does.
         let failed = |error: rust_rocksdb::Error| {
             passing(match self.failed(&error) {
                 KvError::Unreadable { space, detail } => KvError::ReadOnly { space, detail },
@@ -102,7 +103,7 @@ impl RocksSpace {
         };
         let mut file = SstFileWriter::create(&self.ingest.options[usize::from(sorted.table().0)]);
         file.open(&path).map_err(failed)?;
-        // Keys that are stored under a prefix without an end, to be deleted one by one.
+        // Stored keys with a prefix that has no end, which are deleted one by one.
         let mut doomed = Vec::new();
         for (partition, prefix) in sorted.deletes() {
             let start = [partition, prefix].concat();
@@ -134,8 +135,8 @@ impl RocksSpace {
             file.delete(key).map_err(failed)?;
         }
         if entries == 0 {
-            // RocksDB makes no empty file. It happens when all rows fell under a prefix whose rows
-            // are deleted one by one.
+            // RocksDB cannot create an empty file. There are no entries if all rows had such a
+            // prefix.
             return Ok(None);
         }
         file.finish().map_err(failed)?;
@@ -156,10 +157,10 @@ impl RocksSpace {
         self.reached(&fail_point::FRONT_INGESTED)
     }
 
-    /// File descriptors that taking in the files of all tables needs, and some more, held so that
-    /// nobody else takes them meanwhile: RocksDB opens a file after it has begun to change its
-    /// manifest, and goes on no more if it cannot. A share has to be given up before each table is
-    /// taken in, and another thread may take that first: the race is short, but there.
+    /// Opens as many file descriptors as the ingestion of all tables needs, and some more, so that
+    /// no other thread takes them meanwhile: if RocksDB cannot open a file after it has begun to
+    /// change its manifest, it stops working. A share must be closed before each table is ingested,
+    /// and another thread may take it first; this race is short, but possible.
     fn reserve_descriptors(&self) -> Result<Vec<File>, KvError> {
         let wanted = DESCRIPTORS_A_TABLE * self.tables().len() + DESCRIPTORS_BESIDE;
         (0..wanted)
@@ -168,10 +169,10 @@ impl RocksSpace {
             .map_err(|error| passing(file_error(self.name(), "reserving descriptors", &error)))
     }
 
-    /// Where RocksDB found no file descriptor before it changed anything, it can be asked again.
-    /// Had it been at its manifest, it would have reported an error that stops it. A family that is
-    /// in the manifest without a handle is refused as existing when it is asked again, and that
-    /// error stays.
+    /// Returns the error of a failed ingestion. If RocksDB lacked a file descriptor before it
+    /// changed anything, the ingestion can be retried. If it had begun to change its manifest, it
+    /// would have reported a background error. A family that is in the manifest without a handle is
+    /// refused as existing by the retry, and that error is final.
     fn not_taken_in(&self, error: &rust_rocksdb::Error) -> KvError {
         match passing(self.failed(error)) {
             busy @ KvError::Busy { .. } if self.background_failure().is_none() => busy,
@@ -179,7 +180,7 @@ impl RocksSpace {
         }
     }
 
-    /// Writes and takes in a file for each table that has rows. Returns how many those are, by
+    /// Writes and ingests a file for each table that has rows. Returns the number of entries by
     /// table.
     fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<Vec<u64>, KvError> {
         let mut rows = vec![0; self.tables().len()];
@@ -214,13 +215,13 @@ impl Base for RocksSpace {
         };
         fs::create_dir_all(dir).map_err(failed)?;
         let done = self.ingest_files(tables);
-        // Files that were taken in have left; what an error left over is written again.
+        // Ingested files have been moved away; files that an error left are written again.
         let _ = fs::remove_dir_all(dir);
         let rows = done?;
         if self.shared().in_tiers() {
             self.ingest.pace.flushed(self.db(), self.tables(), &rows);
         }
-        // The log of what was taken in may be removed now, so the manifest must keep what it says.
+        // The log of the ingested rows may be removed now, so the manifest must not lose them.
         manifest::record(self.db().path()).map_err(|error| {
             let doing = "noting the manifest's length";
             passing(file_error(self.name(), doing, &error))

@@ -6,22 +6,22 @@
 //! [`RocksConfig::memory_bytes`], so the memory of the engine is bounded by one setting however
 //! many graphs there are.
 //!
-//! Durability: every batch is in RocksDB's log before `write` returns, in one write call, so it
-//! survives the end of the process. With [`Durability::Sync`](varve_kv::Durability::Sync) the log
-//! is synced too (`fdatasync`), so it survives power loss; so does everything written before it.
-//! Callers share syncs by writing several commits as one batch; large batches are also much cheaper
-//! for each row.
+//! Durability: every batch is in RocksDB's log before `write` returns, in one write call, so the
+//! batch survives the end of the process. With [`Durability::Sync`](varve_kv::Durability::Sync) the
+//! log is synced too (`fdatasync`), so the batch and everything written before it survive power
+//! loss. Callers share a sync by writing several commits as one batch; large batches also cost much
+//! less per row.
 //!
-//! What each failure leaves behind:
-//! - A full disk refuses the write and keeps nothing of it. Each later write looks whether there is
-//!   room again and, if so, takes RocksDB out of its error state, so writing goes on without a
-//!   restart.
-//! - After any other failed write the space accepts no more writes until it is opened again:
-//!   opening replays the log, and the content of the disk decides what was stored.
-//! - A log whose end was torn by a crash is cut at its last whole batch. Damage before the end
-//!   stops the opening with the file's name; nothing is skipped silently.
+//! What remains after each failure:
+//! - A full disk refuses the write and stores nothing of it. Each later write checks whether there
+//!   is space again and, if so, takes RocksDB out of its error state. So writes succeed again
+//!   without a restart.
+//! - After any other failed write the space refuses writes until it is opened again: opening
+//!   replays the log, and the content of the disk decides what was stored.
+//! - A log whose end was torn by a crash is cut after its last whole batch. Damage before the end
+//!   makes opening fail with the file's name; nothing is skipped silently.
 //!
-//! Options and the figures behind them: `docs/decisions/0003-rocksdb-options.md`.
+//! Options and the measurements behind them: `docs/decisions/0003-rocksdb-options.md`.
 
 mod batch;
 mod checksums;

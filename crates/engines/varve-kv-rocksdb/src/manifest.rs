@@ -1,12 +1,13 @@
-//! Remembers how long RocksDB's manifest was, to notice when it has been cut short.
+//! Records the length of RocksDB's manifest, to detect a truncated one.
 //!
-//! The manifest lists the files of a store, one edit after another. RocksDB takes a manifest that
-//! ends early for one whose last edit was torn: it opens the older state and removes the files
-//! which that does not know. So a small file beside it holds a length up to which the manifest was
-//! surely on disk; a shorter one is refused before RocksDB sees it. The file itself need not
-//! survive: where it is missing or damaged, nothing is checked. Its one line is the manifest's
-//! name, the length in bytes, and the CRC-32C of both in hexadecimal; earlier builds wrote no
-//! checksum.
+//! The manifest lists the files of a store, one edit after another. RocksDB takes a truncated
+//! manifest for one whose last edit was torn: it opens the older state and removes the files that
+//! this state does not list. So a small file beside the manifest has a length up to which the
+//! manifest was certainly on disk, and a shorter manifest is refused before RocksDB reads it.
+//!
+//! The file itself may be lost: if it is missing or damaged, nothing is checked. Its one line has
+//! the manifest's name, the length in bytes, and the CRC-32C of both in hexadecimal; earlier
+//! versions wrote no checksum.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,7 +20,7 @@ use crate::errors::{WHAT_TO_DO, file_error};
 const RECORD: &str = "VARVE-MANIFEST-LENGTH";
 const RECORD_NEW: &str = "VARVE-MANIFEST-LENGTH.new";
 
-/// Notes the present length of the manifest in `dir`, having made sure that so much is on disk.
+/// Syncs the manifest in `dir`, and then records its length.
 pub(crate) fn record(dir: &Path) -> io::Result<()> {
     let (name, path) = current(dir)?;
     let manifest = File::open(path)?;
@@ -31,11 +32,11 @@ pub(crate) fn record(dir: &Path) -> io::Result<()> {
     fs::rename(dir.join(RECORD_NEW), dir.join(RECORD))
 }
 
-/// Checks the manifest in `dir` against what was noted, and that there is a log at all.
+/// Checks the manifest in `dir` against the recorded length, and that there is a log at all.
 ///
 /// # Errors
-/// [`KvError::Corruption`] when the manifest is shorter than it was or the logs are gone; else when
-/// it cannot be read.
+/// [`KvError::Corruption`] when the manifest is shorter than recorded or the logs are missing;
+/// otherwise when it cannot be read.
 pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     let failed = |error: io::Error| file_error(space, "reading the manifest's length", &error);
     let Some((name, recorded)) = recorded(space, dir) else {
@@ -48,7 +49,7 @@ pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     if !has_log(dir).map_err(failed)? {
         return Err(damaged(format!("the log is missing in {}", dir.display())));
     }
-    // RocksDB itself reports a CURRENT that makes no sense or a manifest that is missing.
+    // RocksDB itself reports an invalid CURRENT or a missing manifest.
     let Ok((current, path)) = current(dir) else {
         return Ok(());
     };
@@ -62,7 +63,7 @@ pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     }
 }
 
-/// Name and path of the manifest in use.
+/// The name and path of the current manifest.
 fn current(dir: &Path) -> io::Result<(String, PathBuf)> {
     let name = fs::read_to_string(dir.join("CURRENT"))?;
     let name = name.trim_end().to_owned();
@@ -70,7 +71,8 @@ fn current(dir: &Path) -> io::Result<(String, PathBuf)> {
     Ok((name, path))
 }
 
-/// What was noted; `None` when nothing was, or it cannot be read, which is logged.
+/// Returns the recorded name and length; `None` if there are none, or if the file cannot be read,
+/// which is logged.
 fn recorded(space: &str, dir: &Path) -> Option<(String, u64)> {
     let path = dir.join(RECORD);
     let read = match fs::read(&path) {
@@ -136,7 +138,7 @@ mod tests {
                 check("s", dir.path()).unwrap();
             }
         }
-        // As earlier builds wrote it.
+        // The form of earlier versions.
         write(RECORD, b"MANIFEST-000001 100\n");
         assert!(check("s", dir.path()).is_err());
     }

@@ -1,4 +1,5 @@
-//! RocksDB's options from ours. Each figure is argued in `docs/decisions/0003-rocksdb-options.md`.
+//! RocksDB's options, derived from ours. `docs/decisions/0003-rocksdb-options.md` explains each
+//! value.
 
 use std::sync::Arc;
 
@@ -19,62 +20,62 @@ use crate::tiers;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// Share of the memory that memtables may take: three eighths. It is charged to the block cache.
+/// Share of the memory that memtables may use: three eighths. It is charged to the block cache.
 const MEMTABLE_SHARE: (usize, usize) = (3, 8);
-/// The same when there is a front table before them: they take nothing but what an older log
-/// replays.
+/// The same with a front table: memtables then get only the rows of an older log that is replayed.
 const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 /// Share of the memory for front tables: three eighths, or [`FRONT_MOST_HALVES`] if that is less.
-/// The rest is for knowing which rows there are.
+/// The rest goes to the presence filters.
 const FRONT_SHARE: (usize, usize) = (3, 8);
-/// Share of the memory for single rows of the files, when there is a front table: an eighth.
+/// Share of the memory for the row cache if there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
-/// Share of the memory for knowing which rows there are, when there is a front table: five
-/// sixteenths, and what front tables leave of theirs. By default that is room for some 430 million.
-/// It is taken as rows come.
+/// Share of the memory for the presence filters if there is a front table: five sixteenths, and the
+/// memory that front tables leave of theirs. By default that suffices for about 430 million rows.
+/// It is allocated as rows are added.
 const PRESENCE_SHARE: (usize, usize) = (5, 16);
-/// Front tables of one space that the share has room for: one takes writes, another is flushed, a
-/// third waits or is being sorted. The larger they are, the fewer files have to be merged.
+/// Front tables of one space for which the share has memory: one takes writes, one is being
+/// flushed, and a third one waits or is being sorted. The larger they are, the fewer files are
+/// compacted.
 const FRONT_TABLES: usize = 3;
-/// What all front tables may take at most, in halves of the size that one is flushed at: three
-/// tables of one space, and a half of one for other spaces.
+/// The limit on all front tables together, in halves of the size at which one is flushed: three
+/// tables of one space, and half a table for other spaces.
 const FRONT_MOST_HALVES: usize = 7;
-/// Tables of a space that may wait to be flushed, the one that is being flushed included.
+/// Tables of a space that may wait to be flushed, including the one that is being flushed.
 const FROZEN_TABLES: usize = 1;
-/// Memtables of one table, the ones being flushed included; then its writers wait.
+/// Memtables of one table, including those being flushed; when there are this many, writers wait.
 const MEMTABLES_PER_TABLE_MAX: i32 = 4;
-/// Size of a piece of a partitioned index or filter.
+/// The size of a piece of a partitioned index or filter.
 const META_BLOCK_BYTES: usize = 4 * KIB;
 const FORMAT_VERSION: i32 = 6;
 const FILE_BYTES: u64 = 64 << 20;
 const LEVEL0_SLOW_DOWN: i32 = 20;
 pub(crate) const LEVEL0_STOP: i32 = 36;
-/// Threads that share one merge, where its result is not a file of level 0.
+/// Threads that share one compaction, unless it writes a file of level 0.
 const MERGE_THREADS: u32 = 2;
-/// Levels, or runs, whose files are not compressed: the newest.
+/// The number of newest levels, or runs, whose files are not compressed.
 const PLAIN_LEVELS: usize = 2;
 const PLAIN_LEVELS_TIERS: usize = 4;
-/// Threads for merges of everything, which take long: the others go on beside them. For the whole
-/// process.
+/// Threads of the whole process for compactions of everything, which take long; other compactions
+/// continue beside them.
 const WHOLE_MERGES: i32 = 1;
-/// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the
-/// oldest part holds are flushed when the log grows over it.
+/// Bounds the replay after a crash, which takes about 20 ms per MiB. When the log exceeds it, the
+/// tables with rows in the oldest part are flushed.
 const LOG_BYTES_MAX: u64 = 64 << 20;
-/// The log is written out in pieces of this size while it grows, so that a later sync has little to
-/// do.
+/// The log is written to disk in pieces of this size while it grows, so that a later sync has
+/// little to do.
 const SYNC_STEP_BYTES: u64 = MIB as u64;
-/// RocksDB keeps no fewer open than this whatever its options say.
+/// RocksDB itself never uses a smaller limit on open files, whatever its options are.
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
 
-/// Bytes a second at which files that were compacted away are removed, in pieces of 64 MiB. Removed
-/// at once, gigabytes of them hold up all writing to the file system for a second.
+/// The rate, in bytes per second, at which compacted files are removed, in pieces of 64 MiB.
+/// Removing gigabytes at once blocks all writes to the file system for a second.
 const REMOVED_BYTES_PER_SECOND: i64 = 512 << 20;
-/// Bytes of such files, in parts of those of the store, from which on RocksDB would remove them at
-/// once: they are never as many.
+/// The ratio of files waiting for removal to the store above which RocksDB would remove them at
+/// once; never reached.
 const REMOVED_RATIO_MAX: f64 = 2.0;
 
-/// What all spaces of an engine share.
+/// The part that all spaces of an engine share.
 pub(crate) struct Shared {
     pub(crate) cache: Cache,
     memtables: WriteBufferManager,
@@ -83,25 +84,25 @@ pub(crate) struct Shared {
     background_jobs: i32,
     open_files: i32,
     pub(crate) tuning: Tuning,
-    /// How front tables behave; `None` without.
+    /// The options of front tables; `None` without front tables.
     pub(crate) front: Option<FrontOptions>,
     pub(crate) front_budget: Arc<Budget>,
-    /// Single rows of the files, for what is read through a front table.
+    /// The cache of single rows of the files, for reads through a front table.
     pub(crate) rows: Arc<RowCache>,
     pub(crate) presence: Arc<Budget>,
-    /// Looks after idle front tables.
+    /// Maintains idle front tables.
     pub(crate) watch: Arc<Watch>,
-    /// Removes files; it has a thread.
+    /// Removes files, in a thread of its own.
     removal: SstFileManager,
 }
 
-/// How the memory is divided: what is not here is the block cache's.
+/// The division of the memory; the rest is the block cache.
 struct Shares {
     memtables: usize,
     front: usize,
-    /// Of the cache of rows.
+    /// For the row cache.
     rows: usize,
-    /// Of the filters of keys that are there.
+    /// For the presence filters.
     presence: usize,
 }
 
@@ -129,7 +130,7 @@ impl Shares {
     }
 }
 
-/// The front table's options, `share` being the bytes of all front tables together.
+/// Returns the front table's options; `share` is the memory of all front tables together.
 fn front_options(front: &FrontTable, share: usize) -> Option<FrontOptions> {
     match front {
         FrontTable::Off => None,
@@ -157,13 +158,13 @@ impl Shared {
         let memory_bytes = usize::try_from(config.memory_bytes)
             .map_err(|_| refuse("memory_bytes is more than this machine can address".to_owned()))?;
         let shares = Shares::of(&config.front, memory_bytes);
-        // 0: let the cache find out how large its entries are.
+        // 0: the cache estimates the size of its entries itself.
         let cache_bytes = memory_bytes - shares.front - shares.rows - shares.presence;
         let cache = Cache::new_hyper_clock_cache(cache_bytes, 0);
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
             shares.memtables,
-            // Writers are held back by each table's limits; a stall over all spaces could wait for
-            // an idle one.
+            // Each table's limits delay its writers; a stall of all spaces could wait for an idle
+            // one.
             false,
             cache.clone(),
         );
@@ -187,13 +188,13 @@ impl Shared {
         })
     }
 
-    /// Memory of all spaces' memtables now, in bytes.
+    /// The memory of all spaces' memtables now, in bytes.
     pub(crate) fn memtable_bytes(&self) -> usize {
         self.memtables.get_usage()
     }
 
-    /// Whether files are merged in tiers: those of a front table are, the files of RocksDB's
-    /// memtables in levels.
+    /// Whether compaction is in tiers: it is for the files of a front table, while the files of
+    /// RocksDB's memtables are compacted in levels.
     pub(crate) fn in_tiers(&self) -> bool {
         self.front.is_some() && self.tuning.tiers
     }
@@ -202,16 +203,15 @@ impl Shared {
         (self.memtable_share / 3).min(self.tuning.memtable_bytes)
     }
 
-    /// Options of a space of that name.
+    /// Returns the options of a space.
     pub(crate) fn space_options(&self, space: &str, listener: Listener) -> Options {
         let mut options = Options::default();
         options.create_missing_column_families(true);
         options.set_paranoid_checks(true);
-        // Replay ends at the first bad record; that it is a torn end was made sure of before
-        // (module `wal`).
+        // The replay ends at the first bad record; the module `wal` has checked that it is a torn
+        // end.
         options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-        // Of whole files: the checksums of blocks leave out some bytes that verification does not
-        // look at.
+        // Checksums of whole files: the checksums of blocks do not cover all bytes.
         options.set_file_checksum_gen_factory(&FileChecksumGenFactory::crc32c());
         options.set_track_and_verify_wals_in_manifest(true);
         options.set_max_background_jobs(self.background_jobs);
@@ -236,7 +236,7 @@ impl Shared {
         options
     }
 
-    /// Options of a table.
+    /// Returns the options of a table.
     pub(crate) fn table_options(&self, table: &TableSpec) -> Options {
         let mut options = Options::default();
         options.set_write_buffer_size(self.memtable_size());
@@ -254,7 +254,7 @@ impl Shared {
         if self.in_tiers() {
             tiers::set(&mut options, &self.tuning);
         }
-        // The newest are rewritten soon.
+        // The newest levels are rewritten soon.
         let compressed = if self.tuning.compress {
             DBCompressionType::Lz4
         } else {
@@ -282,8 +282,8 @@ impl Shared {
                 });
             }
         }
-        // Nothing is written to memtables behind a front table, and each filter has its memory at
-        // once.
+        // Behind a front table nothing is written to memtables, and each of their filters would be
+        // allocated at once.
         if self.front.is_none() {
             options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
             options.set_memtable_whole_key_filtering(filters_whole_keys(table));
@@ -297,7 +297,7 @@ impl Shared {
     fn block_options(&self, table: &TableSpec) -> BlockBasedOptions {
         let mut block = BlockBasedOptions::default();
         block.set_block_cache(&self.cache);
-        // History is read in runs and compresses better in larger blocks.
+        // History is read sequentially, and larger blocks compress better.
         let factor = if table.cold { 2 } else { 1 };
         block.set_block_size(self.tuning.block_bytes * factor);
         if self.tuning.block_hash_index && table.point_reads {
@@ -320,8 +320,8 @@ impl Shared {
     }
 }
 
-/// Has RocksDB write its log into ours: errors always, the rest at level DEBUG. A log file for each
-/// space would cost an idle one 0.3 MiB of buffers.
+/// Directs RocksDB's log to ours: errors always, the rest at level DEBUG. A log file for each space
+/// would cost an idle one 0.3 MiB of buffers.
 fn log_to_ours(options: &mut Options, space: &str) {
     let least = match tracing::enabled!(tracing::Level::DEBUG) {
         true => LogLevel::Info,
@@ -334,7 +334,7 @@ fn log_to_ours(options: &mut Options, space: &str) {
     });
 }
 
-/// What removes files at a bounded rate, for all spaces.
+/// Creates the remover of files, with a bounded rate, for all spaces.
 fn removal() -> SstFileManager {
     let files = SstFileManager::new();
     files.set_delete_rate_bytes_per_second(REMOVED_BYTES_PER_SECOND);
@@ -342,14 +342,14 @@ fn removal() -> SstFileManager {
     files
 }
 
-/// Whether a table's filters hold whole keys, besides the partition keys that they hold if the
-/// table is scanned. A new row is looked up before it is written, and must be found absent without
-/// a search; history is only ever added to.
+/// Whether a table's filters contain whole keys, besides the partition keys that they contain if
+/// the table is scanned. A new row is looked up before it is written, and should be found absent
+/// without a search; history is only appended.
 fn filters_whole_keys(table: &TableSpec) -> bool {
     table.point_reads || !table.cold
 }
 
-/// An eighth of what the process may open.
+/// An eighth of the number of files that the process may open.
 fn open_files_limit() -> u32 {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     u32::try_from(limit / 8).unwrap_or(u32::MAX)

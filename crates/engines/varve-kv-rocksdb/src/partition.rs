@@ -1,8 +1,9 @@
-//! The prefix extractor: says to RocksDB where the partition key ends, so that its filters can hold
-//! partition keys.
+//! The prefix extractor: passes the length of the partition key to RocksDB, so that its filters can
+//! contain partition keys.
 //!
-//! The binding takes plain functions without state only, and a table's function is known at run
-//! time; so the callbacks are given to RocksDB here, with the function behind the state pointer.
+//! The binding accepts only plain functions without state, but a table's function is known only at
+//! run time. So this module registers the callbacks itself, with the function behind the state
+//! pointer.
 
 use std::ffi::{CString, c_char, c_uchar, c_void};
 use std::slice;
@@ -16,17 +17,18 @@ struct Extractor {
     name: CString,
 }
 
-/// The extractor of `table`'s partition keys. Give it to one `Options` only, which then owns it.
+/// Returns the extractor of `table`'s partition keys. It may be set in one `Options` only, which
+/// then owns it.
 pub(crate) fn extractor(table: &TableSpec) -> SliceTransform {
-    // RocksDB stores the name with each file and uses the file's filter only while it is the same,
-    // so it must change when the partition keys of the table do.
+    // RocksDB stores the name in each file and uses the file's filter only if the name is the same.
+    // So the name must change when the partition keys of the table do.
     let name = CString::new(format!("varve.partition.{}", table.name))
         .expect("table names are lower-case letters, digits and underscores");
     let state = Box::new(Extractor {
         partition_len: table.partition_len,
         name,
     });
-    // SAFETY: the callbacks have the types RocksDB asks for and expect as state what is handed over
+    // SAFETY: the callbacks have the types RocksDB asks for and expect the state that is passed
     // here. RocksDB calls `destroy` once, when the last user of the extractor is gone, and nothing
     // else frees the state.
     let inner = unsafe {
@@ -50,7 +52,7 @@ unsafe extern "C" fn destroy(state: *mut c_void) {
 
 /// # Safety
 /// `state` points to an `Extractor`, `key` to `length` bytes that live as long as RocksDB uses the
-/// answer, `prefix_length` to a place to write to.
+/// result, `prefix_length` to writable memory.
 unsafe extern "C" fn transform(
     state: *mut c_void,
     key: *const c_char,

@@ -1,4 +1,4 @@
-//! Snapshots that own what they look at.
+//! Snapshots that own the space they read.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::families::Snapshot as RocksSnapshot;
 use crate::space::RocksSpace;
 use crate::view::View;
 
-/// One state of a space, and the space so that it stays open.
+/// One state of a space, and the space, which the snapshot keeps open.
 pub(crate) struct OwnedSnapshot {
-    /// Borrows from `space`, whatever its lifetime says; dropped before it.
+    /// Borrows from `space`, despite its lifetime; dropped before `space`.
     snapshot: ManuallyDrop<RocksSnapshot<'static>>,
     point_options: ReadOptions,
     space: Arc<RocksSpace>,

@@ -41,8 +41,7 @@ pub(crate) struct RocksSpace {
     /// The ids of the column families, by table; set at the first write to the memtables.
     ids: OnceLock<Vec<u32>>,
     health: Health,
-    /// Writers take it shared; a writer that must know all stored keys of a prefix takes it
-    /// exclusively.
+    /// Held shared by writers; held exclusively by a writer that needs all stored keys of a prefix.
     writers: RwLock<()>,
     synced: WriteOptions,
     buffered: WriteOptions,
@@ -136,7 +135,7 @@ impl RocksSpace {
         })
     }
 
-    /// The family of a table that is written to, created if it is missing.
+    /// Returns the family of a table for a write, created if it is missing.
     ///
     /// # Errors
     /// When RocksDB cannot create it.
@@ -149,7 +148,7 @@ impl RocksSpace {
         self.families.get_or_create(&self.db, table, spec, options)
     }
 
-    /// The ids of all tables' families.
+    /// The ids of all tables' families, which are created if they are missing.
     fn ids(&self) -> Result<&[u32], KvError> {
         if let Some(ids) = self.ids.get() {
             return Ok(ids);
@@ -162,7 +161,7 @@ impl RocksSpace {
         Ok(self.ids.get_or_init(|| ids))
     }
 
-    /// Encodes and writes; `unbounded` as in [`Encoder::encode`].
+    /// Encodes and writes a batch; `unbounded` as in [`Encoder::encode`].
     fn write_encoded(
         &self,
         batch: &Batch,
@@ -246,7 +245,7 @@ impl RocksSpace {
 
 /// Why a batch was not encoded or written.
 enum Encode {
-    /// A prefix delete needs the keys that are stored.
+    /// A prefix delete needs the stored keys.
     NeedsKeys,
     Failed(KvError),
 }
@@ -317,7 +316,8 @@ impl Space for RocksSpace {
 
 impl Drop for RocksSpace {
     fn drop(&mut self) {
-        // So that the next opening has no log to replay. If it fails, the log has everything.
+        // So that the next opening has no log to replay. If the flush fails, the log still has
+        // everything.
         let _ = self.flush();
     }
 }

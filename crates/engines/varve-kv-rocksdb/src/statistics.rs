@@ -40,7 +40,7 @@ pub(crate) fn collect(
     all
 }
 
-/// Memory, of this space and of all together.
+/// Memory of this space and of all spaces.
 fn memory(db: &Db, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
     vec![
         statistic(
@@ -76,7 +76,7 @@ fn memory(db: &Db, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
     ]
 }
 
-/// Rows and files, and what is still to be rewritten of them.
+/// Rows and files, and pending compaction.
 fn files(db: &Db, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
     let wal_bytes: u64 = db
         .get_sorted_wal_files()
@@ -116,7 +116,7 @@ fn files(db: &Db, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
     ]
 }
 
-/// Work in the background, and how it holds writers back.
+/// Background work, and the delays of writers.
 fn work(db: &Db, events: &Events) -> Vec<Statistic> {
     vec![
         statistic(

@@ -9,18 +9,20 @@ use crate::errors::{WHAT_TO_DO, kv_error};
 use crate::families::{Db, Families, Family, RawIterator, Snapshot};
 use crate::tiers::{LOOKS_A_SCAN, Looks};
 
-/// Keys up to this long are put together without asking for memory.
+/// Keys up to this length are joined without an allocation.
 type Key = SmallVec<[u8; 128]>;
 
-/// From how many keys on RocksDB's own multi-get is asked.
+/// From this number of keys on, RocksDB's multi-get is used.
 const MULTI_GET_MIN: usize = 4;
 
-/// From how many ranges on some may lie next to each other.
+/// From this number of ranges on, some may be adjacent.
 const NEAR_RANGES_MIN: usize = 64;
-/// Rows that are stepped over to the next range. A seek costs as much as some ten of them.
+/// The most rows that are stepped over to reach the next range. A seek costs as much as about ten
+/// steps.
 const NEAR_ROWS: usize = 8;
-/// Rows deleted or overwritten that an iterator over many ranges skips at once before it gives up:
-/// they may lie beyond the range. Skipping them costs about as much as making an iterator.
+/// Deleted or overwritten rows that an iterator over many ranges skips in sequence before it gives
+/// up, since they may be beyond the range. Skipping them costs about as much as creating an
+/// iterator.
 const SKIPPED_ROWS_MAX: u64 = 128;
 
 /// A reader of one state.
@@ -32,7 +34,7 @@ pub(crate) struct View<'a> {
     pub(crate) snapshot: Option<&'a Snapshot<'a>>,
     /// For point reads, with the snapshot set if there is one.
     pub(crate) point_options: &'a ReadOptions,
-    /// Counts reads, for whoever decides how many files they pass.
+    /// Counts reads, for the choice of the number of runs.
     pub(crate) looks: &'a Looks,
 }
 
@@ -66,7 +68,7 @@ impl<'a> View<'a> {
         rows.status().map_err(|error| self.failed(&error))
     }
 
-    /// The rows of a range behind the last one that was visited, by an iterator that ends with the
+    /// Scans the rows of a range after the last visited one, with an iterator that ends with the
     /// range.
     fn scan_rest(
         &self,
@@ -97,7 +99,7 @@ impl<'a> View<'a> {
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
         let mut options = self.scan_options();
-        // Filters of partition keys do not help a search from the end.
+        // Filters of partition keys do not help a scan from the end.
         options.set_total_order_seek(true);
         options.set_iterate_lower_bound(bounds.0.into_vec());
         if let Some(to) = bounds.1 {
@@ -115,16 +117,17 @@ impl<'a> View<'a> {
     }
 }
 
-/// An iterator that goes from range to range: by steps where the next one is near, else by a seek.
+/// An iterator that visits range after range: by steps if the next range is near, otherwise by a
+/// seek.
 struct RangeIterator<'a, 'r> {
     family: Family<'a>,
-    /// Whether rows are looked for singly.
+    /// Whether the table is mostly read row by row.
     point_reads: bool,
     inner: RawIterator<'a>,
-    /// Whether it may be stepped from one partition into the next. Then it does not use the filters
+    /// Whether it may be stepped from one partition into the next. Then it cannot use the filters
     /// of partition keys, and a seek costs more.
     crosses: bool,
-    /// The range before.
+    /// The previous range.
     before: Option<PartitionRange<'r>>,
     visited: usize,
     seeks: usize,
@@ -160,7 +163,8 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         view.iterator(family, options)
     }
 
-    /// Whether it has given up at too many deleted rows; it is at no row then.
+    /// Returns whether the iterator has given up at too many deleted rows. It then has no current
+    /// row.
     fn gave_up(&self, view: &View<'a>) -> Result<bool, KvError> {
         match self.inner.status() {
             Ok(()) => Ok(false),
@@ -169,7 +173,7 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         }
     }
 
-    /// Moves to the first row of a range, or behind where it would be.
+    /// Moves to the first row at or after the start of a range.
     fn move_to(&mut self, view: &View<'a>, next: PartitionRange<'r>) {
         let from = join(next.partition, &next.range.from);
         let follows = self.before.replace(next).is_some_and(|before| {
@@ -194,8 +198,8 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         self.inner.seek(from);
     }
 
-    /// Steps to the first row at or after `from`; false when it is not near. The rows before the
-    /// present one are before `from`.
+    /// Steps to the first row at or after `from`; returns false if that row is not near. Rows
+    /// before the current one must be before `from`.
     fn step_to(&mut self, from: &[u8]) -> bool {
         for _ in 0..NEAR_ROWS {
             match self.inner.key() {
@@ -316,7 +320,7 @@ impl Reader for View<'_> {
             return Ok(());
         }
         if self.snapshot.is_none() {
-            // Several iterators may be made, and all show one state.
+            // All iterators of this scan must read the same state.
             let snapshot = self.db.snapshot();
             let view = View {
                 snapshot: Some(&snapshot),
@@ -328,8 +332,8 @@ impl Reader for View<'_> {
             return Ok(());
         };
         self.looks.add(LOOKS_A_SCAN * ranges.len() as u64);
-        // One iterator for all: making one costs as much as reading several rows. Its upper bound
-        // is fixed when it is made, so each range's end is looked for here.
+        // One iterator for all ranges: creating one costs as much as reading several rows. Its
+        // upper bound is fixed at its creation, so each range's end is checked here.
         let mut rows = RangeIterator::new(self, table, family, ranges.len());
         let mut last = Key::new();
         for (at, one) in ranges.iter().copied().enumerate() {
@@ -379,7 +383,7 @@ impl Reader for View<'_> {
         };
         let mut options = self.scan_options();
         options.set_total_order_seek(true);
-        // A pass over everything must not push out what is read often.
+        // A scan of everything must not evict blocks that are read often.
         options.fill_cache(false);
         let mut rows = self.iterator(family, options);
         match after {

@@ -1,16 +1,16 @@
 //! Checks the logs of a space before RocksDB replays them.
 //!
-//! RocksDB can either stop replaying quietly at the first bad record, and lose what was
-//! acknowledged after it, or refuse every bad record, and so refuse to start after a power loss
-//! tore the last one. Here the two are distinguished: when records can be read *after* the bad
-//! place, the damage lies in the middle and opening is refused, with file and offset; when nothing
-//! follows, it is the torn end of a write that was not acknowledged, and RocksDB cuts it.
+//! RocksDB can either stop the replay silently at the first bad record, and lose acknowledged
+//! writes after it, or refuse every bad record, and so refuse to start after a power loss tore the
+//! last one. This check distinguishes the two. If records can be read *after* the bad one, the
+//! damage is in the middle, and opening fails with file and offset. If nothing follows, it is the
+//! torn end of a write that was not acknowledged, and RocksDB cuts it off.
 //!
 //! Format of a log: blocks of 32 KiB; in them records of checksum (4 bytes, masked CRC-32C of what
-//! follows the length), length (2), type (1), content. A write longer than the rest of its block
-//! goes in pieces: first, middle, last. Since a synchronous write waits for the one before it, at
-//! most one write at the end is not yet on disk, so pieces of one write after a bad place do not
-//! count as something that follows.
+//! follows the length), length (2), type (1), content. A write longer than the rest of its block is
+//! divided into pieces: first, middle, last. Since a synchronous write waits for the one before it,
+//! at most one write at the end is not yet on disk, so pieces of one write after a bad record do
+//! not count as following records.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -24,20 +24,20 @@ const BLOCK: usize = 32 << 10;
 const HEADER: usize = 7;
 const TYPE_MIDDLE: u8 = 3;
 const TYPE_LAST: u8 = 4;
-/// Added to a masked checksum.
+/// A constant of RocksDB's masking of checksums.
 const MASK_DELTA: u32 = 0xA282_EAD8;
 
-/// Checks all logs in a space's directory. The space may be open: what is being written counts as a
-/// torn end.
+/// Checks all logs in a space's directory. The space may be open: a record that is being written
+/// counts as a torn end.
 ///
 /// # Errors
-/// [`KvError::Corruption`] naming the file and offset of damage that is followed by more; else when
-/// a log cannot be read.
+/// [`KvError::Corruption`] with the file and offset of damage that records follow; otherwise when a
+/// log cannot be read.
 pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     let failed = |error: io::Error| file_error(space, "reading the log", &error);
     for path in logs(dir).map_err(failed)? {
         let file = match File::open(&path) {
-            // RocksDB removed it meanwhile; it was needed no longer.
+            // RocksDB has removed the log meanwhile; it was no longer needed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             file => file.map_err(failed)?,
         };
@@ -66,7 +66,7 @@ fn logs(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(logs)
 }
 
-/// Where a log is damaged though more writes follow.
+/// Returns the offset of damage that further writes follow.
 fn damage(mut log: impl Read) -> io::Result<Option<u64>> {
     let mut block = vec![0; BLOCK];
     let mut start = 0u64;
@@ -86,8 +86,7 @@ fn damage(mut log: impl Read) -> io::Result<Option<u64>> {
                 }
                 None => {
                     bad.get_or_insert(start + at as u64);
-                    // The length may be what is damaged, so look at every place for the next
-                    // record.
+                    // The length may be damaged, so the next record may begin at any byte.
                     at += 1;
                 }
             }
@@ -110,7 +109,7 @@ fn fill(log: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// The type and whole length of the record at the front of `bytes`, if it is sound.
+/// Returns the type and total length of the record at the front of `bytes`, if it is sound.
 fn record(bytes: &[u8]) -> Option<(u8, usize)> {
     let length = usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
     let kind = bytes[6];
@@ -194,7 +193,7 @@ mod tests {
             let mut log = sound.clone();
             log[at] ^= 0x20;
             let found = damage(&log[..]).unwrap();
-            // The zeros that fill a block's end belong to nothing.
+            // The zeros that fill a block's end are part of no record.
             let filler = BLOCK - at % BLOCK < HEADER && sound[at] == 0;
             if at >= last {
                 assert_eq!(found, None, "byte {at}");
@@ -217,7 +216,7 @@ mod tests {
             let mut log = sound.clone();
             log[at..at + 4096].fill(0);
             let found = damage(&log[..]).unwrap();
-            // With the start of the last write gone, nothing says that the page held more than its
+            // Without the start of the last write, nothing shows that the page had more than its
             // pieces.
             assert_eq!(found.is_some(), at + 4096 <= last, "page at {at}");
         }

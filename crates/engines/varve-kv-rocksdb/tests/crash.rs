@@ -1,5 +1,4 @@
-//! A process that writes is killed at random moments; everything that was acknowledged must be
-//! there.
+//! A writing process is killed at random moments; all acknowledged batches must survive.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -19,7 +18,7 @@ use varve_testkit::{Random, once_unlocked};
 
 const WRITERS: u64 = 4;
 const ROUNDS_DEFAULT: u64 = 12;
-/// Says to the test binary that it is the process to be killed, and where to write.
+/// Set for the process that is killed: the directory for its writes.
 const CHILD_DIR: &str = "VARVE_CRASH_CHILD_DIR";
 const CHILD_DURABILITY: &str = "VARVE_CRASH_CHILD_DURABILITY";
 const CHILD_FRONT: &str = "VARVE_CRASH_CHILD_FRONT";
@@ -48,8 +47,8 @@ fn open(dir: &Path, front: bool) -> (RocksEngine, Arc<dyn Space>) {
     (engine, space)
 }
 
-/// The batch `number` of `writer`: rows in three tables whose content follows from the number, and
-/// a delete of what the batch before left in one of them.
+/// Batch `number` of `writer`: rows in three tables whose content follows from the number, and a
+/// delete of the previous batch's row in one of them.
 fn batch_of(writer: u64, number: u64) -> Batch {
     let mut random = Random::new(writer << 40 | number);
     let mut batch = Batch::new();
@@ -74,7 +73,7 @@ fn last_stored(space: &dyn Space, writer: u64) -> u64 {
     value.map_or(0, |value| u64::from_be_bytes(value[..].try_into().unwrap()))
 }
 
-/// Not a test of its own: what the killed process runs.
+/// Not a test itself: the code of the killed process.
 #[test]
 #[ignore = "run by the other test in a process of its own"]
 fn child_that_is_killed() {
@@ -145,13 +144,13 @@ fn run_and_kill(
         );
     }
     child.kill().unwrap();
-    // What was acknowledged before the signal counts too.
+    // Batches acknowledged before the signal count, too.
     lines.map_while(Result::ok).for_each(&mut note);
     child.wait().unwrap();
     acknowledged
 }
 
-/// Rows of all stored batches are there, whole and unchanged, and no others.
+/// Checks that the rows of all stored batches exist, whole and unchanged, and no others.
 fn check(space: &dyn Space, acknowledged: &[u64; WRITERS as usize]) {
     let mut rows = 0;
     for writer in 0..WRITERS {
@@ -201,7 +200,7 @@ fn acknowledged_batches_survive_a_kill_behind_a_front_table() {
     kill_again_and_again(|_| true);
 }
 
-/// The next start may be with or without a front table, whatever the killed process had.
+/// The next start may be with or without a front table, independent of the killed process.
 #[test]
 fn acknowledged_batches_survive_a_kill_between_both() {
     kill_again_and_again(|random| random.one_in(2));

@@ -1,4 +1,4 @@
-//! A scan of many ranges passes few of the deleted rows that lie beyond them.
+//! A scan of many ranges skips few of the deleted rows after them.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -9,10 +9,11 @@ use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, PartitionRange,
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, named, point};
 
-/// Partitions with rows, the fourth of which was emptied but for its last row.
+/// Partitions with rows. In partition `EMPTIED` all rows between the first three and the last one
+/// were deleted.
 const PARTITIONS: u64 = 200;
 const EMPTIED: u64 = 4;
-/// Deleted rows of that one.
+/// The last row of that partition, and about the number of its deleted rows.
 const DELETED: u32 = 50_000;
 
 fn partition(table: TableId, n: u64) -> Vec<u8> {
@@ -56,7 +57,7 @@ fn filled(table: TableId) -> (Arc<dyn Space>, tempfile::TempDir) {
     (space, dir)
 }
 
-/// What a scan visits of these ranges, and how many deleted rows it passes.
+/// Returns the rows of these ranges, and the number of deleted rows that the scan skips.
 fn scan(
     space: &dyn Space,
     table: TableId,

@@ -1,4 +1,4 @@
-//! File descriptors run out and come back.
+//! File descriptors are exhausted and become available again.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -12,12 +12,12 @@ use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, SINGLE, TABLES, all_rows, cold, named, point, put,
 };
 
-/// Says that this process is the one that may open few files.
+/// Set for the process that may open few files.
 const FEW: &str = "VARVE_TEST_FEW_DESCRIPTORS";
-/// How many it may open.
+/// The number of files that it may open.
 const FEW_COUNT: &str = "256";
 
-/// The limit is a process's own, so the story runs in one that nothing else runs in.
+/// The limit is per process, so the test runs in a separate process.
 #[test]
 fn flushing_goes_on_once_descriptors_are_free() {
     if std::env::var_os(FEW).is_some() {
@@ -44,7 +44,7 @@ fn figure(space: &dyn Space, name: &str) -> f64 {
     named.unwrap().value
 }
 
-/// Writes a row into each table: each gets a family with the first flush.
+/// Writes a row into each table, each of which gets a family at the first flush.
 fn put_in_each(space: &dyn Space, number: u64) {
     let clustering = number.to_be_bytes();
     put(space, POINTS, &point(number), b"", b"v");
@@ -67,14 +67,14 @@ fn run_out_of_descriptors() {
     while let Ok(file) = File::open("/dev/null") {
         taken.push(file);
     }
-    // With each descriptor more a flush comes a step further; none of its failures may be the last
-    // word.
+    // With each further descriptor a flush gets one step further; none of its failures may be
+    // final.
     let mut rows = 0;
     loop {
         put_in_each(&*space, rows);
         rows += 1;
         let failed = failures();
-        // It begins with a flush; for the copy itself there are too few.
+        // A checkpoint begins with a flush; there are too few descriptors for the copy itself.
         let _ = space.checkpoint(&dir.path().join(rows.to_string()));
         while waiting() > 0.0 && failures() == failed {
             thread::yield_now();

@@ -1,4 +1,4 @@
-//! A table has a column family from its first file on.
+//! A table has a column family once it has its first file.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -50,7 +50,7 @@ fn put(space: &dyn Space, number: u64) {
     space.write(&batch, Durability::Sync).unwrap();
 }
 
-/// Rows that each way of reading finds in a table.
+/// The number of rows that each kind of read finds in a table.
 fn found(reader: &dyn Reader, table: TableId, partition: &[u8]) -> [usize; 5] {
     let range = ClusteringRange::all();
     let keys = [(partition, &b""[..]); 8];
@@ -125,7 +125,7 @@ fn a_table_has_a_family_from_its_first_file_on() {
 #[test]
 fn stores_are_opened_that_have_families_for_all_tables() {
     let dir = tempfile::tempdir().unwrap();
-    // Without a front table, as earlier builds made all stores.
+    // Without a front table, which creates all families.
     let (engine, space) = open(dir.path(), FrontTable::Off);
     assert_eq!(families(dir.path()), all());
     put(&*space, 1);

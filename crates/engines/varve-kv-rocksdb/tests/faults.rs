@@ -17,7 +17,7 @@ use varve_testkit::{Random, once_unlocked};
 fn engine(dir: &Path) -> Result<RocksEngine, KvError> {
     let config = RocksConfig {
         memory_bytes: MEMORY_BYTES_MIN,
-        // These are faults of RocksDB's own log and files.
+        // The tests are about faults of RocksDB's own log and files.
         front: FrontTable::Off,
         tuning: Tuning {
             memtable_bytes: 1 << 20,
@@ -32,9 +32,9 @@ fn open(engine: &RocksEngine) -> Result<Arc<dyn Space>, KvError> {
     engine.open("s", TABLES, true)
 }
 
-/// Copies the files of the space `s` as a crash of the machine would leave them: without closing
-/// it. Nobody writes meanwhile; a copy during which RocksDB's own threads changed the files is
-/// thrown away.
+/// Copies the files of the space `s` as a crash of the machine would leave them, without closing
+/// the space. There are no concurrent writes; a copy during which RocksDB's own threads changed the
+/// files is discarded.
 fn crash_image(from: &Path) -> tempfile::TempDir {
     for _ in 0..1_000 {
         let image = tempfile::tempdir().unwrap();
@@ -57,7 +57,7 @@ fn listing(dir: &Path) -> Vec<(std::ffi::OsString, Option<u64>)> {
         .unwrap()
         .map(|entry| {
             let entry = entry.unwrap();
-            // `None` if it was removed since.
+            // `None` if the file was removed since.
             let length = entry.metadata().ok().map(|metadata| metadata.len());
             (entry.file_name(), length)
         })
@@ -293,11 +293,10 @@ fn missing_files_are_refused_with_what_to_do() {
         );
         let text = error.to_string();
         let name = file.file_name().unwrap().to_str().unwrap();
-        // With no log left nobody knows what it was called.
+        // Without any log, its former name is unknown.
         let named = text.contains(name) || kind == "log" && text.contains("the log is missing");
         assert!(named && text.contains("backup"), "{kind}: {text}");
-        // A refused store is still listed, and still refused by those who do not want to create
-        // one.
+        // A refused store is still listed, and still refused without `create`.
         let engine = engine(image.path()).unwrap();
         assert_eq!(engine.space_names().unwrap(), ["s"]);
         assert!(engine.open("s", TABLES, false).is_err());
@@ -328,7 +327,7 @@ fn truncated_files_are_refused() {
     drop((space, engine_));
 }
 
-/// A small file system of its own, or `None` where mounting is not allowed.
+/// A small separate file system, or `None` where mounting is not allowed.
 struct Disk {
     dir: tempfile::TempDir,
 }
@@ -349,8 +348,8 @@ impl Disk {
         }
     }
 
-    /// Tries again while a file is open for writing, which a process that another test starts may
-    /// have until it is its own program.
+    /// Retries while a file is open for writing: a process that another test starts may have it
+    /// open until it executes its own program.
     fn remount(&self, options: &str) {
         let done = (0..1_000).any(|_| {
             let status = Command::new("mount")
@@ -416,10 +415,10 @@ fn a_full_disk_refuses_writes_until_there_is_room() {
             assert_eq!(space.get(COLD, &cold(&point(*n)), b"c").unwrap(), None);
         }
     };
-    // Reads go on.
+    // Reads continue.
     check(&*space, &written, &refused);
     fs::remove_file(&ballast).unwrap();
-    // Writing goes on at once.
+    // Writes succeed again at once.
     for n in 10_000..10_300 {
         space.write(&big(n), Durability::Sync).unwrap();
         written.push(n);
@@ -454,8 +453,8 @@ fn a_full_disk_and_a_crash_lose_nothing_acknowledged() {
 
 const LIMITED_DIR: &str = "VARVE_LIMITED_CHILD_DIR";
 
-/// Not a test of its own: runs where no file may grow past 4 MiB, which is neither a full disk nor
-/// a read-only one.
+/// Not a test itself: runs with a limit of 4 MiB on the size of files, which is neither a full disk
+/// nor a read-only one.
 #[test]
 #[ignore = "run by the next test in a process of its own"]
 fn child_with_limited_files() {

@@ -1,5 +1,5 @@
-//! The log of a front table: it is not lost unnoticed, and going without a front table loses
-//! nothing that is in it.
+//! The log of a front table: its loss is detected, and a start without a front table loses none of
+//! its rows.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -13,7 +13,7 @@ use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 
 const ROWS: u64 = 100;
 
-/// One test at a time: a fail point is hit by whoever of the process comes by.
+/// Runs one test at a time, since a fail point acts in any thread of the process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -36,7 +36,7 @@ fn on() -> FrontTable {
     FrontTable::Share(1 << 20)
 }
 
-/// A data directory as a crash leaves it: all rows are in the log only.
+/// Creates a data directory as a crash leaves it: all rows are only in the log.
 fn crashed() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let engine = engine(dir.path(), on());
@@ -97,7 +97,7 @@ fn going_without_a_front_table_keeps_what_its_log_has() {
     let _alone = alone();
     let image = crashed();
     let (dir, log) = (image.path(), image.path().join("s/front-log"));
-    // What cannot be brought to the files stays in the log.
+    // Rows that cannot be flushed to the files stay in the log.
     fail_point::arm("front.file:io_error").unwrap();
     assert!(open(&engine(dir, FrontTable::Off)).is_err());
     assert!(log.exists());
@@ -127,8 +127,7 @@ fn a_copy_without_log_is_whole() {
     assert!(all_there(&*open(&engine).unwrap()));
 }
 
-/// Makes of a log what a build before log ids left: shorter heads, other checksums, an empty file
-/// beside it.
+/// Converts a log to format 1: shorter heads, other checksums, an empty file as its mark.
 fn as_of_an_earlier_build(space: &Path) {
     fs::write(space.join("VARVE-FRONT-LOG"), b"").unwrap();
     for entry in fs::read_dir(space.join("front-log")).unwrap() {
@@ -162,7 +161,7 @@ fn a_log_of_an_earlier_build_is_brought_to_the_files_and_a_new_one_begun() {
         let image = crashed();
         let (dir, space_dir) = (image.path(), image.path().join("s"));
         as_of_an_earlier_build(&space_dir);
-        // Interrupted on the way, it is done again.
+        // An interrupted conversion is repeated.
         fail_point::arm("front.file:io_error").unwrap();
         assert!(open(&engine(dir, front.clone())).is_err());
         for _ in 0..2 {
@@ -180,7 +179,7 @@ fn a_removal_of_a_log_that_was_interrupted_is_finished() {
     let _alone = alone();
     let image = crashed();
     let (dir, space_dir) = (image.path(), image.path().join("s"));
-    // All is in the files, the log is only renamed.
+    // All rows are in the files; the log is only renamed.
     drop(open(&engine(dir, on())).unwrap());
     let left_over = space_dir.join("front-log.flushed");
     fs::rename(space_dir.join("front-log"), &left_over).unwrap();

@@ -6,8 +6,8 @@ use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
 
 fn engine(front: FrontTable) -> (RocksEngine, tempfile::TempDir) {
-    // In memory where that is to be had: small front tables mean many small files, and a disk takes
-    // milliseconds for each.
+    // In memory if possible: small front tables cause many small files, each of which takes
+    // milliseconds on a disk.
     let dir = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap();
@@ -34,7 +34,7 @@ mod behind_tiny_front_tables {
     varve_testkit::engine_suite!(engine(FrontTable::With(FrontOptions {
         table_bytes: 4096,
         log_preallocate_bytes: 4096,
-        // Each of hundreds of flushes may wait for files to be merged.
+        // Each of hundreds of flushes may wait for a compaction.
         wait_max: std::time::Duration::from_secs(60),
         ..FrontOptions::default()
     })));

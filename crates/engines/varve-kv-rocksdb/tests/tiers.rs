@@ -1,5 +1,5 @@
-//! Files merged in tiers: stores whose files are in levels go on in them, and back, and a store
-//! that is not written any more is left with few runs.
+//! Compaction in tiers: a store can change between tiers and levels, and a quiet store is compacted
+//! to few runs.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -34,7 +34,7 @@ fn tiny() -> FrontTable {
     FrontTable::With(FrontOptions {
         table_bytes: 16 << 10,
         log_preallocate_bytes: 4096,
-        // Each of hundreds of flushes may wait for files to be merged.
+        // Each of hundreds of flushes may wait for a compaction.
         wait_max: Duration::from_secs(60),
         ..FrontOptions::default()
     })
@@ -56,8 +56,8 @@ fn tiers() -> Tuning {
     }
 }
 
-/// What row `n` holds after the rounds up to `round`: written anew in every round that divides it,
-/// removed by some.
+/// The value of row `n` after the rounds up to `round`. Round `r` writes the row if `r + 1` divides
+/// `n`; later rounds than 0 remove it instead if 7 divides `n`.
 fn value(n: u64, round: u64) -> Option<u64> {
     let last = (0..=round)
         .rev()
@@ -68,7 +68,7 @@ fn value(n: u64, round: u64) -> Option<u64> {
 fn write(space: &dyn Space, round: u64) {
     for first in (0..ROWS).step_by(50) {
         let mut batch = Batch::new();
-        // In no order, so that the rows of each file lie among those of all others.
+        // In no order, so that the key ranges of all files overlap.
         let scattered = (first..first + 50).map(|n| n * 1_597 % ROWS);
         for n in scattered.filter(|n| n.is_multiple_of(round + 1)) {
             let stored = value(n, round).map(u64::to_be_bytes);
@@ -139,9 +139,9 @@ fn runs(space: &dyn Space) -> f64 {
     runs.next().unwrap().value
 }
 
-/// Writes rows in a run of the last level and in so many others, of few bytes, that some lie in
-/// level 0, and opens them so that nothing is flushed and they are merged as `tuning` says, until
-/// there are no more than `most`.
+/// Writes rows into a run of the last level and into so many small runs that some are in level 0.
+/// Then opens the space without flushes, and waits until compaction by `tuning` has left at most
+/// `most` runs.
 fn merged_in_quiet(tuning: Tuning, most: f64) {
     let dir = tempfile::tempdir().unwrap();
     let loading = Tuning {
@@ -159,13 +159,13 @@ fn merged_in_quiet(tuning: Tuning, most: f64) {
         space.write(&batch, Durability::Buffered).unwrap();
     }
     space.compact().unwrap();
-    // While level 0 is empty, RocksDB takes each file into a free level below it.
+    // While level 0 is empty, RocksDB moves each file into a free level below it.
     while runs(&*space) < 50.0 {
         write(&*space, 1);
     }
     space.sync().unwrap();
     drop(space);
-    // Closing flushed what was left.
+    // Closing has flushed the rest.
     let space = open(dir.path(), tiny(), loading.clone());
     assert!(runs(&*space) > 49.0, "nothing is merged under load");
     drop(space);
@@ -188,7 +188,7 @@ fn few_runs_are_left_once_nothing_is_flushed() {
         runs_quiet: 3,
         ..Tuning::default()
     };
-    // As many as are merged at once may stay, when none of them are of like size.
+    // Runs up to the number that starts a compaction may remain, if none are of similar size.
     merged_in_quiet(tuning, 3.0);
 }
 
@@ -202,7 +202,7 @@ fn more_rows_than_may_be_in_level_0_are_merged_with_everything() {
     merged_in_quiet(tuning, 1.0);
 }
 
-/// Key `n` of rows in no order, so that those of each file lie among those of all others.
+/// Key `n` of rows in no order, so that the key ranges of all files overlap.
 fn scattered(n: u64) -> Vec<u8> {
     point(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
@@ -215,7 +215,7 @@ fn insert(space: &dyn Space, numbers: Range<u64>) {
     }
 }
 
-/// The lines of RocksDB's log about merges that are done, of spaces that are opened with
+/// The lines of RocksDB's log about completed compactions, for spaces that are opened with
 /// [`log_merges`].
 static MERGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -227,7 +227,7 @@ fn log_merges(options: &mut Options) {
     });
 }
 
-/// The levels that merges have written to.
+/// The levels that compactions have written to.
 fn levels_written() -> Vec<u64> {
     let level = |line: &String| {
         let (_, after) = line.split_once("\"output_level\": ")?;
@@ -239,7 +239,7 @@ fn levels_written() -> Vec<u64> {
 #[test]
 fn what_is_merged_under_load_lies_below_level_0() {
     let dir = tempfile::tempdir().unwrap();
-    // So many more than there are levels that the newest half of them lie in level 0.
+    // So many more runs than levels that the newest half of them is in level 0.
     let tuning = Tuning {
         runs_loading: 80,
         runs_inserting: 80,
@@ -294,7 +294,7 @@ fn many_runs_are_left_while_new_rows_come_and_few_when_the_files_are_read() {
         );
         insert(&*space, next..next + 10);
         next += 10;
-        // Others each time: what was read lately is not looked for in the files.
+        // Different rows each time: recently read ones are cached and not read from the files.
         for _ in 0..50 {
             asked = (asked + 1_597) % next;
             assert!(read(asked).is_some(), "{asked}");

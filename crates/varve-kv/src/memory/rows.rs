@@ -1,9 +1,9 @@
 //! Sorted rows that are cheap to copy: the structure behind a table of the in-memory engine.
 //!
-//! Rows lie in sorted chunks behind shared pointers. A copy of the whole shares every chunk;
-//! changing a copy copies only the list of chunks and the chunk that is touched. So a snapshot
-//! costs nothing, and a writer that no reader looks at changes everything in place. Good up to some
-//! millions of rows; past that the list of chunks itself is long.
+//! Rows are in sorted chunks behind shared pointers. A clone shares every chunk; a change to a
+//! clone copies only the list of chunks and the changed chunk. So a snapshot costs nothing, and a
+//! writer changes everything in place while there is no snapshot. Suited to some millions of rows;
+//! beyond that the list of chunks itself is long.
 
 use std::sync::Arc;
 
@@ -91,14 +91,14 @@ impl Rows {
         }
     }
 
-    /// The chunk that holds `key` or would hold it; 0 when there are none.
+    /// Returns the index of the chunk that contains `key` or would contain it; 0 if there are none.
     fn chunk_of(&self, key: &[u8]) -> usize {
         self.chunks
             .partition_point(|chunk| &chunk[0].key[..] <= key)
             .saturating_sub(1)
     }
 
-    /// Where the first row with a key of at least `key` is: chunk and place in it;
+    /// Returns the position of the first row with a key of at least `key`, as (chunk, index in it);
     /// `(number of chunks, 0)` past the end.
     fn position(&self, key: &[u8]) -> (usize, usize) {
         let at = self.chunk_of(key);

@@ -1,5 +1,4 @@
-//! The bare driver: what it finds of a graph's rows in its cluster, and how it writes and reads
-//! them.
+//! The bare driver: reads a graph's rows from its cluster, writes them again, and reads them.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +10,18 @@ use scylla::statement::prepared::PreparedStatement;
 
 use crate::{Result, Run, VERTICES, Window};
 
-/// Requests of the bare driver that are under way at once: as many as the engine has.
+/// The most requests of the bare driver that are under way at once: as many as the engine's.
 const AT_ONCE: usize = 64;
-/// Partitions that a grouped request of the bare driver writes to, and the bytes of its rows: what
-/// Varve has, below what a node warns of.
+/// The most partitions of a grouped request of the bare driver, and the bytes of its rows: Varve's
+/// limits, below those of which a node warns.
 const GROUP_PARTITIONS: usize = 10;
 const GROUP_BYTES: usize = 4 << 10;
-/// Bytes that a node counts for a row beside its keys and value, at most.
+/// The most bytes that a node counts for a row besides its keys and value.
 const ROW_BYTES: usize = 40;
-/// Tables that are not a graph's.
+/// Tables that are not part of a graph.
 const OWN_TABLES: [&str; 2] = ["varve_log", "varve_lease"];
 
-/// One row, of one of the tables by number.
+/// One row, with the index of its table.
 pub(crate) struct Row {
     table: usize,
     clustering: Vec<u8>,
@@ -32,7 +31,7 @@ pub(crate) struct Row {
 /// Rows by their timestamp and partition key.
 type Groups = BTreeMap<(i64, Vec<u8>), Vec<Row>>;
 
-/// What the bare driver writes at once, or reads.
+/// Rows that the bare driver writes, or reads, together.
 pub(crate) struct Piece {
     stamp: i64,
     partition: Vec<u8>,
@@ -40,7 +39,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// What a node counts its rows as, at most.
+    /// The most bytes that a node counts for the rows.
     fn bytes(&self) -> usize {
         let row =
             |row: &Row| ROW_BYTES + self.partition.len() + row.clustering.len() + row.value.len();
@@ -48,12 +47,12 @@ impl Piece {
     }
 }
 
-/// How the bare driver's requests are made up.
+/// The composition of the bare driver's requests.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
-    /// One for each partition.
+    /// One request for each partition.
     Alone,
-    /// Small ones together.
+    /// Small pieces in one request.
     Grouped,
 }
 
@@ -89,7 +88,7 @@ pub(crate) struct Bare {
     from: String,
     to: [String; 2],
     tables: Vec<String>,
-    /// Of each way, for each table.
+    /// For each way, the statements of all tables.
     put: [Vec<PreparedStatement>; 2],
     get: PreparedStatement,
 }
@@ -129,7 +128,7 @@ impl Bare {
         })
     }
 
-    /// Makes tables like the graph's, and the statements that write to them.
+    /// Creates tables like the graph's, and prepares the statements that write to them.
     async fn tables(
         session: &Session,
         run: &Run,
@@ -157,7 +156,7 @@ impl Bare {
         Ok(put)
     }
 
-    /// What was written to the graph in each window.
+    /// Returns the rows that were written to the graph in each window.
     pub(crate) async fn pieces(
         &self,
         session: &Session,
@@ -195,7 +194,7 @@ impl Bare {
         Ok(found.into_iter().map(pieces).collect())
     }
 
-    /// The keys of as many vertices, each of those that are there several times if that is more.
+    /// Returns the keys of this number of vertices, some of them repeatedly if there are fewer.
     pub(crate) async fn keys(&self, session: &Session, count: u64) -> Result<Vec<Piece>> {
         let select = format!("SELECT p, c FROM {}.vertex LIMIT {VERTICES}", self.from);
         let rows = session.query_iter(select, ()).await?;
@@ -214,7 +213,7 @@ impl Bare {
         Ok(chosen.map(piece).collect())
     }
 
-    /// Writes pieces, or reads the one row of each, and returns how many requests that took.
+    /// Writes pieces, or reads the one row of each; returns the number of requests.
     pub(crate) async fn send(
         &self,
         session: &Session,
@@ -267,7 +266,7 @@ impl Bare {
         Ok(())
     }
 
-    /// Removes all that this run has made.
+    /// Removes everything that this run has created.
     pub(crate) async fn remove(&self, session: &Session, keyspace: &str) -> Result<()> {
         for keyspace in [&self.from, &self.to[0], &self.to[1], keyspace] {
             let remove = format!("DROP KEYSPACE IF EXISTS {keyspace}");

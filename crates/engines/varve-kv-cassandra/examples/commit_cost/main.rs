@@ -1,13 +1,13 @@
-//! What inserts and reads cost on Apache Cassandra: the processor time of a server and of the nodes
-//! for each element, beside that of the bare driver writing, or reading, the same rows.
-//! `make bench-cassandra` runs it.
+//! Measures the cost of inserts and reads on Apache Cassandra: the processor time of a server and
+//! of the nodes per element, compared with the bare driver writing, or reading, the same rows. Run
+//! by `make bench-cassandra`.
 //!
-//! A server is loaded by `varve bench api`. Then the rows that the measured requests have written
-//! are read back with their timestamps, and the bare driver writes them to tables of the same form,
-//! 64 requests at a time, in two ways: what has one timestamp and one partition key as one request,
-//! as a client of Cassandra usually does, and up to ten of these in one request, as Varve does. All
-//! use the same nodes, one after the other, in some rounds; the first warms all up and does not
-//! count, of the others the medians do.
+//! `varve bench api` loads a server. The rows that the measured requests have written are then read
+//! back with their timestamps, and the bare driver writes them to tables of the same form, 64
+//! requests at a time, in two ways: one request per timestamp and partition key, as a client of
+//! Cassandra usually does, or up to ten of these in one request, as Varve does. All use the same
+//! nodes, one after the other, in several rounds. The first round is a warm-up; the results are the
+//! medians of the others.
 
 mod bare;
 
@@ -25,26 +25,26 @@ use crate::bare::{Bare, Way};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Ticks of a second in `/proc`.
+/// Clock ticks per second in `/proc`.
 const TICKS: u64 = 100;
-/// Vertices that edges join and reads ask for.
+/// The vertices that edges join and reads look up.
 const VERTICES: &str = "50000";
 /// The prefix of their ids.
 const LOADED: &str = "abc";
-/// How long the nodes may go on with what a phase has left to them.
+/// The longest wait for the nodes to finish the work that a phase has left to them.
 const REST_TIME_MAX: Duration = Duration::from_secs(20);
 const REST_LOOK: Duration = Duration::from_millis(500);
-/// How long the server may take to make its graphs.
+/// The longest wait for the server to create its graphs.
 const OPEN_TIME_MAX: Duration = Duration::from_secs(120);
-/// Nodes that use less than this share of one processor rest.
+/// Nodes that use less than this share of one processor are idle.
 const REST_SHARE: f64 = 0.1;
 
 /// A measured operation: a scenario of the load tool.
 struct MeasuredOperation {
     scenario: &'static str,
-    /// Elements of a request.
+    /// Elements per request.
     elements: u64,
-    /// Requests for each batch of edges that is asked for.
+    /// Requests for each requested batch of edges.
     requests: u64,
     users: &'static str,
 }
@@ -77,14 +77,14 @@ impl MeasuredOperation {
     }
 }
 
-/// What a phase used.
+/// The resources that a phase has used.
 #[derive(Clone, Copy, Default)]
 struct Used {
     own: Duration,
     nodes: Duration,
 }
 
-/// One operation in one round; what is for each element is in microseconds or pieces.
+/// One operation in one round; values per element are in microseconds or pieces.
 #[derive(Default)]
 struct Measured {
     own: f64,
@@ -98,7 +98,7 @@ struct Measured {
     grouped_nodes: f64,
 }
 
-/// When a phase wrote, in microseconds since 1970.
+/// The time in which a phase wrote, in microseconds since 1970.
 struct Window {
     from: i64,
     to: i64,
@@ -129,7 +129,7 @@ fn main() -> Result<()> {
             found.partitions = pieces.len() as f64 / elements as f64;
             let ways = [Way::Alone, Way::Grouped];
             for at in 0..ways.len() {
-                // In turns, so that neither always has the warmer node.
+                // In turns, so that neither way always has the warmer node.
                 let way = ways[(at + round as usize) % ways.len()];
                 run.rest()?;
                 let before = run.used(std::process::id())?;
@@ -198,8 +198,7 @@ impl Run {
         let (mut phases, mut windows) = (Vec::new(), Vec::new());
         for (at, kind) in KINDS.iter().enumerate() {
             self.rest()?;
-            // New vertices have a prefix of their own, new edges join others of the loaded
-            // vertices.
+            // New vertices have a separate prefix; new edges join other loaded vertices.
             let own = kind.scenario.contains("insert_vertices");
             let prefix = format!("{at}{:02}", round % 100);
             let seed = (100 * round + at as u64 + 2).to_string();
@@ -249,7 +248,7 @@ impl Run {
         }
     }
 
-    /// What a process and the nodes have used so far.
+    /// The resources that a process and the nodes have used so far.
     fn used(&self, process: u32) -> Result<Used> {
         let nodes: Result<Duration> = self.pids.iter().map(|pid| cpu(*pid)).sum();
         Ok(Used {
@@ -258,7 +257,7 @@ impl Run {
         })
     }
 
-    /// Waits until the nodes have written and merged what was left to them, or for some time.
+    /// Waits until the nodes have finished their writes and compactions, or the wait times out.
     fn rest(&self) -> Result<()> {
         let began = Instant::now();
         while began.elapsed() < REST_TIME_MAX {
@@ -301,9 +300,9 @@ impl Run {
         let url = urls.next().ok_or("the server does not start")?;
         drop(urls);
         server.url = format!("http://{url}");
-        // What it prints later must go somewhere, or it would stop at a full pipe.
+        // Its later output must be read, or it would block at a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        // It listens before its graphs are open.
+        // The server listens before its graphs are open.
         let began = Instant::now();
         while !server.get("/graphs/hugegraph")?.starts_with("HTTP/1.1 200") {
             if began.elapsed() > OPEN_TIME_MAX {
@@ -323,7 +322,7 @@ impl Used {
         }
     }
 
-    /// Microseconds for each element.
+    /// Microseconds per element.
     fn each(self, elements: u64) -> (f64, f64) {
         let each = |time: Duration| time.as_secs_f64() * 1e6 / elements as f64;
         (each(self.own), each(self.nodes))
@@ -352,7 +351,7 @@ fn grouped_ratio(found: &Measured) -> f64 {
     found.nodes / found.grouped_nodes
 }
 
-/// The middle, the least and the greatest.
+/// The median, the least and the greatest value.
 fn spread(rounds: &[Measured], of: fn(&Measured) -> f64) -> String {
     let mut all: Vec<f64> = rounds.iter().map(of).collect();
     all.sort_by(f64::total_cmp);
@@ -411,7 +410,7 @@ struct Server {
 }
 
 impl Server {
-    /// The answer to a request, with its head.
+    /// The response to a request, with its head.
     fn get(&self, path: &str) -> Result<String> {
         let address = self.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address)?;
@@ -423,7 +422,7 @@ impl Server {
         Ok(answer)
     }
 
-    /// Requests that it has sent to the cluster.
+    /// The number of requests that the server has sent to the cluster.
     fn requests(&self) -> Result<f64> {
         let answer = self.get("/metrics")?;
         let mut lines = answer.lines();
@@ -435,7 +434,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.data);

@@ -1,5 +1,5 @@
-//! `VARVE_TEST_CASSANDRA=host:port` says which node is asked; without it only what needs none is
-//! tried.
+//! These tests use the node `VARVE_TEST_CASSANDRA=host:port`; without it, only tests that need no
+//! node run.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ fn leases_are_asked_for_where_they_were_given() {
     assert!(passable(&of("dc1"), &of("dc2"), "dc2").is_err());
 }
 
-/// An engine on a list of its own, and an attempt to change what it asks.
+/// An engine with a separate list of spaces, and an attempt to change its scope.
 struct Begun {
     runtime: Runtime,
     engine: CassandraEngine,
     attempt: Attempt,
 }
 
-/// Runs `test`; nothing is left behind.
+/// Runs `test`, and then removes everything.
 fn with_attempt(name: &str, test: impl FnOnce(&Begun)) {
     let Ok(node) = std::env::var("VARVE_TEST_CASSANDRA") else {
         println!("skipped: VARVE_TEST_CASSANDRA names no node");
@@ -65,7 +65,7 @@ fn with_attempt(name: &str, test: impl FnOnce(&Begun)) {
     begun.engine.remove_list().expect("nothing is left behind");
 }
 
-/// Its server has read that nothing is being changed, and keeps the lease.
+/// The server of that space has read that no change is in progress, and keeps the lease.
 #[test]
 fn a_space_that_is_made_after_the_first_look_is_found() {
     with_attempt("between", |begun| {
@@ -81,7 +81,7 @@ fn a_space_that_is_made_after_the_first_look_is_found() {
     });
 }
 
-/// It would end terms of servers that have what another attempt made of it.
+/// Otherwise it would end terms of servers whose scope another attempt has set.
 #[test]
 fn an_attempt_that_was_overtaken_takes_no_lease() {
     with_attempt("overtaken", |begun| {

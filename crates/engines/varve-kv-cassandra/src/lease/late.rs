@@ -1,5 +1,5 @@
-//! What a node makes of requests for a lease that it carries out late.
-//! `VARVE_TEST_CASSANDRA=host:port` says which; without it nothing is tried.
+//! Tests how a node handles requests for a lease that it carries out late. They need
+//! `VARVE_TEST_CASSANDRA=host:port` and are skipped without it.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::directory::drop_keyspace;
 
-/// How long the leases here last: they are to run out.
+/// The length of the leases in these tests, short so that they expire.
 const LENGTH: Duration = Duration::from_secs(2);
 
-/// Runs `test` with the lease of a keyspace of its own.
+/// Runs `test` with the lease of a new keyspace.
 fn with_lease<F: Future<Output = ()>>(name: &str, test: impl FnOnce(Cluster, LeaseTable) -> F) {
     let Ok(node) = std::env::var("VARVE_TEST_CASSANDRA") else {
         println!("skipped: VARVE_TEST_CASSANDRA names no node");
@@ -41,7 +41,7 @@ fn with_lease<F: Future<Output = ()>>(name: &str, test: impl FnOnce(Cluster, Lea
     });
 }
 
-/// The row once nobody has the lease.
+/// Waits until the lease has no owner, and returns its row.
 async fn free(cluster: &Cluster, table: &LeaseTable) -> LeaseRow {
     loop {
         let row = table.read(cluster).await.expect("the row");
@@ -62,9 +62,9 @@ fn taken(before: &LeaseRow, owner: &str) -> LeaseRow {
     }
 }
 
-/// The leader is stopped until its lease has run out; another reads so, and its claim is on the way
-/// for long. Meanwhile the leader goes on, renews, stores batches above the bound that the other
-/// has read, and is killed. Whoever claims has to know of them.
+/// The leader is suspended until its lease has expired. Another server reads the row, and its claim
+/// is delayed for long. Meanwhile the leader continues, renews, stores batches above the bound that
+/// the other server has read, and is killed. The next claimant must know of these batches.
 #[test]
 fn a_claim_that_comes_after_a_renewal_is_refused() {
     with_lease("late", |cluster, table| async move {

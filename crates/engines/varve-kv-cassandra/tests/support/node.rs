@@ -1,4 +1,4 @@
-//! The node that tests talk to, and engines that leave nothing behind in it.
+//! The node that tests use, and engines that remove everything they created in it.
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
@@ -11,7 +11,7 @@ use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 
 static ENGINES: AtomicU32 = AtomicU32::new(0);
 
-/// The node's address; `None` where none is given.
+/// The node's address; `None` if none is configured.
 fn node() -> Option<&'static str> {
     static ADDRESS: OnceLock<Option<String>> = OnceLock::new();
     ADDRESS
@@ -25,7 +25,7 @@ fn node() -> Option<&'static str> {
         .as_deref()
 }
 
-/// An engine without spaces; what it made is removed when it goes.
+/// An engine without spaces; removes what it has created when it is dropped.
 pub(crate) struct Scratch {
     engine: CassandraEngine,
     config: CassandraConfig,
@@ -33,12 +33,12 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// `None` where no node is given.
+    /// Creates an engine; `None` if no node is configured.
     pub(crate) fn new() -> Option<Self> {
         Self::configured(|_| {})
     }
 
-    /// With what `change` makes of the configuration. `None` where no node is given.
+    /// Creates an engine with a changed configuration; `None` if no node is configured.
     pub(crate) fn configured(change: impl FnOnce(&mut CassandraConfig)) -> Option<Self> {
         let number = ENGINES.fetch_add(1, Ordering::Relaxed);
         let keyspace = format!("t{}_{number}", std::process::id());
@@ -47,8 +47,8 @@ impl Scratch {
         Some(Self::with(config, true))
     }
 
-    /// An engine on what another process made, which also removes it. `None` where no node is
-    /// given.
+    /// Creates an engine on the keyspace of another process, which also removes it. `None` if no
+    /// node is configured.
     pub(crate) fn of_keyspace(keyspace: &str) -> Option<Self> {
         Some(Self::with(Self::usual(keyspace)?, false))
     }
@@ -61,17 +61,17 @@ impl Scratch {
         Some(config)
     }
 
-    /// How it is connected.
+    /// The configuration of its connection.
     pub(crate) fn config(&self) -> &CassandraConfig {
         &self.config
     }
 
-    /// The node, as `VARVE_TEST_CASSANDRA` names it.
+    /// The node given by `VARVE_TEST_CASSANDRA`.
     pub(crate) fn node(&self) -> &str {
         &self.config.contact_points[0]
     }
 
-    /// What distinguishes this engine's spaces from others'.
+    /// The keyspace of the list, which distinguishes this engine's spaces from others'.
     pub(crate) fn keyspace(&self) -> &str {
         &self.config.keyspace
     }
@@ -90,7 +90,7 @@ impl Scratch {
         }
     }
 
-    /// Another engine on the same spaces, as another process has it.
+    /// Creates another engine on the same spaces, as another process would.
     pub(crate) fn again(&self) -> Self {
         Self::with(self.config.clone(), false)
     }
@@ -113,8 +113,8 @@ impl EngineLayer for Scratch {
     }
 }
 
-/// The first column of what a statement answers, as text or as a number. Statements go to the node
-/// past the engine.
+/// Runs statements on the node, bypassing the engine, and returns the first column of the results,
+/// as text or as a number.
 pub(crate) fn asked<T>(engine: &Scratch, statements: &[String]) -> Vec<T>
 where
     T: for<'frame, 'metadata> scylla::deserialize::value::DeserializeValue<'frame, 'metadata>,

@@ -5,20 +5,21 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The nodes of a test, running or not. Their folder is named after it and after this process.
+/// The nodes of a test, running or not. Their folder is named after the test and this process.
 #[derive(Clone, Copy)]
 pub(crate) struct Nodes {
     pub(crate) name: &'static str,
-    /// For clients. Whoever starts nodes, test binary or script, has another one.
+    /// The port for clients, different for each test binary or script that starts nodes.
     pub(crate) port: u16,
     pub(crate) number: u8,
-    /// What else differs from the script's defaults, by the names of its environment.
+    /// Other settings that differ from the script's defaults, by the names of its environment
+    /// variables.
     pub(crate) settings: &'static [(&'static str, &'static str)],
 }
 
 impl Nodes {
-    /// Starts them and waits until they answer, where `wanted` is set in the environment: nodes
-    /// take minutes. The script removes them when this process has ended.
+    /// Starts the nodes and waits until they answer, if the environment variable `wanted` is set:
+    /// nodes take minutes. The script removes them when this process has ended.
     pub(crate) fn start(self, wanted: &str) -> Option<Started> {
         if std::env::var_os(wanted).is_none() {
             eprintln!("skipped: {wanted} is not set");
@@ -29,7 +30,7 @@ impl Nodes {
         Some(started)
     }
 
-    /// Has the script do this.
+    /// Runs the script with these arguments.
     pub(crate) fn run(&self, arguments: &[&str]) {
         let status = self.command(arguments).status();
         assert!(status.unwrap().success(), "{arguments:?}");
@@ -48,13 +49,13 @@ impl Nodes {
         command
     }
 
-    /// The folder of their data, and of what the script makes for clients.
+    /// The folder of the nodes' data, and of the files that the script creates for clients.
     pub(crate) fn dir(&self) -> PathBuf {
         let name = format!("varve-cassandra-{}-{}", self.name, std::process::id());
         std::env::temp_dir().join(name)
     }
 
-    /// Where a node answers; the first is 1.
+    /// The address of a node; the first node is 1.
     pub(crate) fn address(&self, node: u8) -> String {
         format!("127.0.0.{node}:{}", self.port)
     }

@@ -1,27 +1,27 @@
-//! The places of a partition with a few rows: one list, of which the end may wait to be sorted, as
-//! in a large partition.
+//! The places of a partition with few rows: one list, with an unsorted tail as in a large
+//! partition.
 
 use crate::arena::{self, Arena, At};
 
-/// Up to so many places more are inserted one by one, when the list is sorted; the whole list is
-/// sorted otherwise.
+/// Up to this number of unsorted places are inserted one by one; otherwise the whole list is
+/// sorted.
 const SINGLY_MAX: usize = 3;
 const FIRST_ROOM: usize = 4;
 
-/// Small, since a partition's place in the hash has room for it.
+/// Kept small, because it is stored in the partition's entry of the hash table.
 #[derive(Debug)]
 pub(crate) struct Few {
     room: Box<[At]>,
     length: u16,
-    /// So many from the first on are in order.
+    /// The number of sorted places, which are the first ones.
     sorted: u16,
-    /// Whether all are. (That a `bool` has values to spare lets [`super::List`] tell its forms by
-    /// it.)
+    /// Whether all places are sorted. (A `bool` has invalid values, which [`super::List`] uses as
+    /// its niche.)
     in_order: bool,
 }
 
 impl Few {
-    /// Of two places, the older first.
+    /// Creates a list of two places, the older first.
     pub(super) fn of_two(old: At, new: At) -> Self {
         let mut room = vec![old; FIRST_ROOM].into_boxed_slice();
         room[1] = new;
@@ -33,18 +33,18 @@ impl Few {
         }
     }
 
-    /// How many places there are, in order or not.
+    /// The number of places, sorted or not.
     pub(super) fn len(&self) -> usize {
         usize::from(self.length)
     }
 
-    /// The places that are in order: one at least.
+    /// The sorted places; there is at least one.
     #[inline]
     pub(super) fn in_order(&self) -> &[At] {
         &self.room[..usize::from(self.sorted)]
     }
 
-    /// Those that wait, oldest first; all are newer than those in order.
+    /// The unsorted places, oldest first. All of them are newer than the sorted ones.
     #[inline]
     pub(super) fn tail(&self) -> &[At] {
         match self.in_order {
@@ -53,7 +53,7 @@ impl Few {
         }
     }
 
-    /// Asks the processor for the first place and for that of the next one.
+    /// Prefetches the memory of the first place and of the next free one.
     #[inline]
     pub(super) fn prefetch(&self) {
         arena::prefetch(&self.room[0]);
@@ -73,7 +73,7 @@ impl Few {
         self.in_order = false;
     }
 
-    /// Sorts all by key, those of equal keys by age.
+    /// Sorts all places by key, and places of equal keys by age.
     pub(super) fn fold(&mut self, arena: &Arena) {
         let (sorted, length) = (usize::from(self.sorted), usize::from(self.length));
         let list = &mut self.room[..length];
@@ -85,7 +85,7 @@ impl Few {
                 list[place..=end].rotate_right(1);
             }
         } else {
-            // Stable, and those in front are older.
+            // The sort is stable, and places in front are older.
             list.sort_by(|a, b| key(*a).cmp(key(*b)));
         }
         self.sorted = self.length;

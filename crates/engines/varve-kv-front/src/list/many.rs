@@ -1,9 +1,9 @@
-//! The places of a partition with many rows: sorted chunks, and a tail of those that came since
-//! somebody read.
+//! The places of a partition with many rows: sorted chunks, and an unsorted tail of those added
+//! since the last read.
 //!
-//! A row that comes is put at the tail's end without a look at any other. Who reads the partition
-//! first *folds* the tail into the chunks, so that a partition that is only written to costs no
-//! comparison at all, and one that is written and read in turns costs what keeping it sorted would.
+//! A new place is appended to the tail without reading any other row. The next reader of the
+//! partition *folds* the tail into the chunks. So a partition that is only written costs no
+//! comparison. One that is written and read in turns costs as much as keeping it sorted.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -11,24 +11,27 @@ use std::collections::VecDeque;
 use crate::arena::{Arena, At, PREFETCHED};
 use crate::heads::{self, Head, Item};
 
-/// A chunk is split when it would have more places.
+/// The largest chunk; a larger one is split.
 pub(super) const CHUNK_MAX: usize = if cfg!(test) { 8 } else { 256 };
-/// To so many places a chunk is filled when many come at once: the next ones then find room.
+/// The number of places to which chunks are filled when many are added at once, so that later ones
+/// find room.
 const CHUNK_FILLED: usize = CHUNK_MAX / 4 * 3;
-/// Up to so many places are searched for and inserted one by one.
+/// Up to this number of places are inserted one by one, each with a search.
 const SINGLY_MAX: usize = if cfg!(test) { 3 } else { 8 };
-/// So many chunks are passed over in the time of one search and insertion.
+/// The number of chunks that a merge passes over in the time of one search and insertion.
 const CHUNKS_PASSED: usize = 16;
-/// An empty tail keeps room for so many places.
+/// The largest capacity that an empty tail keeps.
 const TAIL_KEPT: usize = 1024;
-/// When more than one of so many keys do not begin as the heads suppose, heads are taken anew.
+/// Heads are computed anew when more than 1/`OUTSIDE_PART` of the keys do not begin with the common
+/// prefix.
 const OUTSIDE_PART: usize = 8;
 
-/// Where among the chunks: chunk, and place in it. A position past the end has the number of chunks
-/// and 0.
+/// A position among the chunks: chunk and index in it. The position past the end is (number of
+/// chunks, 0).
 pub(super) type Position = (usize, usize);
 
-/// Some hundred neighbours, their heads apart so that a search touches few cache lines.
+/// Some hundred neighbouring places. Their heads are stored apart, so that a search reads few cache
+/// lines.
 #[derive(Debug)]
 struct Chunk {
     heads: Vec<Head>,
@@ -37,17 +40,17 @@ struct Chunk {
 
 #[derive(Debug)]
 pub(crate) struct Many {
-    /// What the clustering keys begin with: heads are of what follows.
+    /// The common prefix of the clustering keys; heads contain the bytes after it.
     common: Box<[u8]>,
-    /// How many of the sorted keys do not begin so. Their heads are the least or the greatest there
-    /// is.
+    /// The number of sorted keys without that prefix. Their heads are [`Head::MIN`] or
+    /// [`Head::MAX`].
     outside: usize,
     sorted: usize,
-    /// None is empty, and there is one at least.
+    /// At least one; no chunk is empty.
     chunks: Vec<Chunk>,
     /// The first head of each chunk.
     firsts: Vec<Head>,
-    /// Places in the order they came, all newer than those in the chunks.
+    /// The unsorted places, oldest first, all newer than those in the chunks.
     tail: VecDeque<At>,
 }
 
@@ -55,14 +58,14 @@ pub(crate) struct Many {
 #[derive(Debug)]
 pub(crate) struct Folding {
     items: Vec<Item>,
-    /// The oldest of them.
+    /// The oldest of these places.
     oldest: At,
-    /// What the heads are behind.
+    /// The common prefix after which the heads begin.
     common: Box<[u8]>,
     outside: usize,
 }
 
-/// What is needed to prepare a [`Folding`] while others write and read.
+/// The input of a [`Folding`], which is sorted without the lock.
 #[derive(Debug)]
 pub(crate) struct Unsorted {
     common: Box<[u8]>,
@@ -70,7 +73,7 @@ pub(crate) struct Unsorted {
 }
 
 impl Unsorted {
-    /// Sorts them.
+    /// Sorts the places.
     pub(crate) fn sort(self, arena: &Arena) -> Folding {
         let mut outside = 0;
         let mut items = Vec::with_capacity(self.places.len());
@@ -94,7 +97,7 @@ impl Unsorted {
 }
 
 impl Many {
-    /// Of places that are sorted already.
+    /// Creates a list from sorted places.
     pub(super) fn of_sorted(arena: &Arena, places: Vec<At>) -> Self {
         let sorted = places.len();
         let heads = vec![Head::MIN; sorted];
@@ -110,8 +113,9 @@ impl Many {
         many
     }
 
-    /// Takes all heads behind what all sorted keys begin with. In the life of a list that happens
-    /// at most once for each byte that the beginning has, and hardly ever once there are many rows.
+    /// Computes the common prefix of all sorted keys, and all heads after it. In the life of a list
+    /// that happens at most once for each byte of the prefix, and very rarely once there are many
+    /// rows.
     fn take_heads(&mut self, arena: &Arena) {
         let key = |at: At| arena.op(at).clustering();
         let (Some(first), Some(last)) = (self.chunks.first(), self.chunks.last()) else {
@@ -140,19 +144,19 @@ impl Many {
         &self.chunks[number].places
     }
 
-    /// Adds a place, the newest of all.
+    /// Adds the newest place.
     #[inline]
     pub(super) fn push(&mut self, new: At) {
         self.tail.push_back(new);
     }
 
-    /// Those that wait to be sorted, oldest first.
+    /// The unsorted places, oldest first.
     #[inline]
     pub(super) fn tail(&self) -> &VecDeque<At> {
         &self.tail
     }
 
-    /// How many places wait to be sorted, if any of them is in the first `visible` blocks.
+    /// The number of unsorted places, or 0 if none of them is in the first `visible` blocks.
     #[inline]
     pub(super) fn unsorted(&self, visible: u32) -> usize {
         match self.tail.front() {
@@ -161,8 +165,8 @@ impl Many {
         }
     }
 
-    /// The first position whose place `before` does not hold for. It must hold for all places of
-    /// keys less than `key`, for none of keys greater, and for none after one it does not hold for.
+    /// Returns the first position whose place is not `before`. `before` must be true for all places
+    /// of keys less than `key`, false for all of greater keys, and monotonic within `key`.
     pub(super) fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
         let head = Head::behind(&self.common, key);
         let past = split(&self.firsts, head, |n| before(self.chunks[n].places[0]));
@@ -176,7 +180,7 @@ impl Many {
         }
     }
 
-    /// The oldest unsorted places, up to `most`; there must be one.
+    /// Returns the oldest unsorted places, up to `most`; there must be at least one.
     pub(super) fn oldest(&self, most: usize) -> Unsorted {
         Unsorted {
             common: self.common.clone(),
@@ -184,7 +188,7 @@ impl Many {
         }
     }
 
-    /// Sorts the whole tail in.
+    /// Sorts the whole tail into the chunks.
     pub(super) fn fold_all(&mut self, arena: &Arena) {
         if self.tail.len() <= SINGLY_MAX.max(self.chunks.len() / CHUNKS_PASSED) {
             while let Some(at) = self.tail.pop_front() {
@@ -197,8 +201,8 @@ impl Many {
         }
     }
 
-    /// Takes in what was sorted, unless the list has changed meanwhile: then it has to be sorted
-    /// again, if at all.
+    /// Merges a sorted part of the tail, unless the list has changed since that part was taken.
+    /// Then the part is discarded, and the caller has to sort again if need be.
     pub(super) fn fold(&mut self, arena: &Arena, folding: Folding) {
         if self.tail.front() != Some(&folding.oldest) || self.common != folding.common {
             return;
@@ -220,7 +224,7 @@ impl Many {
         }
     }
 
-    /// Inserts a place behind those of keys that are not greater.
+    /// Inserts a place after all places of keys that are not greater.
     fn insert(&mut self, arena: &Arena, at: At) {
         let key = arena.op(at).clustering();
         self.sorted += 1;
@@ -237,7 +241,7 @@ impl Many {
             self.firsts[number] = head;
         }
         if chunk.places.len() > CHUNK_MAX {
-            // Rows that come in ascending order leave full chunks behind.
+            // If rows arrive in ascending order, full chunks remain.
             let keep = match place {
                 CHUNK_MAX => CHUNK_MAX,
                 _ => CHUNK_MAX / 2,
@@ -248,7 +252,7 @@ impl Many {
         }
     }
 
-    /// Merges sorted items, all newer than what the chunks have, in one pass over the chunks.
+    /// Merges sorted items, all newer than the places in the chunks, in one pass over the chunks.
     fn merge(&mut self, arena: &Arena, items: &[Item]) {
         let room = self.chunks.len() + items.len() / CHUNK_FILLED + 1;
         let old = std::mem::replace(&mut self.chunks, Vec::with_capacity(room));
@@ -275,8 +279,8 @@ impl Many {
         }
     }
 
-    /// Adds a chunk at the end, in pieces if it is too large: full ones if what comes next comes
-    /// after them.
+    /// Adds a chunk at the end, split if it is too large. With `ascending` keys the pieces are full
+    /// chunks.
     fn append(&mut self, chunk: Chunk, ascending: bool) {
         let length = chunk.places.len();
         if length <= CHUNK_MAX {
@@ -306,7 +310,7 @@ impl Chunk {
         chunk
     }
 
-    /// Takes away the places from `from` on.
+    /// Splits off the places from `from` on.
     fn split_off(&mut self, from: usize) -> Self {
         let upper = Self::with_room(&self.heads[from..], &self.places[from..]);
         self.heads.truncate(from);
@@ -353,8 +357,8 @@ fn key_order(arena: &Arena, a: &Item, b: &Item) -> Ordering {
     a.head.cmp(&b.head).then_with(|| key(a).cmp(key(b)))
 }
 
-/// How many of the sorted `heads` are before a key with this head; of those equal to it, `before`
-/// decides.
+/// Returns the number of sorted `heads` that come before a key with this head. Among equal heads
+/// `before` decides.
 fn split(heads: &[Head], head: Head, before: impl Fn(usize) -> bool) -> usize {
     let less = heads.partition_point(|known| *known < head);
     let equal = match heads.get(less) {
@@ -401,7 +405,7 @@ mod tests {
             assert!(many.outside * OUTSIDE_PART <= many.sorted);
             kept += usize::from(many.outside > 0);
         }
-        // A few alone were no reason.
+        // Nine keys without the prefix were too few for new heads.
         assert_eq!((kept, &*many.common), (9, &b"p"[..]));
         assert!(many.chunks.iter().all(|chunk| chunk.heads.is_sorted()));
     }

@@ -1,37 +1,36 @@
-//! Room in a segment before it is needed, so that a sync has little to store besides the records.
+//! Preallocation of a segment, so that a sync has little to store besides the records.
 //!
-//! Room that was only allocated is distinguished from written room by the file system: the first
-//! sync of records in it stores that change, too, as a sync does that finds the file longer than
-//! before. So where records are few between two syncs, the room is filled with zeros, some way
-//! ahead, and the sync of one record pays for that of many. Where they are many it stays as it is:
-//! their bytes would be written twice. Both read as zeros, so nothing that reads the log can tell
-//! them apart.
+//! File systems distinguish allocated bytes from written ones. The first sync of records in
+//! allocated bytes also stores that change, as does a sync of a file that has grown. So if there
+//! are few bytes between two syncs, the allocated bytes ahead are filled with zeros, and one sync
+//! pays for that change for many later ones. If there are many, the bytes are not filled, since
+//! they would be written twice. Both read as zeros, so readers of the log cannot distinguish them.
 
 use std::io;
 
 use super::disk::DiskFile;
 
-/// Into how many parts what is allocated at once is cut, each of which is filled or not.
+/// The number of parts of one allocation; each part is filled or not.
 const PARTS: u64 = 4;
-/// Room is filled where no more bytes than this were written for each sync lately.
+/// Parts are filled if at most this many bytes per sync were written recently.
 const FEW_BYTES: u64 = 64 << 10;
 /// Zeros written with one call.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// The room of one segment. All positions are offsets in its file.
+/// The preallocated bytes of one segment. All positions are offsets in its file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ahead {
-    /// Up to where the file has room.
+    /// The end of the allocated bytes.
     allocated: u64,
-    /// Up to where it was decided whether to fill; at most `allocated`, but where room could not be
-    /// allocated.
+    /// The offset up to which filling was decided; at most `allocated`, unless an allocation
+    /// failed.
     decided: u64,
-    /// Up to where records went when that was decided, and how many syncs there had been.
+    /// At that decision: the end of the records, and the number of syncs.
     since: (u64, u64),
 }
 
 impl Ahead {
-    /// No room behind `offset`; `syncs` were made until now.
+    /// Nothing is preallocated after `offset`; `syncs` were made until now.
     pub(super) fn none(offset: u64, syncs: u64) -> Self {
         Self {
             allocated: offset,
@@ -40,12 +39,12 @@ impl Ahead {
         }
     }
 
-    /// Has room for a record from `offset` to `end`. `step` is how much is allocated at once,
-    /// `syncs` how many were made until now.
+    /// Ensures that a record from `offset` to `end` has preallocated bytes. `step` is the size of
+    /// an allocation, `syncs` the number of syncs so far.
     ///
     /// # Errors
-    /// When the file system fails for another reason than that it has no room, or cannot allocate:
-    /// there the write itself finds out.
+    /// When the file system fails. A lack of space or of support for allocation is no error here:
+    /// the following write reports it, or succeeds.
     pub(super) fn reach(
         &mut self,
         file: &dyn DiskFile,

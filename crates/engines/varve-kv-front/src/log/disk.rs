@@ -1,4 +1,4 @@
-//! What the log needs of a file system: a seam, so that tests can lose what was not synced.
+//! The file system as the log uses it: a seam, so that tests can lose unsynced bytes.
 
 use std::fmt::Debug;
 use std::fs::{self, File};
@@ -10,25 +10,26 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::FallocateFlags;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where the system has what it was given at random when it started.
+/// The file with the random id of the system's last start.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A directory.
 pub(crate) trait Disk: Debug + Send + Sync {
     /// The names of its files.
     fn list(&self) -> io::Result<Vec<String>>;
-    /// Opens a file to be read and, if asked for, written.
+    /// Opens a file for reading and, with `writable`, for writing.
     fn open(&self, name: &str, writable: bool) -> io::Result<Arc<dyn DiskFile>>;
-    /// Creates an empty file, in the place of any other of that name.
+    /// Creates an empty file, replacing an existing one of that name.
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     fn remove(&self, name: &str) -> io::Result<()>;
-    /// Makes names durable: what was created, renamed and removed.
+    /// Brings created, renamed and removed names to stable storage.
     fn sync_names(&self) -> io::Result<()>;
-    /// A number that stays while what was handed to the system is kept, synced or not: until the
-    /// machine stops, or the directory is on another device. 0 when the system does not tell.
+    /// A number that does not change while written bytes cannot be lost, synced or not. It changes
+    /// when the machine stops, or when the directory is on another device. 0 if the system does not
+    /// report it.
     fn session(&self) -> u64;
-    /// How to call a file in messages.
+    /// The path of a file, for messages.
     fn path(&self, name: &str) -> PathBuf;
 }
 
@@ -37,23 +38,23 @@ pub(crate) trait DiskFile: Debug + Send + Sync {
     fn bytes(&self) -> io::Result<u64>;
     /// Reads up to the length of `into`; less only at the end.
     fn read(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Writes the parts, one after another, with one call if the system takes all of it. Says how
-    /// much was written before it failed.
+    /// Writes the parts one after another, with one call if the system accepts all bytes. Returns
+    /// with an error how many bytes were written before it.
     fn write(&self, parts: [&[u8]; 2], offset: u64) -> Result<(), (u64, io::Error)>;
-    /// Takes room for these bytes, which read as zeros until they are written.
+    /// Allocates these bytes, which read as zeros until they are written.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()>;
-    /// Cuts the file off.
+    /// Truncates the file to `bytes`.
     fn cut(&self, bytes: u64) -> io::Result<()>;
     /// Brings content and length to stable storage.
     fn sync(&self) -> io::Result<()>;
 }
 
-/// The operating system's.
+/// A directory of the operating system.
 #[derive(Debug)]
 pub(crate) struct OsDisk {
     dir: PathBuf,
-    /// The directory, once its names were synced: later that needs no descriptor any more, which
-    /// may be wanting just after a file was renamed.
+    /// The open directory, from the first sync of names on. So later syncs need no descriptor,
+    /// which might be lacking just after a rename.
     names: OnceLock<File>,
 }
 
@@ -109,7 +110,7 @@ impl Disk for OsDisk {
         }
         let names = File::open(&self.dir)?;
         names.sync_all()?;
-        // Another may have been as fast: one is enough.
+        // Another thread may have set it already; one is enough.
         let _ = self.names.set(names);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Failures of files in the seam's words.
+//! Translates errors of files into those of the seam.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use varve_kv::KvError;
 pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and put the \
      right log back, restore the graph from its last backup, or go on without what cannot be read: varve recover-log";
 
-/// What a file's error means for the caller of the seam.
+/// Returns the seam's error for an error of a file.
 pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError {
     use io::ErrorKind as Io;
     let space = space.to_owned();
@@ -21,9 +21,9 @@ pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError
     }
 }
 
-/// What it means that a file could not be created. For want of file descriptors, of the process or
-/// of the machine, that is one that may pass: nothing was changed. A file that is there already
-/// needs none.
+/// Returns the seam's error for a file that could not be created. A lack of file descriptors, of
+/// the process or of the machine, is [`KvError::Busy`]: nothing was changed, and a retry may
+/// succeed.
 pub(crate) fn not_created(space: &str, doing: &str, error: &io::Error) -> KvError {
     match Errno::from_io_error(error) {
         Some(Errno::MFILE | Errno::NFILE) => KvError::Busy {
@@ -34,7 +34,7 @@ pub(crate) fn not_created(space: &str, doing: &str, error: &io::Error) -> KvErro
     }
 }
 
-/// Whether a write that failed so has stored nothing, so that work can go on.
+/// Whether a write that failed with this error has stored nothing, so that writes can continue.
 pub(crate) fn nothing_stored(error: &KvError) -> bool {
     matches!(error, KvError::DiskFull { .. } | KvError::ReadOnly { .. })
 }

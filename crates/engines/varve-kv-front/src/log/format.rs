@@ -11,16 +11,15 @@ use crc32c::{crc32c, crc32c_append};
 
 use super::SegmentId;
 
-/// What every segment begins with.
+/// The first bytes of every segment.
 pub(crate) const MAGIC: &[u8; 8] = b"VARVELOG";
-/// The form of segments that this code writes.
+/// The format of segments that this code writes.
 pub(crate) const FORMAT: u32 = 2;
-/// The form of earlier builds, whose segments have no log id. Such a log is read once, flushed and
-/// removed.
+/// Format 1, whose segments have no log id. Such a log is read once, flushed and removed.
 pub(crate) const FORMAT_WITHOUT_ID: u32 = 1;
 /// Bytes of a segment before its first record.
 pub(crate) const HEAD_BYTES: usize = 60;
-/// The same in the form without id; also the part of every head that all forms share.
+/// The same in format 1; also the part of every head that all formats share.
 pub(crate) const HEAD_BYTES_WITHOUT_ID: usize = 40;
 /// Bytes of a record before its payload.
 pub(crate) const RECORD_HEAD_BYTES: usize = 21;
@@ -29,20 +28,19 @@ pub(crate) const KIND_PAYLOAD: u8 = 1;
 /// The last record of a closed segment, without a payload.
 pub(crate) const KIND_END: u8 = 2;
 
-/// What identifies a log: random, given when the log is created.
+/// The id of a log: random, assigned when the log is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LogId(pub(crate) [u8; 16]);
 
 impl LogId {
-    /// That of logs of earlier builds, which have none.
+    /// The id of logs of format 1, which have none.
     pub(crate) const NONE: Self = Self([0; 16]);
 
-    /// A new one.
+    /// Creates a random id.
     pub(crate) fn random() -> Self {
         let mut id = [0; 16];
         for half in id.chunks_exact_mut(8) {
-            // Each state of this kind has random keys; the time is for systems that have little to
-            // draw from.
+            // Each `RandomState` has random keys; the time is for systems with little entropy.
             let half_id = RandomState::new().hash_one(SystemTime::now());
             half.copy_from_slice(&half_id.to_be_bytes());
         }
@@ -70,7 +68,7 @@ pub(crate) enum BadHead {
 }
 
 impl Head {
-    /// Its bytes in the file; the first record follows.
+    /// The length of the head in the file; the first record follows it.
     pub(crate) fn bytes(&self) -> u64 {
         match self.log {
             LogId::NONE => HEAD_BYTES_WITHOUT_ID as u64,
@@ -78,7 +76,7 @@ impl Head {
         }
     }
 
-    /// The position of a place in the segment's file.
+    /// The position of an offset in the segment's file.
     pub(crate) fn position(&self, offset: u64) -> u64 {
         let records = offset.saturating_sub(self.bytes());
         self.base.saturating_add(records)
@@ -102,9 +100,10 @@ impl Head {
         bytes
     }
 
-    /// Reads the head at the front of `bytes`, which are [`HEAD_BYTES`] or all that the file has.
+    /// Reads the head at the front of `bytes`, which are [`HEAD_BYTES`] or the whole file if it is
+    /// shorter.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, BadHead> {
-        // Every form begins like this, so that a later one is distinguished from damage.
+        // Every format begins like this, so that a later format is distinguished from damage.
         let shared: &[u8; HEAD_BYTES_WITHOUT_ID] = bytes.first_chunk().ok_or(BadHead::Damaged)?;
         if &shared[..8] != MAGIC || u32_at(shared, 36) != crc32c(&shared[..36]) {
             return Err(BadHead::Damaged);
@@ -136,8 +135,8 @@ pub(crate) struct RecordHead {
     pub(crate) kind: u8,
     pub(crate) payload_bytes: u32,
     pub(crate) payload_sum: u32,
-    /// The position up to which everything was on stable storage when the record was written.
-    /// Damage before it is damage; damage after it may be the torn end of writes that were not
+    /// The position up to which everything was on stable storage when the record was written. A bad
+    /// record before it is damage. A bad record after it may be a torn write that was never
     /// acknowledged.
     pub(crate) durable: u64,
 }
@@ -153,7 +152,7 @@ impl RecordHead {
         }
     }
 
-    /// Bytes of the whole record.
+    /// The length of the whole record.
     pub(crate) fn record_bytes(&self) -> u64 {
         RECORD_HEAD_BYTES as u64 + u64::from(self.payload_bytes)
     }
@@ -169,8 +168,8 @@ impl RecordHead {
         bytes
     }
 
-    /// The head at the front of `bytes`, which hold at least [`RECORD_HEAD_BYTES`]; `None` when
-    /// none was written there.
+    /// Reads the head at the front of `bytes`, which have at least [`RECORD_HEAD_BYTES`]; `None` if
+    /// they are not a head.
     pub(crate) fn decode(bytes: &[u8], segment: &Head, position: u64) -> Option<Self> {
         let bytes: &[u8; RECORD_HEAD_BYTES] = bytes.first_chunk()?;
         let head = Self {
@@ -179,7 +178,7 @@ impl RecordHead {
             durable: u64_at(bytes, 8),
             kind: bytes[16],
         };
-        // The cheap questions first: all of a preallocated tail is asked them.
+        // The cheap tests come first, since all of a preallocated tail is tested.
         let plausible = match head.kind {
             KIND_PAYLOAD => true,
             KIND_END => head.payload_bytes == 0,
@@ -192,8 +191,8 @@ impl RecordHead {
     }
 }
 
-/// Log, segment and position are mixed in, so that bytes of another log, file or place never pass
-/// for a record.
+/// The checksum of a record's head. It includes log, segment and position, so that bytes of another
+/// log, file or offset are never taken for a record.
 fn head_sum(bytes: &[u8; RECORD_HEAD_BYTES], segment: &Head, position: u64) -> u32 {
     let log = match segment.log {
         LogId::NONE => 0,
@@ -210,21 +209,21 @@ pub(crate) fn file_name(segment: SegmentId) -> String {
     format!("{:016x}{FILE_END}", segment.0)
 }
 
-/// How names of segments end.
+/// The suffix of segment files.
 pub(crate) const FILE_END: &str = ".front";
 
-/// The segment that a file of this name holds.
+/// Returns the segment with this file name.
 pub(crate) fn segment_of(name: &str) -> Option<SegmentId> {
     let digits = name.strip_suffix(FILE_END)?;
     let number = u64::from_str_radix(digits, 16).ok()?;
     (file_name(SegmentId(number)) == name).then_some(SegmentId(number))
 }
 
-/// In a log of earlier builds, the file that says which segment is the first one still needed.
+/// The file of a log of format 1 that names the first segment still needed.
 pub(crate) const FIRST_NAME: &str = "FIRST";
 
-/// Reads its content, the number in decimal and a checksum of it in hexadecimal; `None` when it is
-/// damaged.
+/// Reads the content of that file: the number in decimal and its checksum in hexadecimal; `None` if
+/// it is damaged.
 pub(crate) fn decode_first(content: &[u8]) -> Option<SegmentId> {
     let (number, sum) = content
         .strip_suffix(b"\n")?
@@ -234,42 +233,42 @@ pub(crate) fn decode_first(content: &[u8]) -> Option<SegmentId> {
     (sum == expected.as_bytes()).then_some(SegmentId(first))
 }
 
-/// In a log of earlier builds, the file with the position up to which it is known to be on stable
-/// storage.
+/// The file of a log of format 1 with the position up to which it is known to be on stable storage.
 pub(crate) const DURABLE_NAME: &str = "DURABLE";
 
-/// Reads its content, the position and a checksum of it; `None` when it is damaged.
+/// Reads the content of that file: the position and its checksum; `None` if it is damaged.
 pub(crate) fn decode_durable(content: &[u8]) -> Option<u64> {
     let content: &[u8; 12] = content.try_into().ok()?;
     (u32_at(content, 8) == crc32c(&content[..8])).then(|| u64_at(content, 0))
 }
 
-/// The file beside the log's directory that says which log belongs there, and how far it goes.
+/// The file beside the log's directory with the mark.
 pub(crate) const MARK_NAME: &str = "VARVE-FRONT-LOG";
-/// What that file begins with.
+/// The first bytes of that file.
 pub(crate) const MARK_MAGIC: &[u8; 3] = b"VFL";
-/// What follows for a log that is being created, and for one that was open.
+/// The next byte for a log that is being created.
 pub(crate) const MARK_OF_NEW_LOG: u8 = 1;
-/// See [`MARK_OF_NEW_LOG`].
+/// The next byte for a log that was open.
 pub(crate) const MARK_IN_USE: u8 = 2;
-/// Bytes of that file. They lie in one sector, so a write of them is stored as a whole or not.
+/// The length of that file. It fits into one sector, so that a write of it is atomic.
 pub(crate) const MARK_BYTES: usize = 64;
 
-/// The content of the file that says which log belongs there.
+/// The mark: names the log that belongs to a space, and its extent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Whether the log was ever open. Before that it need not exist.
+    /// Whether the log was ever open. Before that its files need not exist.
     pub(crate) in_use: bool,
     pub(crate) log: LogId,
-    /// The [session](super::disk::Disk::session) in which this was written.
+    /// The [session](super::disk::Disk::session) in which the mark was written.
     pub(crate) session: u64,
-    /// The first segment needed: what was written before it is in the sorted files.
+    /// The first segment needed: the records of earlier segments are in the sorted files.
     pub(crate) first: SegmentId,
-    /// The position of its first record.
+    /// The position of that segment's first record.
     pub(crate) flushed: u64,
     /// The position up to which the log is on stable storage.
     pub(crate) durable: u64,
-    /// The position up to which writes were acknowledged, be they on stable storage or not.
+    /// The position up to which writes were acknowledged, whether they are on stable storage or
+    /// not.
     pub(crate) acknowledged: u64,
 }
 
@@ -307,7 +306,7 @@ impl Mark {
         bytes
     }
 
-    /// Reads the same; `None` when it is damaged.
+    /// Reads a mark; `None` if it is damaged.
     pub(crate) fn decode(content: &[u8]) -> Option<Self> {
         let bytes: &[u8; MARK_BYTES] = content.try_into().ok()?;
         let mark = Self {

@@ -1,15 +1,15 @@
-//! The mark: a small file beside the log's directory that says which log belongs there, and how far
-//! it goes.
+//! The mark: a small file beside the log's directory that names the log that belongs there, and its
+//! extent.
 //!
-//! The records of a log say up to where it was stored before them; the mark says it of the last
-//! ones, so a log whose end was cut off or overwritten is distinguished from one that ends there.
-//! It lies with the sorted files, so it distinguishes the log of another space, and an older log,
-//! from the one whose rest they have.
+//! Each record of a log has the position up to which the log was stored before it. The mark has
+//! that position for the last records, so a log that was cut off or overwritten is distinguished
+//! from a complete one. The mark is in the directory of the sorted files, so it also distinguishes
+//! the log of another space, and an older log, from the one that continues these files.
 //!
-//! It is overwritten in place, in one sector. What must not be lost, the log's id and the first
-//! segment needed, is synced. How far the log goes is not: it survives the end of the process, and
-//! after a power loss it is as old as the system's last write of it. What it says is always true,
-//! so an older one only weakens the check.
+//! It is overwritten in place, in one sector. The log's id and the first segment needed must not be
+//! lost, so a change of them is synced. The positions are not synced: they survive the end of the
+//! process, and after a power loss they are those of the system's last write. They are never too
+//! large, so an older mark only weakens the check.
 
 use std::io;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use super::disk::{Disk, DiskFile};
 use super::format::{MARK_BYTES, MARK_NAME, Mark};
 use super::recover::UNFINISHED;
 
-/// After so many bytes of acknowledged records that are not synced the mark is written again.
+/// The mark is written again after this many bytes of acknowledged records without a sync.
 const STEP_BYTES: u64 = 4 << 10;
 
-/// What is found where a mark should be.
+/// What a reader finds in place of the mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkFile {
     Absent,
-    /// The empty file with which earlier builds noted that there is a log.
+    /// The empty file that stands for the mark of a log of format 1.
     Empty,
     Damaged,
     Mark(Mark),
@@ -49,7 +49,7 @@ pub(crate) fn read(beside: &dyn Disk) -> io::Result<MarkFile> {
     })
 }
 
-/// Puts a mark there, whole or not at all.
+/// Creates a mark atomically, on stable storage.
 pub(crate) fn create(beside: &dyn Disk, mark: &Mark) -> io::Result<()> {
     let unfinished = format!("{MARK_NAME}{UNFINISHED}");
     let file = beside.create(&unfinished)?;
@@ -60,7 +60,7 @@ pub(crate) fn create(beside: &dyn Disk, mark: &Mark) -> io::Result<()> {
     beside.sync_names()
 }
 
-/// Brings a mark that was read to stable storage: it may be there only for this session.
+/// Brings a mark that was read to stable storage: it may have been written without a sync.
 pub(crate) fn store(beside: &dyn Disk, mark: &Mark) -> io::Result<()> {
     let file = beside.open(MARK_NAME, true)?;
     file.write([&mark.encode(), &[]], 0)
@@ -72,15 +72,15 @@ pub(crate) fn store(beside: &dyn Disk, mark: &Mark) -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct Marker {
     file: Arc<dyn DiskFile>,
-    /// As it is in the file.
+    /// The mark as it is in the file.
     mark: Mutex<Mark>,
     acknowledged: AtomicU64,
-    /// The same as it is in the file.
+    /// The acknowledged position as it is in the file.
     noted: AtomicU64,
 }
 
 impl Marker {
-    /// Writes the mark of a log that is open now, and syncs it.
+    /// Writes the mark of a log that is now open, and syncs it.
     pub(crate) fn open(beside: &dyn Disk, mark: Mark) -> io::Result<Self> {
         let marker = Self {
             file: beside.open(MARK_NAME, true)?,
@@ -93,14 +93,15 @@ impl Marker {
         Ok(marker)
     }
 
-    /// Notes that so much is on stable storage.
+    /// Notes that the log is on stable storage up to `position`.
     pub(crate) fn durable(&self, position: u64) {
         self.acknowledged.fetch_max(position, Ordering::AcqRel);
-        // Without it the log is no worse, only less well watched.
+        // If the write fails, the log is still valid, only less well checked.
         let _ = self.write(|mark| mark.durable = mark.durable.max(position));
     }
 
-    /// Notes that so much was acknowledged without a sync, not each time.
+    /// Notes that the log was acknowledged up to `position` without a sync. Writes the mark only
+    /// every [`STEP_BYTES`].
     pub(crate) fn acknowledge(&self, position: u64) {
         self.acknowledged.fetch_max(position, Ordering::AcqRel);
         if position >= self.noted.load(Ordering::Relaxed) + STEP_BYTES {
@@ -108,15 +109,15 @@ impl Marker {
         }
     }
 
-    /// Writes what was acknowledged, if the file does not say so.
+    /// Writes the acknowledged position, unless the file has it.
     pub(crate) fn note(&self) {
         if self.noted.load(Ordering::Relaxed) < self.acknowledged.load(Ordering::Acquire) {
-            // As for what is durable.
+            // An error is ignored, as in [`Marker::durable`].
             let _ = self.write(|_| ());
         }
     }
 
-    /// Makes it known for good that `first` is the first segment needed, and begins at the position
+    /// Stores durably that `first` is the first segment needed, and that it begins at the position
     /// `flushed`.
     pub(crate) fn flushed(&self, first: super::SegmentId, flushed: u64) -> io::Result<()> {
         self.write(|mark| {
@@ -127,7 +128,7 @@ impl Marker {
     }
 
     fn write(&self, change: impl FnOnce(&mut Mark)) -> io::Result<()> {
-        // Held while it is written, so that an older state never comes after a newer one.
+        // Held during the write, so that an older state never overwrites a newer one.
         let mut mark = self.mark.lock();
         change(&mut mark);
         mark.acknowledged = self.acknowledged.load(Ordering::Acquire);

@@ -1,5 +1,4 @@
-//! Reads a segment: its records up to the first place where none is, and what lies behind that
-//! place.
+//! Reads a segment: its records up to the first bad one, and the bytes after that.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use super::format::{
     BadHead, HEAD_BYTES, Head, KIND_END, KIND_PAYLOAD, RECORD_HEAD_BYTES, RecordHead,
 };
 
-/// How much is read at once.
+/// The size of the window in bytes.
 const WINDOW_BYTES: usize = 1 << 20;
 
 /// A segment's file, read through a window.
@@ -18,34 +17,34 @@ pub(crate) struct Reader {
     /// The file's length when it was opened.
     bytes: u64,
     window: Vec<u8>,
-    /// Where in the file the window starts.
+    /// The offset in the file at which the window starts.
     start: u64,
     filled: usize,
 }
 
-/// What is in a segment.
+/// The sound records of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Where in the file the sound records end.
+    /// The offset at which the sound records end.
     pub(crate) end: u64,
-    /// Whether the last of them says that the segment was closed.
+    /// Whether the last record closes the segment.
     pub(crate) closed: bool,
-    /// The greatest position that head or records know to have been on stable storage.
+    /// The greatest durable position in the head and the records.
     pub(crate) durable: u64,
 }
 
-/// What is in a segment behind the place where its sound records end.
+/// The bytes of a segment after its sound records.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Behind {
-    /// The greatest position that any record there knows to have been on stable storage.
+    /// The greatest durable position in the record heads found there.
     pub(crate) durable: u64,
-    /// How many heads of records that carry a payload are there.
+    /// The number of heads of records with a payload.
     pub(crate) records: u64,
-    /// Bytes up to the last that is not zero.
+    /// The number of bytes up to the last non-zero one.
     pub(crate) bytes: u64,
 }
 
-/// A failure to go on: of the file, or of whoever takes the payloads.
+/// Why reading stopped: an error of the file, or of the receiver of payloads.
 pub(crate) enum Stop<E> {
     Read(io::Error),
     Taker(E),
@@ -69,7 +68,7 @@ impl Reader {
         Ok(head.map_or(Err(BadHead::Damaged), Head::decode))
     }
 
-    /// Hands every payload to `take`, up to the first place that holds no sound record.
+    /// Passes every payload to `take`, up to the first bad record.
     pub(crate) fn records<E>(
         &mut self,
         head: &Head,
@@ -101,8 +100,8 @@ impl Reader {
         Ok(extent)
     }
 
-    /// What is in the file from `offset` on. Heads of records count that need not be whole, nor
-    /// follow each other: that such a head was written decides.
+    /// Examines the bytes from `offset` on. Every record head counts, even if its record is not
+    /// whole or does not follow another: it suffices that such a head was written.
     pub(crate) fn behind(&mut self, head: &Head, offset: u64) -> io::Result<Behind> {
         let mut behind = Behind::default();
         let mut at = offset;
@@ -131,7 +130,7 @@ impl Reader {
         Ok(behind)
     }
 
-    /// The head of a record at this offset; `None` when none was written there.
+    /// Reads the head of a record at this offset; `None` if there is no valid one.
     pub(crate) fn record_head(
         &mut self,
         head: &Head,
@@ -142,7 +141,7 @@ impl Reader {
         Ok(bytes.and_then(|bytes| RecordHead::decode(bytes, head, position)))
     }
 
-    /// The file's bytes there; `None` if it ends before.
+    /// Returns the file's bytes at an offset; `None` if the file ends before their end.
     fn at(&mut self, offset: u64, length: usize) -> io::Result<Option<&[u8]>> {
         if offset + length as u64 > self.bytes {
             return Ok(None);
@@ -151,8 +150,7 @@ impl Reader {
             offset >= self.start && offset + length as u64 <= self.start + self.filled as u64;
         if !inside {
             let wanted = length.max(WINDOW_BYTES);
-            // Not by the file's length alone: one window serves the small records of a large
-            // segment.
+            // A whole window, not only the wanted bytes, since it serves many small records.
             let wanted = (wanted as u64).min(self.bytes - offset) as usize;
             self.window.resize(wanted, 0);
             self.start = offset;

@@ -1,13 +1,12 @@
-//! Finds out what a log's directory holds: which segments, whether they are this space's, up to
-//! where they are sound, and whether a place that is not sound is the torn end of the last writes
-//! or damage.
+//! Surveys a log's directory: its segments, whether they belong to this space, the end of their
+//! sound records, and whether the bytes at that end are a torn write or damage.
 //!
-//! Every record says up to where the log was on stable storage when it was written, and the mark
-//! beside the log says it of the last ones. So a bad place is damage when anything knows that it
-//! had been stored. While the machine has not stopped since, nothing that was written can be
-//! missing: then a bad place before what was acknowledged is damage, too, and one that a record
-//! follows. Otherwise the power went before it was stored, nobody had been promised more, and the
-//! log ends there.
+//! Every record has the position up to which the log was on stable storage when it was written. The
+//! mark has that position for the last records. So a bad record is damage if any record or the mark
+//! shows that it had been stored. If the machine has not stopped since the log was written, no
+//! written byte can be missing. Then a bad record is also damage if it is before the acknowledged
+//! position, or if another record follows it. Otherwise the power failed before the record was
+//! stored, its durability was never promised, and the log ends there.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +21,7 @@ use super::mark::{self, MarkFile};
 use super::reader::{Behind, Extent, Reader, Stop};
 use super::{Folders, SegmentId};
 
-/// What takes payloads, in order.
+/// Receives payloads, in order.
 pub(crate) type Take<'a> = dyn FnMut(SegmentId, &[u8]) -> Result<(), KvError> + 'a;
 
 /// The segments of a directory, not yet read.
@@ -32,34 +31,33 @@ pub(crate) struct Survey<'a> {
     pub(crate) space: &'a str,
     /// In order, without a gap.
     pub(crate) segments: Vec<Head>,
-    /// Files that an interrupted rotation or removal left behind.
+    /// Files left by an interrupted rotation or removal.
     pub(crate) left_over: Vec<String>,
-    /// What the mark says of the log; none where there is no mark, or an empty one of earlier
-    /// builds.
+    /// The content of the mark; `None` if there is no mark, or an empty one (log format 1).
     pub(crate) mark: Option<Mark>,
-    /// The position that the log surely reached.
+    /// The position that the log certainly reached.
     reached: Reached,
 }
 
-/// How far a log goes, as is known from outside it.
+/// The least extent of a log, as known from the mark.
 #[derive(Debug, Clone, Copy, Default)]
 struct Reached {
     durable: u64,
     acknowledged: u64,
-    /// Whether nothing that was written can be missing, synced or not.
+    /// Whether no written byte can be missing, synced or not.
     is_whole: bool,
 }
 
-/// Where a log ends.
+/// The end of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Index of the segment; those behind it hold nothing that counts.
+    /// The index of the last segment; the records of later segments are dropped.
     pub(crate) segment: usize,
-    /// Where in its file.
+    /// The offset in that segment's file.
     pub(crate) offset: u64,
-    /// The position up to which the log was surely on stable storage.
+    /// The position up to which the log was certainly on stable storage.
     pub(crate) durable: u64,
-    /// What is behind that place and does not count.
+    /// The bytes after the end, which are dropped.
     pub(crate) behind: Behind,
 }
 
@@ -73,7 +71,8 @@ impl<'a> Survey<'a> {
             mark: None,
             reached: Reached::default(),
         };
-        // Read before the segments: a log that is being written only grows meanwhile.
+        // The mark is read before the segments: a log that is being written can only grow in
+        // between.
         let beside = &*folders.beside;
         let found = mark::read(beside)
             .map_err(|error| errors::file_error(space, "reading the log's mark", &error))?;
@@ -111,8 +110,8 @@ impl<'a> Survey<'a> {
         Ok(survey)
     }
 
-    /// Sorts out the files and reads the heads of the segments from `first` on. Returns the last
-    /// segment before them.
+    /// Classifies the files and reads the heads of the segments from `first` on. Returns the number
+    /// of the last segment before `first`.
     fn find(&mut self, names: &[String], first: SegmentId) -> Result<Option<SegmentId>, KvError> {
         let mut found: Vec<SegmentId> = Vec::new();
         let mut before = None;
@@ -138,7 +137,7 @@ impl<'a> Survey<'a> {
         Ok(before)
     }
 
-    /// The names in the log's directory; none when that is missing.
+    /// The file names in the log's directory; empty if the directory is missing.
     pub(crate) fn names(disk: &dyn Disk) -> io::Result<Vec<String>> {
         match disk.list() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -146,19 +145,19 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Reads the files `FIRST` and `DURABLE` of a log of earlier builds. Returns the first segment
+    /// Reads the files `FIRST` and `DURABLE` of a log of format 1. Returns the first segment
     /// needed.
     fn reached_in_earlier_builds(&mut self, names: &[String]) -> Result<SegmentId, KvError> {
         let durable = small_file(self.disk, names, format::DURABLE_NAME)
             .map_err(|error| self.failed(format::DURABLE_NAME, error))?;
-        // It was not synced, so a damaged one says nothing.
+        // The file was not synced, so a damaged one is ignored.
         self.reached.durable = format::decode_durable(&durable).unwrap_or(0);
         Self::first_of_earlier_builds(self.disk, names)
             .map_err(|error| self.failed(format::FIRST_NAME, error))?
             .ok_or_else(|| self.damaged(format::FIRST_NAME, 0))
     }
 
-    /// The first segment needed of a log of earlier builds; `None` when the file that says so is
+    /// Returns the first segment needed of a log of format 1; `None` if the file that names it is
     /// damaged.
     pub(crate) fn first_of_earlier_builds(
         disk: &dyn Disk,
@@ -171,7 +170,7 @@ impl<'a> Survey<'a> {
         })
     }
 
-    /// Refuses segments of another log, and a log that begins elsewhere than the sorted files end.
+    /// Refuses segments of another log, and a log that does not begin where the sorted files end.
     fn check_identity(&self, beside: &dyn Disk) -> Result<(), KvError> {
         let log = self.mark.map_or(LogId::NONE, |mark| mark.log);
         let is_other = |head: &&Head| head.log != log;
@@ -217,7 +216,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Reads all records in order and says where they end. `None` when there is no segment.
+    /// Reads all records in order and returns their end; `None` if there is no segment.
     pub(crate) fn read(&self, take: &mut Take<'_>) -> Result<Option<End>, KvError> {
         let mut durable = 0;
         for (index, head) in self.segments.iter().enumerate() {
@@ -249,7 +248,7 @@ impl<'a> Survey<'a> {
         Ok(None)
     }
 
-    /// Refuses a log that ends before what had been stored, or what cannot have been lost.
+    /// Refuses a log that ends before bytes that had been stored or that cannot have been lost.
     fn check_end(
         &self,
         head: &Head,
@@ -282,7 +281,7 @@ impl<'a> Survey<'a> {
         Ok(())
     }
 
-    /// What is behind a place, in its segment and in the later ones.
+    /// Reads the bytes after an offset, in its segment and in the later ones.
     fn behind(&self, index: usize, reader: &mut Reader, offset: u64) -> Result<Behind, KvError> {
         let head = &self.segments[index];
         let name = format::file_name(head.segment);
@@ -291,8 +290,8 @@ impl<'a> Survey<'a> {
             .map_err(|error| self.failed(&name, error))?;
         let torn = reader.record_head(head, offset);
         if torn.map_err(|error| self.failed(&name, error))?.is_some() {
-            // The record at the place itself, cut short while it was written, is not one that
-            // follows.
+            // The record at the offset itself, torn while it was written, does not count as one
+            // that follows.
             behind.records = behind.records.saturating_sub(1);
         }
         for later in &self.segments[index + 1..] {
@@ -350,7 +349,7 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The content of a small file; nothing when it is missing.
+/// Returns the content of a small file; empty if the file is missing.
 fn small_file(disk: &dyn Disk, names: &[String], name: &str) -> io::Result<Vec<u8>> {
     if !names.iter().any(|there| there == name) {
         return Ok(Vec::new());
@@ -362,11 +361,12 @@ fn small_file(disk: &dyn Disk, names: &[String], name: &str) -> io::Result<Vec<u
     Ok(content)
 }
 
-/// How files are called that are not yet in their place.
+/// The suffix of files that are not complete yet.
 pub(crate) const UNFINISHED: &str = ".new";
 
-/// Whether a segment that was read so far goes on in the next one. The mark of its end may be
-/// absent: it is written after the next segment exists, and left out when the disk is full.
+/// Whether the records of a segment, as far as they were read, continue in the next segment. The
+/// record that marks the end may be missing: it is written after the next segment exists, and
+/// omitted when the disk is full.
 pub(crate) fn leads_to(head: &Head, extent: &Extent, next: &Head) -> bool {
     let end = head.position(extent.end);
     let with_mark = if extent.closed {

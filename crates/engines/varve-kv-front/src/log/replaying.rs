@@ -1,4 +1,4 @@
-//! A log that is being replayed and not open yet.
+//! A log during its replay, before it is open.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use super::format::file_name;
 use super::recover::{End, Survey};
 use super::settle;
 
-/// What a replay may do with the log that its payloads come from.
+/// Access to the log for a replay of it.
 #[derive(Debug)]
 pub struct Replaying<'a> {
     survey: &'a Survey<'a>,
@@ -25,12 +25,12 @@ impl<'a> Replaying<'a> {
         }
     }
 
-    /// Brings the whole log to stable storage, what is still to be replayed included, and also what
-    /// only looks stored since an earlier sync failed. Reads the log ahead, once; costs nothing
-    /// from the second time on.
+    /// Brings the whole log to stable storage, including the records that are still to be replayed
+    /// and bytes that only look stored since an earlier sync failed. The first call reads the whole
+    /// log; later ones cost nothing.
     ///
     /// # Errors
-    /// When the log is damaged further on, or files cannot be read or written.
+    /// When the rest of the log is damaged, or files cannot be read or written.
     pub fn make_durable(&self) -> Result<(), KvError> {
         if self.durable.get().is_some() {
             return Ok(());
@@ -57,7 +57,7 @@ impl<'a> Replaying<'a> {
         Ok(())
     }
 
-    /// What is known about the end of the log by now.
+    /// Adds the durable position reached by [`Replaying::make_durable`] to the end of the log.
     pub(crate) fn known(&self, end: End) -> End {
         let durable = end.durable.max(self.durable.get().unwrap_or(0));
         End { durable, ..end }

@@ -1,5 +1,4 @@
-//! Reads what can be read of a log that is refused: the records before the first place that holds
-//! none.
+//! Reads the readable part of a log that is refused: the records before the first damage.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,21 +11,21 @@ use super::reader::{Reader, Stop};
 use super::recover::{Survey, leads_to};
 use super::{Folders, SegmentId, errors};
 
-/// What was read of a refused log.
+/// The result of reading a refused log.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Salvaged {
-    /// How many payloads were read.
+    /// The number of payloads that were read.
     pub payloads: u64,
-    /// The file and the byte at which reading ended; `None` when no segment of the space's log was
+    /// The file and the offset at which reading ended; `None` if no segment of the space's log was
     /// found.
     pub end: Option<(PathBuf, u64)>,
 }
 
-/// Hands every payload to `take` that lies before the first damage, in order. Nothing is taken from
-/// a log of another space or an older one. The log must not be open; its files stay as they are.
+/// Passes every payload before the first damage to `take`, in order. Segments of another space's
+/// log or of an older one are not read. The log must not be open; its files are not changed.
 ///
 /// # Errors
-/// What `take` returns; else when a file cannot be read.
+/// The errors of `take`; otherwise when a file cannot be read.
 pub fn salvage(
     space: &str,
     dir: &Path,
@@ -46,7 +45,7 @@ pub(super) fn salvage_on(
     for (index, head) in heads.iter().enumerate() {
         let file = folders.log.open(&file_name(head.segment), true);
         let file = file.map_err(failed)?;
-        // What is built on it must not outlive it.
+        // Rows that are stored elsewhere must not outlive the records they come from.
         file.sync().map_err(failed)?;
         let mut reader = Reader::new(file).map_err(failed)?;
         let extent = reader
@@ -69,8 +68,8 @@ pub(super) fn salvage_on(
     Ok(salvaged)
 }
 
-/// The heads of the space's own log, from the first segment needed up to the first that is missing
-/// or damaged.
+/// Returns the heads of the space's own log, from the first segment needed to the last one before a
+/// missing or damaged segment.
 fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
     let names = Survey::names(&*folders.log)?;
     let mark = mark::read(&*folders.beside)?;
@@ -105,8 +104,8 @@ fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
     Ok(heads)
 }
 
-/// The first segment there, where nothing says which were flushed: replaying those again changes
-/// nothing.
+/// The first existing segment, for when no file names the first one needed: replaying flushed
+/// segments again changes nothing.
 fn first_there(names: &[String]) -> SegmentId {
     let ids = names.iter().filter_map(|name| format::segment_of(name));
     ids.min().unwrap_or(SegmentId(1))

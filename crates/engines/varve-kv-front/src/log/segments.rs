@@ -1,4 +1,4 @@
-//! Which segments a log has, and removing those that are needed no longer.
+//! The list of a log's segments, and the removal of those that are no longer needed.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,10 +21,9 @@ pub(crate) struct Segments {
     space: String,
     /// Number and base of each, the active one last.
     live: Mutex<VecDeque<(SegmentId, u64)>>,
-    /// Says which is the first one needed; none for a log of earlier builds, which is removed as a
-    /// whole.
+    /// Stores the first segment needed. `None` for a log of format 1, which is removed as a whole.
     marker: Option<Arc<Marker>>,
-    /// Held while some are removed, which takes syncs.
+    /// Held during a removal, which takes syncs.
     removing: Mutex<()>,
 }
 
@@ -63,7 +62,7 @@ impl Segments {
         self.live.lock().push_back((head.segment, head.base));
     }
 
-    /// The position of the first record that the log holds.
+    /// The position of the first record in the log.
     pub(crate) fn first_base(&self) -> u64 {
         self.live.lock().front().map_or(0, |(_, base)| *base)
     }
@@ -86,7 +85,7 @@ impl Segments {
         fail_point::LOG_REMOVE.reach().map_err(failed)?;
         marker.flushed(first, base).map_err(failed)?;
         fail_point::LOG_FIRST.reach().map_err(failed)?;
-        // From here on they are left over, whether they can be removed or not.
+        // From here on the segments are left over, even if their removal fails.
         let doomed: Vec<_> = self.live.lock().drain(..doomed).collect();
         for (id, _) in doomed {
             self.disk.remove(&file_name(id)).map_err(failed)?;

@@ -1,5 +1,5 @@
-//! Makes what was read of a log its whole content: what is behind its end is reported, kept if
-//! records are in it, and cut off; the rest is brought to stable storage.
+//! Settles a log after it was read: reports the bytes after its end, copies them aside if they
+//! contain records, and cuts them off. The rest is brought to stable storage.
 
 use std::io;
 
@@ -9,13 +9,12 @@ use super::disk::{Disk, DiskFile};
 use super::format::{Head, file_name};
 use super::recover::End;
 
-/// How much is copied at once.
+/// The size of the buffer for copying.
 const COPY_BYTES: usize = 1 << 20;
-/// What follows the name of a segment, before a number, in the name of a file with what was cut off
-/// from it.
+/// The infix of the names of files with bytes that were cut off: segment name, infix, number.
 pub(super) const KEPT: &str = ".dropped-";
 
-/// Reports what a start drops.
+/// Logs a warning about lost and dropped bytes.
 pub(super) fn tell(disk: &dyn Disk, space: &str, segments: &[Head], end: &End, acknowledged: u64) {
     let behind = &end.behind;
     let position = segments[end.segment].position(end.offset);
@@ -45,12 +44,12 @@ pub(super) fn tell(disk: &dyn Disk, space: &str, segments: &[Head], end: &End, a
     );
 }
 
-/// Makes what was read the log's whole content, on stable storage.
+/// Makes the records that were read the log's whole content, on stable storage.
 pub(super) fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: End) -> io::Result<Active> {
     if end.behind.records > 0 {
         keep(disk, &segments[end.segment..], end.offset)?;
     }
-    // From the last to the first, each for good, so that a crash between two leaves no gap.
+    // From the last to the first, each removal synced, so that a crash in between leaves no gap.
     while segments.len() > end.segment + 1 {
         if let Some(head) = segments.pop() {
             disk.remove(&file_name(head.segment))?;
@@ -77,8 +76,8 @@ pub(super) fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: End) -> io:
     active.ok_or_else(|| io::Error::other("a log that was read has no segment"))
 }
 
-/// Keeps what is behind the end of a log in files that nothing reads: records are in it, though one
-/// before them is lost.
+/// Copies the bytes after the end of a log to files that the server never reads: they contain
+/// records, though one before them is lost.
 fn keep(disk: &dyn Disk, segments: &[Head], offset: u64) -> io::Result<()> {
     let names = disk.list()?;
     let mut from = offset;
@@ -98,8 +97,8 @@ fn keep(disk: &dyn Disk, segments: &[Head], offset: u64) -> io::Result<()> {
     disk.sync_names()
 }
 
-/// Brings a segment's content up to the offset `stop` to stable storage; what is before the
-/// position `known` is there.
+/// Brings a segment's content up to the offset `stop` to stable storage. The bytes before the
+/// position `known` are there already.
 pub(super) fn make_durable(
     file: &dyn DiskFile,
     head: &Head,
@@ -111,12 +110,12 @@ pub(super) fn make_durable(
     file.sync()
 }
 
-/// A sync that failed earlier may have left these bytes in memory only, yet marked as stored.
+/// Rewrites bytes: a failed sync may have left them in memory only, but marked as stored.
 fn write_again(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
     copy(file, file, (from, to), 0)
 }
 
-/// Copies the bytes from one offset to another; in the target they lie `moved` bytes before.
+/// Copies a range of bytes; in the target they are `moved` bytes further to the front.
 fn copy(
     source: &dyn DiskFile,
     target: &dyn DiskFile,

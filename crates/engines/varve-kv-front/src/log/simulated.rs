@@ -1,5 +1,5 @@
-//! A directory in memory that can lose what was not synced, fill up, fail, and stop in the middle
-//! of a call.
+//! A simulated directory in memory that can lose unsynced bytes, fill up, fail, and stop in the
+//! middle of a call.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,8 +10,7 @@ use parking_lot::Mutex;
 
 use super::disk::{Disk, DiskFile};
 
-/// What reaches the disk at once, or not: smaller than a real sector, so that tears are more
-/// frequent.
+/// The unit of atomic writes: smaller than a real sector, so that torn writes are more frequent.
 const SECTOR: usize = 64;
 
 /// Numbers from a seed.
@@ -49,15 +48,15 @@ enum Change {
 
 #[derive(Debug, Clone, Default)]
 struct Inode {
-    /// As the process sees it.
+    /// The content as the process sees it.
     seen: Vec<u8>,
-    /// As it surely is after the power went.
+    /// The content that certainly survives a power loss.
     stored: Vec<u8>,
-    /// What may or may not be stored as well.
+    /// Changes that may or may not survive as well.
     changes: Vec<Change>,
 }
 
-/// A change of names not yet on stable storage: each name means this file, or none, from now on.
+/// A change of names not yet on stable storage: for each name, its new file, or none.
 type Naming = Vec<(String, Option<usize>)>;
 
 #[derive(Debug, Default)]
@@ -69,16 +68,16 @@ struct DiskState {
     /// Calls until the machine or the process stops.
     calls_left: Option<u64>,
     stopped: bool,
-    /// Bytes that may still be added to files.
+    /// Bytes by which files may still grow.
     room: Option<usize>,
     failing_syncs: u32,
-    /// Bytes that were written, zeros too.
+    /// The number of written bytes, including zeros.
     written: usize,
-    /// How often the power went.
+    /// The number of power losses.
     power_losses: u64,
 }
 
-/// The directory. Clones are the same one.
+/// The directory. Clones share its state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SimulatedDisk(Arc<Mutex<DiskState>>);
 
@@ -89,7 +88,7 @@ struct SimulatedFile {
 }
 
 impl DiskState {
-    /// Counts a call; `false` when it is the one that is interrupted.
+    /// Counts a call; returns `false` if it is the one that is interrupted.
     fn call(&mut self) -> io::Result<bool> {
         if self.stopped {
             return Err(io::Error::other("stopped"));
@@ -142,7 +141,7 @@ fn apply(content: &mut Vec<u8>, change: &Change) {
 }
 
 impl SimulatedDisk {
-    /// Stops everything after so many more calls, the last of them half done.
+    /// Stops everything after this number of calls, the last of which is half done.
     pub(super) fn stop_after(&self, calls: u64) {
         self.0.lock().calls_left = Some(calls);
     }
@@ -159,7 +158,7 @@ impl SimulatedDisk {
         self.0.lock().failing_syncs = count;
     }
 
-    /// How many bytes were written to its files.
+    /// The number of bytes written to its files.
     pub(super) fn written(&self) -> usize {
         self.0.lock().written
     }
@@ -178,7 +177,7 @@ impl SimulatedDisk {
         Self(Arc::new(Mutex::new(next)))
     }
 
-    /// The disk after the power went: of what was not synced, any part may be there, in any order.
+    /// The disk after a power loss: any part of the unsynced changes may survive, in any order.
     pub(super) fn after_power_loss(&self, random: &mut Random) -> Self {
         let state = self.0.lock();
         let mut next = DiskState {
@@ -236,7 +235,7 @@ impl SimulatedDisk {
         state.names.iter().map(content).collect()
     }
 
-    /// A disk with these files, all stored.
+    /// A disk with these files, all on stable storage.
     pub(super) fn with(files: &BTreeMap<String, Vec<u8>>) -> Self {
         let mut state = DiskState::default();
         for (name, content) in files {
@@ -337,7 +336,7 @@ impl DiskFile for SimulatedFile {
         let whole = state.call().map_err(|error| (0, error))?;
         let bytes = parts.concat();
         let seen = state.inodes[self.inode].seen.len();
-        // A small write at a file's start is one copy within the system, done as a whole or not.
+        // A small write at a file's start is one copy within the system, and atomic.
         let is_one = offset == 0 && bytes.len() <= SECTOR;
         let mut count = match (whole, is_one) {
             (true, _) => bytes.len(),
@@ -397,8 +396,8 @@ impl DiskFile for SimulatedFile {
         state.whole_call()?;
         if state.failing_syncs > 0 {
             state.failing_syncs -= 1;
-            // As Linux does: the failure is reported once, and what could not be stored counts as
-            // stored from then on.
+            // As on Linux, the failure is reported once, and bytes that could not be stored then
+            // count as stored.
             state.inodes[self.inode].changes.clear();
             return Err(io::Error::other("the disk is broken"));
         }

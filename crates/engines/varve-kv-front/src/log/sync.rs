@@ -1,4 +1,5 @@
-//! Syncing, apart from writing: one syncs for all that was appended before it, while others append.
+//! Syncs of the log, apart from writes: one sync covers all records appended before it, while other
+//! threads append.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,25 +11,24 @@ use super::disk::DiskFile;
 use super::errors;
 use super::mark::Marker;
 
-/// What the writer and those who sync share.
+/// The state that the writer shares with the threads that sync.
 #[derive(Debug)]
 pub(crate) struct Progress {
     pub(crate) space: String,
-    /// The position behind the last record handed to the operating system.
+    /// The position after the last record passed to the operating system.
     appended: AtomicU64,
     /// The position up to which everything is on stable storage.
     durable: AtomicU64,
-    /// How often files were synced since the log was opened.
+    /// The number of syncs since the log was opened.
     syncs: AtomicU64,
-    /// The files that may hold more than is on stable storage; the one that takes records is the
-    /// last.
+    /// The files that may have bytes that are not on stable storage. The last one takes records.
     unsynced: Mutex<Vec<Arc<dyn DiskFile>>>,
-    /// Held by whoever syncs.
+    /// Held during a sync.
     syncing: Mutex<()>,
-    /// Where it is noted how far the log goes; none for a log of earlier builds.
+    /// Writes the mark; `None` for a log of format 1.
     marker: Option<Arc<Marker>>,
     broken: AtomicBool,
-    /// Why it is broken.
+    /// Why the log is broken.
     reason: Mutex<String>,
 }
 
@@ -37,8 +37,8 @@ pub(crate) struct Progress {
 pub struct Syncer(pub(crate) Arc<Progress>);
 
 impl Syncer {
-    /// Brings everything appended so far to stable storage. Costs nothing if another has done so
-    /// already.
+    /// Brings everything appended so far to stable storage. Costs nothing if another thread has
+    /// done so.
     ///
     /// # Errors
     /// As [`Log::sync`](super::Log::sync).
@@ -46,7 +46,7 @@ impl Syncer {
         self.0.sync()
     }
 
-    /// Notes how far the log goes that was acknowledged without a sync, if that is not noted yet.
+    /// Writes the position that was acknowledged without a sync to the mark, unless it has it.
     /// Never syncs.
     pub fn note(&self) {
         if let Some(marker) = &self.0.marker {
@@ -56,7 +56,7 @@ impl Syncer {
 }
 
 impl Progress {
-    /// For a log of which everything up to `position` is on stable storage.
+    /// Creates the state of a log that is on stable storage up to `position`.
     pub(crate) fn new(
         space: &str,
         position: u64,
@@ -84,24 +84,24 @@ impl Progress {
         self.durable.load(Ordering::Acquire)
     }
 
-    /// How often files were synced since the log was opened.
+    /// The number of syncs since the log was opened.
     pub(crate) fn syncs(&self) -> u64 {
         self.syncs.load(Ordering::Relaxed)
     }
 
-    /// To be called once the bytes before `position` have been handed over.
+    /// Must be called once the bytes before `position` were passed to the operating system.
     pub(crate) fn set_appended(&self, position: u64) {
         self.appended.store(position, Ordering::Release);
     }
 
-    /// What was appended so far is acknowledged before it is synced.
+    /// Notes that the records appended so far are acknowledged before a sync.
     pub(crate) fn acknowledge(&self) {
         if let Some(marker) = &self.marker {
             marker.acknowledge(self.appended());
         }
     }
 
-    /// From now on, records go to `file`. `synced` says that the files before it need no sync.
+    /// Makes `file` take the next records. `synced`: the files before it need no sync.
     pub(crate) fn start(&self, file: Arc<dyn DiskFile>, position: u64, synced: bool) {
         let mut unsynced = self.unsynced.lock();
         if synced {
@@ -141,7 +141,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Fails if nothing may be written any more.
+    /// Fails if the log is broken.
     pub(crate) fn check(&self) -> Result<(), KvError> {
         if !self.broken.load(Ordering::Acquire) {
             return Ok(());
@@ -155,8 +155,8 @@ impl Progress {
         })
     }
 
-    /// Nothing may be written after this failure, whatever kind it is: what the file holds is
-    /// unknown.
+    /// Breaks the log after a failure of any kind: the content of its file is unknown, so nothing
+    /// may be written.
     pub(crate) fn broke(&self, doing: &str, error: &std::io::Error) -> KvError {
         let detail = format!("{doing}: {error}");
         let mut reason = self.reason.lock();
@@ -169,7 +169,7 @@ impl Progress {
         }
     }
 
-    /// Whether a failed write has stored nothing; otherwise it breaks the log.
+    /// Turns a failed write into an error. Breaks the log unless nothing was stored.
     pub(crate) fn failed(&self, doing: &str, error: &std::io::Error) -> KvError {
         let failure = errors::file_error(&self.space, doing, error);
         if errors::nothing_stored(&failure) {

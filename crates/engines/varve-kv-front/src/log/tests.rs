@@ -1,4 +1,4 @@
-//! The log on a directory in memory that loses, tears, fills up and fails, and on a real one.
+//! Tests of the log on a simulated disk that loses, tears, fills up and fails, and on a real one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,8 +41,8 @@ fn open(disk: &SimulatedDisk, options: LogOptions) -> Result<(Log, Records), KvE
     Ok((log, records))
 }
 
-/// Opens the log, and has it made durable when so many records were replayed; `done` says that it
-/// was.
+/// Opens the log, and makes it durable after this number of replayed records; `done` is set once it
+/// is.
 fn open_durably(
     disk: &SimulatedDisk,
     options: LogOptions,
@@ -168,8 +168,7 @@ fn after_a_failed_sync_nothing_is_taken_until_the_log_is_opened_again() {
         assert!(refused.contains("the disk is broken"), "{refused}");
         assert!(log.sync().is_err() && log.rotate().is_err());
     }
-    // The next process sees the second record; once it does, losing the power must not take it
-    // away.
+    // The next process sees the second record. From then on, a power loss must not remove it.
     let disk = disk.after_kill();
     let (mut log, records) = open(&disk, options(4096, true)).expect("an old log");
     assert_eq!(records.len(), 2);
@@ -195,7 +194,7 @@ fn what_a_replay_builds_on_is_kept_also_after_a_failed_sync() {
         }
         disk.fail_syncs(4);
         assert!(log.sync().is_err());
-        // The process ends, and the next one stops while it replays; then the power goes.
+        // The process ends, and the next one stops during the replay; then the power fails.
         let disk = disk.after_kill();
         let mut replayed = 0;
         let stops = &mut |log: &Replaying<'_>, _, _: &[u8]| {
@@ -280,8 +279,8 @@ fn the_page_says_what_the_code_does() {
     assert!(lacking.is_empty(), "the page lacks {lacking:#?}");
 }
 
-/// How many bytes were written to the disk for each byte of records, of which so many are synced
-/// together.
+/// Returns how many bytes are written to the disk per byte of records, if this number of records is
+/// synced together.
 fn written_for_each_byte(records_a_sync: u64) -> f64 {
     let disk = SimulatedDisk::default();
     let (mut log, _) = open(&disk, options(1 << 20, true)).expect("a new log");

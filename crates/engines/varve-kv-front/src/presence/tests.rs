@@ -1,5 +1,5 @@
-//! What the filter of keys promises: it never hides a row that is there, through writes, flushes
-//! and restarts.
+//! The promise of the presence filter: it never hides an existing row, through writes, flushes and
+//! restarts.
 
 use varve_kv::table::always;
 use varve_kv::{
@@ -34,7 +34,7 @@ fn partition(n: u64) -> [u8; 8] {
     n.to_be_bytes()
 }
 
-/// A filter over an empty space with so much memory.
+/// Creates a filter over an empty space with this memory budget.
 fn empty(limit: usize) -> Presence {
     let space = MemoryEngine::new().open("space", TABLES, true).unwrap();
     Presence::new(
@@ -97,7 +97,7 @@ fn what_was_added_is_never_absent_and_little_else_is_taken_for_present() {
     let limit = 3 << 20;
     let presence = empty(limit);
     let mut added = 0;
-    // Over three segments: 13,107 keys, 209,715, and what is left.
+    // Over three segments: 13,107 keys, 209,715, and the rest.
     for upto in [1, 1_000, 13_000, 14_000, 200_000, 600_000] {
         add(&presence, added..upto);
         added = upto;
@@ -138,7 +138,7 @@ fn without_more_memory_it_goes_on_and_is_never_wrong() {
 fn the_last_segment_takes_what_is_left_but_for_what_others_begin_with() {
     let limit = 1 << 20;
     let presence = empty(limit);
-    // 64 KiB, and then not 1 MiB.
+    // The budget has 64 KiB, and then not another 1 MiB.
     add(&presence, 0..500_000);
     assert_eq!(presence.bytes(), limit - limit / RESERVE);
     assert!((0..500_000).all(|n| !lacks(&presence, n)));
@@ -216,8 +216,8 @@ fn a_space_knows_what_it_lacks_from_its_first_row_on() {
     assert!(absent.count() > 9_800);
 }
 
-/// A deleted row and its key are distinguished by reading only; a row that comes back was never
-/// forgotten.
+/// The filter does not distinguish a deleted row from an existing one. A row that is put again was
+/// never forgotten.
 #[test]
 fn deletes_take_nothing_away() {
     let dir = tempfile::tempdir().unwrap();
@@ -234,8 +234,8 @@ fn deletes_take_nothing_away() {
     assert!(before.get(ROWS, &partition(1), b"").unwrap().is_some());
 }
 
-/// After it is opened again a space learns what its files hold once that is worth it, and is right
-/// before, meanwhile and after, whatever is written meanwhile.
+/// An opened space learns the keys of its files once that is worth it. Its answers are right
+/// before, during and after that, with concurrent writes.
 #[test]
 fn an_opened_space_learns_what_its_files_hold() {
     let dir = tempfile::tempdir().unwrap();
@@ -251,10 +251,10 @@ fn an_opened_space_learns_what_its_files_hold() {
     assert!(!whole(&*space));
     put(&*space, ROWS, 1 << 20, b"");
     let mut next = 1 << 21;
-    // It must happen; how soon is not promised.
+    // It must happen; the time is not promised.
     while !whole(&*space) {
         let knew = space.is_known_absent(ROWS, &partition(next), b"");
-        // It may have learnt the rest since it was asked.
+        // The filter may have learnt the rest since the call.
         assert!(!knew || whole(&*space), "it cannot know yet");
         assert_eq!(space.get(ROWS, &partition(next), b"").unwrap(), None);
         put(&*space, ROWS, next, b"");
@@ -269,8 +269,7 @@ fn an_opened_space_learns_what_its_files_hold() {
     assert!(absent.count() > 9_800);
 }
 
-/// A row that was deleted before the filter came to it is still there for those who hold an older
-/// state.
+/// A row that was deleted before the filter learnt its key still exists in older snapshots.
 #[test]
 fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
     let dir = tempfile::tempdir().unwrap();
@@ -289,7 +288,7 @@ fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
     space.write(&batch, Durability::Buffered).unwrap();
     space.compact().unwrap();
     let between = state_of(&space);
-    // It must happen; how soon is not promised.
+    // It must happen; the time is not promised.
     while !whole(&*space) {
         assert_eq!(space.get(ROWS, &partition(1 << 30), b"").unwrap(), None);
     }
@@ -305,7 +304,7 @@ fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
         space.is_known_absent(ROWS, &partition(0), b""),
         "it never met it"
     );
-    // A view of the next files may use it.
+    // A view of the next files may use the filter.
     put(&*space, ROWS, 1_000, b"");
     space.compact().unwrap();
     let after = state_of(&space);
@@ -317,7 +316,7 @@ fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
 fn what_is_too_little_for_another_segment_goes_to_the_last() {
     let limit = 2 << 20;
     let presence = empty(limit);
-    // 64 KiB, and 1 MiB, behind which less than that would be left.
+    // The budget has 64 KiB, and 1 MiB, after which less than the least segment would be left.
     add(&presence, 0..100_000);
     assert_eq!(presence.bytes(), limit - limit / RESERVE);
 }
@@ -342,8 +341,8 @@ fn many_rows_are_asked_for_as_one_is() {
     assert!(presence.lacks_each(&[], None).is_empty());
 }
 
-/// What lies in the log only is known at once, and a space that is closed before it has learnt does
-/// not wait.
+/// Rows that are only in the log are known at once, and a space that is closed before it has learnt
+/// the others does not wait.
 #[test]
 fn an_opened_space_knows_what_its_log_held() {
     let dir = tempfile::tempdir().unwrap();

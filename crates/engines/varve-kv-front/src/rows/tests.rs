@@ -1,5 +1,4 @@
-//! What rows of the files that are kept in memory must never do: outlive what was written over
-//! them.
+//! The promise of the row cache: a cached row is never older than the newest write of it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -24,7 +23,7 @@ fn rows(bytes: usize) -> SpaceRows {
     Arc::new(RowCache::new(bytes)).space()
 }
 
-/// Reads twice, as it takes at most to keep a row.
+/// Puts a row twice, after which it is cached.
 fn keep(rows: &SpaceRows, generation: u64, key: &RowKey<'_>, value: &[u8]) {
     rows.put(generation, key, value);
     rows.put(generation, key, value);
@@ -37,7 +36,7 @@ fn value(rows: &SpaceRows, generation: u64, key: &RowKey<'_>) -> Option<Vec<u8>>
 
 #[test]
 fn without_room_a_row_is_kept_when_it_is_read_again() {
-    // One set, full.
+    // One set, which is full.
     let rows = rows(1);
     for name in [b"1", b"2", b"3", b"4"] {
         rows.put(0, &key(name, b""), b"v");
@@ -95,13 +94,13 @@ fn a_row_that_changed_is_shown_to_nobody_whatever_the_order() {
     keep(&rows, 0, &row, b"old");
     keep(&rows, 0, &other, b"same");
     let next = rows.begin_generation();
-    // A reader with an old view is late: what it read is not kept any more.
+    // A reader with an old view is late: its row is not cached any more.
     rows.remove(&row);
     keep(&rows, 0, &row, b"old");
     assert_eq!(value(&rows, 0, &row), None);
     assert_eq!(value(&rows, next, &row), None);
     assert_eq!(value(&rows, next, &other), Some(b"same".to_vec()));
-    // What the new view reads is not for the old one.
+    // A row that the new view has read is not visible to the old one.
     keep(&rows, next, &row, b"new");
     assert_eq!(value(&rows, 0, &row), None);
     assert_eq!(value(&rows, next, &row), Some(b"new".to_vec()));
@@ -152,9 +151,8 @@ fn number(reader: &dyn Reader, key: u8) -> u64 {
     value.map_or(0, |bytes| u64::from_be_bytes(bytes.try_into().unwrap()))
 }
 
-/// Numbers that only grow are written to a few rows while tables of some hundred bytes are flushed
-/// all the time: nobody reads less than was read or acknowledged before, and a snapshot never
-/// changes.
+/// Increasing numbers are written to a few rows while small tables are flushed all the time. No
+/// reader gets a smaller number than was read or acknowledged before, and a snapshot never changes.
 #[test]
 fn rows_never_go_back_while_tables_are_flushed() {
     const KEYS: u8 = 16;
@@ -195,7 +193,7 @@ fn rows_never_go_back_while_tables_are_flushed() {
             });
         }
         for round in 1..=ROUNDS {
-            // Some rows are written often and some seldom.
+            // Some rows are written often and some rarely.
             let key = (round % 7 * (round % 5) % u64::from(KEYS)) as u8;
             let mut batch = Batch::new();
             batch.put(TableId(0), &[key], b"", &round.to_be_bytes());

@@ -1,5 +1,5 @@
-//! Reads of many rows and of many partitions of a table: of those of a shard the processor is asked
-//! for the memory of many together.
+//! Reads of many rows or partitions of a table. They are grouped by shard, and the memory of many
+//! is prefetched together.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::cursor::PartitionSpan;
 use crate::list::{List, TOLERATED};
 
 impl Table {
-    /// What the first `visible` blocks say about each of many rows of a table: `answered` is called
-    /// with the number of each row once, in no order. Of the rows of a shard the processor is asked
-    /// for the memory of many together.
+    /// Looks up many rows in the first `visible` blocks. Calls `answered` once with the number of
+    /// each row and its answer, in no order. The memory of many rows of a shard is prefetched
+    /// together.
     pub(crate) fn find_each<'t>(
         &'t self,
         table: TableId,
@@ -63,8 +63,8 @@ impl Table {
         }
     }
 
-    /// What the first `visible` blocks say about a row, by the partition that has its hash; `None`
-    /// where that is another partition, or where rows must be put in order first.
+    /// Looks up a row in `known`, the partition with its hash. Returns `None` if that is another
+    /// partition, or if its rows must be folded first.
     fn answer_of<'t>(
         &'t self,
         shard: &Shard,
@@ -84,7 +84,7 @@ impl Table {
                     return None;
                 }
                 match known.rows {
-                    // That was the row.
+                    // The partition's only row was read above.
                     List::One(_) => {
                         let is_shown = at.block() < visible && op.clustering() == clustering;
                         is_shown.then_some((at, op))
@@ -97,8 +97,8 @@ impl Table {
         Some(Self::answer(found, cover))
     }
 
-    /// Of each of many partitions what [`Table::collect`] appends, and whether there may be more.
-    /// Of the partitions of a shard the processor is asked for the memory of many together.
+    /// [`Table::collect`] for many partitions. Returns for each the range of its rows in `out`, and
+    /// whether there may be more. The memory of many partitions of a shard is prefetched together.
     pub(crate) fn collect_each<'t>(
         &'t self,
         requests: &[PartitionSpan<'_>],

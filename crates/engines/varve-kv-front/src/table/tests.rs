@@ -1,5 +1,5 @@
-//! A table against a plain model of what was written, with lists so small that every form of them
-//! is reached.
+//! Compares a front table with a simple model of its writes. Lists are so small that every form of
+//! them occurs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -15,7 +15,7 @@ use crate::record;
 const TABLE: TableId = TableId(1);
 const HUB: &[u8] = b"hub";
 
-/// Applies and publishes a batch; returns how many blocks there are then.
+/// Applies and publishes a batch; returns the number of blocks afterwards.
 fn write(table: &Table, batch: &Batch) -> u32 {
     table.apply(record::batch(batch.bytes()), &mut Scratch::default());
     table.publish();
@@ -49,13 +49,13 @@ fn everything(reverse: bool) -> Span<'static> {
     }
 }
 
-/// Key and value; no value when it was deleted.
+/// Key and value of a row; no value if it was deleted.
 type FoundRow = (Vec<u8>, Option<Vec<u8>>);
-/// The block a version was written in, its number in all, and its value.
+/// The block in which a version was written, its number among all writes, and its value.
 type Version = (u32, u64, Option<Vec<u8>>);
 
-/// Key and value of each row, and whether there may be more: the same, whether the partition is
-/// looked for among others or alone.
+/// Returns key and value of each row, and whether there may be more. Checks that the result is the
+/// same if the partition is read together with others.
 fn collect(table: &Table, span: Span<'_>, visible: u32, limit: usize) -> (Vec<FoundRow>, bool) {
     let request = |partition| PartitionSpan {
         hash: partition_hash(TABLE, partition),
@@ -83,8 +83,8 @@ fn collect(table: &Table, span: Span<'_>, visible: u32, limit: usize) -> (Vec<Fo
     (alone, more)
 }
 
-/// What was written to the hub: by key, and the prefix deletes; each with its block and its number
-/// in all.
+/// The writes to the hub: by key, and the prefix deletes; each with its block and its number among
+/// all writes.
 #[derive(Default)]
 struct Model {
     rows: BTreeMap<Vec<u8>, Vec<Version>>,
@@ -93,7 +93,7 @@ struct Model {
 }
 
 impl Model {
-    /// The newest version before block `visible`, and its number.
+    /// Returns the newest version before block `visible`, and its number.
     fn newest(&self, key: &[u8], visible: u32) -> Option<(u64, Option<Vec<u8>>)> {
         let versions = self.rows.get(key)?;
         let seen = versions.iter().rev().find(|(block, ..)| *block < visible)?;
@@ -126,13 +126,13 @@ impl Model {
     }
 }
 
-/// Keys of several shapes: with much in common or nothing, distinguished by their first bytes or by
-/// their last, or one the beginning of the other.
+/// Returns keys of several shapes: with a long common prefix or none, different in their first or
+/// last bytes, or one a prefix of the other.
 fn key(random: &mut Random, shape: usize, step: usize) -> Vec<u8> {
     match shape {
         0 => random.bytes(8),
         1 => [&b"all of them begin like this"[..], &random.bytes(1)].concat(),
-        // Distinguished behind the head only.
+        // Different only after the head.
         2 => [
             &[b'a' + random.below(3) as u8][..],
             &[0; 18],
@@ -140,9 +140,9 @@ fn key(random: &mut Random, shape: usize, step: usize) -> Vec<u8> {
         ]
         .concat(),
         3 => vec![*random.pick(&[0, 7, 255]); random.below(40)],
-        // Ascending, with some from before.
+        // Ascending, with some earlier ones.
         4 => (step + random.below(4)).to_be_bytes().to_vec(),
-        // What they have in common becomes less and less.
+        // The common prefix becomes ever shorter.
         _ => {
             let same = 20usize.saturating_sub(step / 20);
             let after = random.bytes(2);
@@ -181,7 +181,7 @@ fn write_some(random: &mut Random, shape: usize, step: usize, table: &Table, mod
                 .entry(key)
                 .or_default()
                 .push((block, number, value));
-            // Partitions beside it, in the same shard or not.
+            // Other partitions, in the same shard or not.
             batch.put(TABLE, &random.bytes(1), b"", b"");
         }
     });
@@ -222,7 +222,7 @@ fn check_reads(random: &mut Random, shape: usize, step: usize, table: &Table, mo
         reverse: random.one_in(2),
     };
     if matches!((span.from, span.to), (Bound::Excluded(a), Bound::Excluded(b)) if a == b) {
-        // The model's map refuses it.
+        // The model's map does not accept it.
         return;
     }
     let expected = model.collect(span, visible);
@@ -235,7 +235,8 @@ fn check_reads(random: &mut Random, shape: usize, step: usize, table: &Table, mo
     );
 }
 
-/// Writes in so many steps, reads in one of so many on average, and reads everything in the end.
+/// Writes in this number of steps, reads once in `reads` steps on average, and reads everything at
+/// the end.
 fn check_history(seed: u64, steps: usize, reads: usize) {
     let random = &mut Random::new(seed);
     let (table, mut model) = (Table::new(0), Model::default());
@@ -261,7 +262,7 @@ fn check_history(seed: u64, steps: usize, reads: usize) {
 #[test]
 fn any_mix_of_writes_and_reads_is_as_in_the_model() {
     for seed in 0..96 {
-        // From reading after every write to hardly ever.
+        // From a read after every write to very few reads.
         check_history(seed, 300, [1, 2, 10, 60][seed as usize / 6 % 4]);
     }
 }
@@ -318,7 +319,7 @@ fn readers_beside_a_writer_see_every_batch_wholly() {
     const ROWS: u32 = 25;
     let table = Table::new(0);
     let done = AtomicBool::new(false);
-    // Each batch writes the rows of one number, spread over the whole partition.
+    // Each batch writes the rows of one number, which are spread over the whole partition.
     let key = |number: u32, row: u32| ((row * 7919) ^ number).to_be_bytes();
     std::thread::scope(|scope| {
         for reader in 0..3 {
@@ -360,7 +361,7 @@ fn a_flush_visits_the_newest_of_each_row_in_order() {
     const OTHER: TableId = TableId(0);
     let (table, mut random) = (Table::new(0), Random::new(5));
     let mut model: [BTreeMap<Vec<u8>, Option<Vec<u8>>>; 2] = Default::default();
-    // More rows than a list grows by steps for, some of them written again and again.
+    // So many rows that a run reserves memory for all remaining ones; some are written repeatedly.
     for number in 0..60u64 {
         let batch = batch(|batch| {
             for _ in 0..500 {

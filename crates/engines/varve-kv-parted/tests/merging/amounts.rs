@@ -1,4 +1,4 @@
-//! How much a scan reads of the parts, and how much a batch does.
+//! The amounts that a scan, and a batch, read from the parts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use varve_testkit::{FaultyEngine, Random, ScatteredEngine, WatchedEngine};
 
 use crate::{PAGE, PARTS, ROWS, SHARE, fill, hub, open, parts, some};
 
-/// The oldest epoch has the smallest keys, and the next one those that follow.
+/// The oldest epoch has the smallest keys, and the next one the following keys.
 #[test]
 fn rows_whose_keys_grow_are_read_once() {
     let (space, reads) = open(SHARE);
@@ -28,12 +28,12 @@ fn rows_whose_keys_grow_are_read_once() {
             read.rows <= ROWS * 4 / 3 + PARTS * PAGE,
             "{reverse}: {read:?}"
         );
-        // Some 20 rows and more for each request, though most parts have 170 rows.
+        // On average at least 20 rows per request, though most parts have 170 rows.
         assert!(read.scans <= ROWS / 20, "{reverse}: {read:?}");
     }
 }
 
-/// A page of each part, and what is wanted besides.
+/// A page of each part, and the requested rows.
 #[test]
 fn a_scan_that_resumes_reads_a_page_of_each_part() {
     let (space, reads) = open(SHARE);
@@ -65,7 +65,7 @@ fn a_scan_that_resumes_reads_a_page_of_each_part() {
     }
 }
 
-/// Rows of all epochs among each other, some of them hidden, some marks.
+/// Rows of all epochs interleaved, some of them hidden, and some tombstones.
 #[test]
 fn rows_in_any_order_are_read_once_too() {
     let (space, reads) = open(SHARE);
@@ -100,7 +100,7 @@ fn rows_in_any_order_are_read_once_too() {
         }
         assert_eq!(found, expected);
         let read = reads.counted();
-        // With what is hidden there are at most as many rows as were written.
+        // Including hidden rows, there are at most as many rows as were written.
         let written = ROWS + 100 * 40;
         assert!(
             read.rows <= written * 4 / 3 + PARTS * PAGE,
@@ -109,7 +109,7 @@ fn rows_in_any_order_are_read_once_too() {
     }
 }
 
-/// Pages are as many bytes as are held at once.
+/// The limit on the bytes of a page.
 #[test]
 fn a_page_of_large_rows_is_short() {
     const VALUE: usize = 100_000;
@@ -129,7 +129,7 @@ fn a_page_of_large_rows_is_short() {
     assert!(found.iter().all(|(_, value)| value.len() == VALUE));
 }
 
-/// Where a range tells by what its rows are put into parts, one part of each epoch is asked, or the
+/// If a range determines the parts of its rows, only one part of each epoch is read, or only the
 /// partition itself.
 #[test]
 fn rows_that_lie_together_are_read_where_they_lie() {
@@ -193,11 +193,10 @@ fn rows_that_lie_together_are_read_where_they_lie() {
     asks(ClusteringRange::all(), 2 * parts);
 }
 
-/// A batch asks what older epochs have in one call for each table, and not for what is known not to
-/// be there.
+/// A batch reads older epochs in one call for each table, without rows that are known to be absent.
 #[test]
 fn the_removals_of_a_batch_read_at_once() {
-    // It knows of every row whether it is there.
+    // This engine knows for every row whether it is absent.
     let (knowing, _) = FaultyEngine::new(Box::new(ScatteredEngine::new()));
     let engines: [(Arc<dyn Engine>, bool); 2] = [
         (Arc::new(ScatteredEngine::new()), false),
@@ -232,7 +231,7 @@ fn the_removals_of_a_batch_read_at_once() {
         reads.forget();
         space.write(&batch, Durability::Buffered).unwrap();
         let read = reads.counted();
-        // Of each partition 20 rows have one older place, where 2 of them are.
+        // In each partition, 20 rows have one older part; 2 of them are in it.
         let (calls, rows_asked) = (read.batched_gets, read.gets);
         assert_eq!((calls, rows_asked), (2, if knows { 6 } else { 60 }));
         let all = ClusteringRange::all();

@@ -1,5 +1,4 @@
-//! How much a scan of a partition in parts reads, and what it sees of rows that are removed
-//! meanwhile.
+//! The amount that a scan of a partition in parts reads, and its result during removals.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
@@ -13,7 +12,7 @@ use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 use varve_testkit::engine_suite::tables::{NAMED, TABLES, named, point};
 use varve_testkit::{Reads, ScatteredEngine, WatchedEngine};
 
-/// Rows that are read of a part first.
+/// Rows of the first page of a part.
 const PAGE: u64 = 128;
 
 fn open(bytes_max: u64) -> (Arc<dyn Space>, Arc<Reads>) {
@@ -39,7 +38,7 @@ fn parts(space: &dyn Space) -> u64 {
     parts.unwrap().value as u64
 }
 
-/// Rows with keys in the order given, some in each batch.
+/// Puts rows with these keys in their order, several in each batch.
 fn fill(space: &dyn Space, keys: &[u64]) {
     for keys in keys.chunks(250) {
         let mut batch = Batch::new();

@@ -1,5 +1,5 @@
-//! Rows that are removed while others are read: what is seen of them, how much is read again, what
-//! their marks take.
+//! Removals during reads: their visibility, the amount that is read again, and the space of
+//! tombstones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,12 +21,12 @@ fn remove_before_reads(space: &Arc<dyn Space>, reads: &Arc<Reads>, n: u64, key: 
     });
 }
 
-/// Scans all rows while others are removed, and says what was read, and how many were removed.
+/// Scans all rows during removals; returns the amount read, and the number of removed rows.
 fn scan_beside_removals(keys: &[u64], n: u64, reverse: bool) -> (Counted, u64) {
     let (space, reads) = open(SHARE);
     fill(&*space, keys);
     assert_eq!(parts(&*space), PARTS);
-    // Most of these are in older epochs, wherever the scan is.
+    // Most of these are in older epochs, at any position of the scan.
     const FIRST: u64 = 4_000;
     reads.forget();
     remove_before_reads(&space, &reads, n, FIRST);
@@ -51,7 +51,7 @@ fn scan_beside_removals(keys: &[u64], n: u64, reverse: bool) -> (Counted, u64) {
     (read, removed.end - removed.start)
 }
 
-/// Not much more than a scan that nothing is removed beside.
+/// Not much more than a scan without removals.
 fn asks_little(read: &Counted, case: &str) {
     assert!(
         read.rows <= ROWS * 4 / 3 + PARTS * PAGE && read.scans <= PARTS * 4,
@@ -59,8 +59,8 @@ fn asks_little(read: &Counted, case: &str) {
     );
 }
 
-/// However often rows are removed beside it, a scan reads on where it is, and what it must read
-/// again is of older epochs only.
+/// However often rows are removed during it, a scan does not start over, and reads again only pages
+/// of older epochs.
 #[test]
 fn removals_beside_a_scan_do_not_make_it_read_everything_again() {
     let growing: Vec<u64> = (0..ROWS).collect();
@@ -77,15 +77,15 @@ fn removals_beside_a_scan_do_not_make_it_read_everything_again() {
     }
 }
 
-/// A row is removed twice while its places are read: the first time a mark hides what older epochs
-/// have, the second time it is taken away. Who has read the oldest epoch before and the newest one
-/// after must not see the oldest row.
+/// A row is removed twice while its parts are read: the first removal puts a tombstone, which hides
+/// the older epochs, and the second deletes it. A reader that has read the oldest epoch before the
+/// first removal and the newest one after the second must not see the oldest row.
 #[test]
 fn what_was_hidden_is_never_seen_again() {
     for how in ["forward", "backward", "get", "multi_get"] {
-        // How often it was not seen, and how often it was.
+        // How often the row was not seen, and how often it was.
         let mut interrupted = [0; 2];
-        // When there is nothing left to interrupt, all has been tried.
+        // The test ends when there is no read left to interrupt.
         for n in 1.. {
             let (space, reads) = open(300);
             let row = point(1);
@@ -129,8 +129,8 @@ fn what_was_hidden_is_never_seen_again() {
             }
             interrupted[usize::from(seen.is_some())] += 1;
         }
-        // Of a row both places are read before its fate is known, of a scan nine parts, some of
-        // them after the row's.
+        // A get reads both parts before the row is decided. A scan reads nine parts, some of them
+        // after that of the row.
         let [gone, there] = interrupted;
         match how {
             "get" | "multi_get" => assert!(gone >= 2, "{how}"),
@@ -139,9 +139,9 @@ fn what_was_hidden_is_never_seen_again() {
     }
 }
 
-/// A scan of nine parts that has pages of the oldest one waiting while it reads on in others; a row
-/// that waits is removed twice before a read, and before a row is shown. Says whether the first was
-/// done, and whether the row was seen.
+/// A scan of nine parts that buffers pages of the oldest one while it reads on in others. A
+/// buffered row is removed twice, before a read or before a row is shown. Returns whether the
+/// removal before the read was done, and whether the row was seen.
 fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) -> (bool, bool) {
     let key = |key: u64| match reverse {
         true => point(10_000 - key),
@@ -159,7 +159,7 @@ fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) ->
         }
     };
     fill(5_000..5_190, b"oldest");
-    // In each of the eight others more than a page before those rows.
+    // In each of the eight other parts, more than a page before those rows.
     fill(0..1_250, b"newer");
     fill(5_000..5_190, b"newer");
     assert_eq!(parts(&*space), 9);
@@ -196,7 +196,7 @@ fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) ->
     (ran.load(Ordering::SeqCst), is_there)
 }
 
-/// The same of a row whose page in the oldest epoch waits while others are read on.
+/// The same for a row whose page in the oldest epoch is buffered while other parts are read on.
 #[test]
 fn what_was_hidden_is_not_kept_either() {
     for reverse in [false, true] {
@@ -211,8 +211,7 @@ fn what_was_hidden_is_not_kept_either() {
         }
         let [gone, there] = interrupted;
         assert!(gone > 9 && there > 0, "{reverse}: {interrupted:?}");
-        // The first eight hundred or so come from the pages that are read first, the row is among
-        // the last.
+        // About the first eight hundred rows come from the first pages; the row is among the last.
         for (row, is_seen) in [(1, false), (600, false), (1_439, true)] {
             let (_, is_there) = scan_with_rows_waiting(reverse, u64::MAX, row);
             assert_eq!(is_there, is_seen, "{reverse}, before row {row}");
@@ -220,15 +219,14 @@ fn what_was_hidden_is_not_kept_either() {
     }
 }
 
-/// Of each key, the number of the last write that was acknowledged, and of the last removal that
-/// was begun.
+/// For each key, the number of the last acknowledged write, and of the last removal that was begun.
 #[derive(Default)]
 struct KeyWrites {
     done: AtomicU64,
     removal: AtomicU64,
 }
 
-/// Says that all is over, also when a test fails.
+/// Sets the flag that ends the threads, even if a test fails.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -237,8 +235,8 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// What was read of a key must be of a write that was not over when the read began, or of the last
-/// one before.
+/// Checks the value read for a key: it must be that of the last write before the read began, or of
+/// a later one.
 fn check(key: u64, before: u64, seen: Option<&[u8]>, writes: &KeyWrites) {
     match seen {
         Some(value) => {
@@ -258,8 +256,8 @@ fn check(key: u64, before: u64, seen: Option<&[u8]>, writes: &KeyWrites) {
     }
 }
 
-/// Readers beside a writer that puts rows, removes them twice and puts them again, while epochs
-/// begin.
+/// Readers concurrent with a writer that puts rows, removes them twice and puts them again, while
+/// epochs begin.
 #[test]
 fn readers_see_nothing_that_was_over_when_they_began() {
     const KEYS: u64 = 24;
@@ -315,7 +313,7 @@ fn readers_see_nothing_that_was_over_when_they_began() {
     assert!(parts(&*space) > 73);
 }
 
-/// A mark takes room in the newest epoch as a row does.
+/// A tombstone counts towards the bytes of the newest epoch as a row does.
 #[test]
 fn marks_count_to_what_a_partition_has_taken() {
     let (space, _) = open(10_000);

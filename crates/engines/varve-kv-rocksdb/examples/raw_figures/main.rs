@@ -1,13 +1,13 @@
-//! Measures the storage engine alone, with rows of the sizes that graphs make, and compares
+//! Measures the storage engine alone, with rows of the sizes that graphs have, and compares
 //! options.
 //!
 //! `raw_figures [--seconds N] [--rows N] [--dir PATH] [part of a case's name ...]`
 //!
 //! Writes: batches of 200 vertices (key 24 bytes, value 120) and of 500 edges (two rows each: key
-//! 40, value 40), with hashed or ascending keys. `tiers 0`, `tiers 1` and `tiers 4` read with so
-//! many frozen front tables. "drained" counts the flushes and compactions up to the end. Figures
-//! for each CPU-second (all threads of the process) hold on a busy machine too; those by the clock
-//! only on a quiet one.
+//! 40, value 40), with hashed or ascending keys. `tiers 0`, `tiers 1` and `tiers 4` read with that
+//! number of frozen front tables. "drained" includes all flushes and compactions. Results per
+//! CPU-second (all threads of the process) are valid on a busy machine, too; those by the clock only
+//! on a quiet one.
 
 mod reads;
 mod rows;
@@ -127,7 +127,7 @@ fn variants() -> Vec<Variant> {
     variants
 }
 
-/// Variants behind a front table.
+/// Variants with a front table.
 fn front_variants() -> Vec<Variant> {
     let with = Variant::with_front;
     vec![
@@ -185,7 +185,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Wall and CPU seconds since it was made.
+/// Measures wall and CPU seconds since its creation.
 struct Stopwatch {
     wall: Instant,
     cpu: f64,

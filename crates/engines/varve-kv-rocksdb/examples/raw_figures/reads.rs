@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Repeats `work`, which says how many things it did, and prints how many were done in a second.
+/// Repeats `work`, which returns the number of its operations, and prints their rate per second.
 pub(super) fn repeat(
     settings: &Settings,
     variant: &Variant,
@@ -148,11 +148,10 @@ pub(super) fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) ->
     })
 }
 
-/// Edges of a source in the cases behind frozen tables.
+/// Edges of a source in the cases with frozen tables.
 const TIER_DEGREE: u64 = 10;
 
-/// Reads of rows in the sorted files while so many frozen tables, which do not have them, stand
-/// before those.
+/// Reads rows of the sorted files with this number of frozen tables, which do not have the rows.
 pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
     let variant = Variant {
         name: "front",
@@ -167,7 +166,7 @@ pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
     let store = open(settings, &variant)?;
     fill_files(settings, &*store.space)?;
     if frozen > 0 {
-        // The flusher waits, so that the tables stay; the process ends before it is done.
+        // The flusher is paused, so that the tables stay; the process ends before the pause does.
         fail_point::arm("front.file:pause:3600000")?;
     }
     let written = freeze(&*store.space, settings.rows, frozen)?;
@@ -179,7 +178,7 @@ pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// Writes vertices and edges, and flushes and merges them.
+/// Writes vertices and edges, then flushes and compacts them.
 fn fill_files(settings: &Settings, space: &dyn Space) -> Outcome<()> {
     let sources = settings.rows / TIER_DEGREE;
     let mut batch = Batch::new();
@@ -196,8 +195,8 @@ fn fill_files(settings: &Settings, space: &dyn Space) -> Outcome<()> {
     Ok(())
 }
 
-/// Writes vertices from number `first` on, and edges, until so many tables are frozen. Returns how
-/// many vertices it wrote.
+/// Writes vertices from number `first` on, and edges, until `frozen` tables are frozen. Returns the
+/// number of written vertices.
 fn freeze(space: &dyn Space, first: u64, frozen: u64) -> Outcome<u64> {
     let tables = || {
         let statistics = space.statistics();
@@ -218,7 +217,7 @@ fn freeze(space: &dyn Space, first: u64, frozen: u64) -> Outcome<u64> {
     Ok(n - first)
 }
 
-/// The reads, behind so many frozen tables that have so many vertices.
+/// Runs the reads with these frozen tables, which have this number of vertices.
 fn tier_reads(
     settings: &Settings,
     variant: &Variant,

@@ -1,4 +1,4 @@
-//! Rows of the sizes that graphs make.
+//! Rows of the sizes that graphs have.
 
 use super::*;
 
@@ -28,7 +28,7 @@ pub(super) fn edge_clustering(number: u64) -> [u8; 24] {
     key
 }
 
-/// Half random, half repeated, as property values are.
+/// A value that is half random, half repeated, as property values are.
 pub(super) fn value<const N: usize>(number: u64) -> [u8; N] {
     let mut value = [0; N];
     for (at, chunk) in value.chunks_mut(16).enumerate() {

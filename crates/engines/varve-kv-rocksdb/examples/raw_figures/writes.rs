@@ -1,16 +1,16 @@
-//! Writes, and how long a store takes to open after them.
+//! Writes, and the time to open a store after them.
 
 use super::*;
 
-/// What is written: batches from a running number.
+/// Fills a batch from a running number; returns the number of its elements.
 pub(super) type Fill = fn(&mut Batch, u64) -> u64;
 
 pub(super) struct Write {
     pub(super) name: &'static str,
     fill: Fill,
     durability: Durability,
-    /// Whether each vertex is looked up before it is written, as insertion does to find out whether
-    /// it exists.
+    /// Whether each vertex is looked up before it is written, as an insert does to check whether it
+    /// exists.
     looked_up: bool,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn write_case(settings: &Settings, variant: &Variant, case: &Write) -
     let mut pauses = Vec::new();
     let (mut elements, mut rows, mut repeated) = (0, 0, 0);
     let watch = Stopwatch::start();
-    // Single writes are few in a second whatever the machine does.
+    // Single writes are slow on any machine.
     let end = if name.starts_with("v1 ") {
         settings.rows / 100
     } else {
@@ -174,8 +174,8 @@ pub(super) fn copy_files(from: &Path, to: &Path) -> Outcome<u64> {
     Ok(log_bytes)
 }
 
-/// How long a store takes to open: closed in order, and as a crash leaves it with its log
-/// unflushed.
+/// Measures the time to open a store: after an orderly close, and after a crash with an unflushed
+/// log.
 pub(super) fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
     let Store {
         space,

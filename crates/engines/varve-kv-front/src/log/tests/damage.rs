@@ -1,9 +1,9 @@
-//! Damaged and missing files, and bytes that never were a log.
+//! Damaged and missing files, and files that never were a log.
 
 use super::*;
 
-/// A log of three segments, its files, and what it holds. Each record was synced before the next
-/// was written.
+/// Creates a log of three segments; returns its files and records. Each record was synced before
+/// the next was written.
 fn small_log() -> (BTreeMap<String, Vec<u8>>, Records) {
     let disk = SimulatedDisk::default();
     let (mut log, _) = open(&disk, options(128, true)).expect("a new log");
@@ -20,7 +20,8 @@ fn small_log() -> (BTreeMap<String, Vec<u8>>, Records) {
     (files, records)
 }
 
-/// Opens a copy; `None` when it is refused as damaged. Verifying says the same and changes nothing.
+/// Opens a copy; returns `None` if it is refused as damaged. Verification gives the same result and
+/// changes nothing.
 fn reopened(files: &BTreeMap<String, Vec<u8>>) -> Option<Records> {
     let disk = SimulatedDisk::with(files);
     let verified = Log::verify_on(&folders(&disk), "s");
@@ -48,7 +49,7 @@ fn last_segment(files: &BTreeMap<String, Vec<u8>>) -> String {
     format::file_name(SegmentId(files.len() as u64 - 1))
 }
 
-/// Whether a closed segment's mark lies there.
+/// Whether this byte is in the record that closes a segment.
 fn in_mark(name: &str, last: &str, content: &[u8], at: usize) -> bool {
     let is_closed = name != last && format::segment_of(name).is_some();
     is_closed && at + format::RECORD_HEAD_BYTES >= content.len()
@@ -66,8 +67,8 @@ fn every_flipped_bit_of_a_record_is_refused() {
                 match reopened(&damaged) {
                     None => {}
                     Some(found) if found == records => {
-                        // What was allocated and never written, and the mark of an end that the
-                        // next segment knows as well.
+                        // Bytes that were allocated and never written, and a closing record whose
+                        // segment has a successor, may be damaged without an effect.
                         let unwritten = content[at] == 0 && *name == last;
                         assert!(
                             unwritten || in_mark(name, &last, content, at),
@@ -112,8 +113,8 @@ fn a_missing_file_is_refused() {
     assert_eq!(reopened(&only), None, "all segments are gone");
 }
 
-/// The process was killed, so nothing that was synced can be missing: damage to the end is reported
-/// with the place and the bytes that lack.
+/// The process was killed, so no synced byte can be missing: damage to the end is reported with its
+/// offset and the number of missing bytes.
 #[test]
 fn an_end_that_was_synced_and_is_cut_zeroed_or_flipped_is_refused() {
     let disk = SimulatedDisk::default();
@@ -180,8 +181,8 @@ fn damage_is_reported_with_file_and_place() {
     );
 }
 
-/// Whatever the bytes, reading ends without a panic, and hands out nothing that was not written
-/// there.
+/// Whatever the bytes are, reading ends without a panic, and returns no payload that was not
+/// written there.
 #[test]
 fn fuzzed_logs_are_read_or_refused() {
     let rounds = std::env::var("VARVE_FUZZ_ROUNDS")

@@ -1,23 +1,22 @@
-//! Random histories: appends, syncs, rotations and removals, cut short at any call by the end of
-//! the process or of the power, again and again on one disk.
+//! Random histories: appends, syncs, rotations and removals on one disk, interrupted at any call by
+//! the end of the process or a power loss, repeatedly.
 
 use super::*;
 
 /// What is known about the log from outside.
 #[derive(Debug, Default)]
 struct Story {
-    /// Every payload in the order of its appending, with its segment: a process that ends loses
-    /// none.
+    /// Every payload in the order of appending, with its segment. The end of a process loses none.
     appended: Records,
-    /// How many of them were synced.
+    /// The number of synced payloads.
     synced: usize,
-    /// The last segment of which the removal was begun, and done.
+    /// The last segment whose removal was begun, and the last one whose removal was completed.
     removal_begun: u64,
     removed: u64,
 }
 
 impl Story {
-    /// Forgets what the crash took.
+    /// Forgets the records that the crash has lost.
     fn cut(&mut self, found: &Records, after_power_loss: bool) {
         let end = match found.last() {
             Some(last) => self.appended.iter().position(|record| record == last),
@@ -34,7 +33,7 @@ impl Story {
         };
     }
 
-    /// What a log must be that was opened after a crash.
+    /// Checks the records of a log that was opened after a crash.
     fn check(&self, found: &Records, after_power_loss: bool, seed: u64) {
         let known = &self.appended;
         let kept = if after_power_loss {
@@ -68,8 +67,8 @@ impl Story {
     }
 }
 
-/// Works on the log until the disk stops or `steps` are done. A failed append is remembered as the
-/// last one.
+/// Works on the log until the disk stops or `steps` are done. A failed append counts as the last
+/// record.
 fn work(
     log: &mut Log,
     disk: &SimulatedDisk,
@@ -112,7 +111,7 @@ fn work(
                 let active = log.active().0;
                 let last = active.saturating_sub(1 + random.below(3));
                 if last > story.removed {
-                    // What a caller keeps: only what is on stable storage elsewhere is removed.
+                    // Only segments whose content the caller has stored elsewhere are removed.
                     story.removal_begun = story.removal_begun.max(last);
                     match log.remove_through(SegmentId(last)) {
                         Ok(()) => story.removed = last,
@@ -172,7 +171,7 @@ fn history(seed: u64) {
             disk.after_kill()
         };
         disk.fail_syncs(0);
-        // Looked at through a copy, so that the next opening can be interrupted.
+        // Checked on a copy, so that the next opening can be interrupted.
         let copy = disk.after_kill();
         let opened = open(&copy, options(ahead, sync_on_rotate));
         let (_, found) = opened.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -187,7 +186,8 @@ fn history(seed: u64) {
     }
 }
 
-/// What is found when the log is opened is all there is, and is on stable storage.
+/// Takes the records found on opening for the whole content of the log, all of it on stable
+/// storage.
 fn settle(story: &mut Story, found: &Records) {
     story.appended.clone_from(found);
     story.synced = found.len();

@@ -1,5 +1,5 @@
-//! Logs that are another's or another time's, what was acknowledged and not synced, and going on
-//! after damage.
+//! Logs of another space or an older time, writes that were acknowledged without a sync, and
+//! recovery from damage.
 
 use super::super::salvage::salvage_on;
 use super::super::settle::KEPT;
@@ -7,7 +7,7 @@ use super::*;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Appends so many records, each acknowledged before it is synced.
+/// Appends these records, each acknowledged before it is synced.
 fn acknowledged(log: &mut Log, numbers: std::ops::Range<u64>) {
     for number in numbers {
         log.append(&[&payload(number)[..], &[7; 60]].concat())
@@ -33,7 +33,7 @@ fn first_segment() -> String {
     format::file_name(SegmentId(1))
 }
 
-/// Damages a log of 100 records in each way; what the damage leaves is given with it.
+/// Damages a log of 100 records in several ways; returns each result with a description.
 fn damages(files: &Files, end: usize) -> Vec<(Files, &'static str)> {
     type Damage = fn(&mut Vec<u8>, usize);
     let ways: [(Damage, &str); 4] = [
@@ -105,7 +105,7 @@ fn the_log_of_another_space_is_refused() {
     swapped.insert(first_segment(), logs[1][&first_segment()].clone());
     let message = refusal(&SimulatedDisk::with(&swapped));
     assert!(message.contains("not of this graph's log"), "{message}");
-    // Records of it do not pass either where the head is the right one.
+    // Records of another log are refused even after the right head.
     let (own, foreign) = (&logs[0][&first_segment()], &logs[1][&first_segment()]);
     let head = format::HEAD_BYTES;
     let mixed = [&own[..head], &foreign[head..]].concat();
@@ -179,7 +179,7 @@ fn what_lies_before_the_damage_of_a_refused_log_is_salvaged() {
     assert!(salvaged(&foreign).is_empty(), "another log");
 }
 
-/// The same log as a build before ids wrote it.
+/// Returns the same log in format 1.
 fn of_an_earlier_build(files: &Files) -> Files {
     let mut earlier: Files = [(format::MARK_NAME.to_owned(), Vec::new())].into();
     for (name, content) in files {

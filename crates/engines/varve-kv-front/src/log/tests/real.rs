@@ -1,4 +1,4 @@
-//! On the operating system's files: threads, a full disk.
+//! Tests on the files of the operating system: threads, a full disk.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
