@@ -60,9 +60,9 @@ section! {
         max_body_bytes: usize = 10 * MIB,
         /// The same for the batch resources, whose bodies may be larger.
         max_batch_body_bytes: usize = 64 * MIB,
-        /// Vertices that one batch request may carry. Over it: 400.
+        /// Vertices that one batch request may carry, at most 100,000. Over it: 400.
         max_vertices_per_batch: usize = 2_500,
-        /// Edges that one batch request may carry. Over it: 400.
+        /// Edges that one batch request may carry, at most 100,000. Over it: 400.
         max_edges_per_batch: usize = 2_500,
         /// Bytes of a listing's answer. Over it: 400; smaller pages have to be asked for.
         max_answer_bytes: usize = 64 * MIB,
@@ -273,6 +273,9 @@ const WAITING_THREADS: usize = 64;
 /// GiB.
 const BODY_BYTES_MAX: usize = 1 << 30;
 
+/// The largest batch that may be allowed: no reader of a body keeps more elements of a list.
+pub(crate) const BATCH_ELEMENTS_MAX: usize = 100_000;
+
 impl ServerConfig {
     /// Refuses values with which the server could not work.
     pub fn validate(&self) -> Result<(), ConfigError> {
@@ -288,14 +291,21 @@ impl ServerConfig {
                 });
             }
         }
-        for (option, value) in [
-            ("max_body_bytes", self.max_body_bytes),
-            ("max_batch_body_bytes", self.max_batch_body_bytes),
+        let (vertices, edges) = (self.max_vertices_per_batch, self.max_edges_per_batch);
+        for (option, value, most) in [
+            ("max_body_bytes", self.max_body_bytes, BODY_BYTES_MAX),
+            (
+                "max_batch_body_bytes",
+                self.max_batch_body_bytes,
+                BODY_BYTES_MAX,
+            ),
+            ("max_vertices_per_batch", vertices, BATCH_ELEMENTS_MAX),
+            ("max_edges_per_batch", edges, BATCH_ELEMENTS_MAX),
         ] {
-            if value > BODY_BYTES_MAX {
+            if value > most {
                 return Err(ConfigError {
                     option,
-                    reason: format!("must be at most {BODY_BYTES_MAX}, but is {value}"),
+                    reason: format!("must be at most {most}, but is {value}"),
                 });
             }
         }

@@ -178,7 +178,11 @@ impl Message {
     /// The action of the repository.
     #[must_use]
     pub const fn system_action(self) -> &'static str {
-        NOTHING_CHANGED
+        match self {
+            Self::OutcomeUnknown => "The request was given up; the change may be stored, or not.",
+            Self::StoreFailed => "The request was given up.",
+            _ => NOTHING_CHANGED,
+        }
     }
 
     /// The action that the user can take.
@@ -192,6 +196,9 @@ impl Message {
         }
         if matches!(self, Self::ComparisonTooLong) {
             return "Ask with a shorter expression.";
+        }
+        if matches!(self, Self::OutcomeUnknown) {
+            return "Read whether the change is stored, and repeat it if it is not.";
         }
         if matches!(self, Self::StoreUnwritable) {
             return "Make space on the server's disk; writes go on by themselves.";

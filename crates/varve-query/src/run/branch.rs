@@ -148,7 +148,7 @@ fn ways(
     children: usize,
 ) -> Result<Vec<Vec<usize>>, QueryError> {
     match router {
-        Router::All => Ok(vec![Vec::new(); rows.len()]),
+        Router::All => Ok(vec![(0..children).collect(); rows.len()]),
         Router::Exists(child) => {
             let exist = child.exist(cx, rows)?.into_iter();
             Ok(exist
@@ -234,7 +234,7 @@ impl Operator for Union {
                     None => return Ok((!out.is_empty()).then_some(out)),
                 },
             };
-            if matches!(self.router, Router::All) {
+            if matches!(self.router, Router::All) && !self.gathers {
                 for child in &self.children {
                     child.feed(rows.iter().cloned());
                 }

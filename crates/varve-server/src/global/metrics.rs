@@ -200,6 +200,16 @@ pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
         "Readers that follow changes now: streams of events, and calls that wait.",
         state.followers().count(),
     );
+    gauge(
+        "varve_gremlin_sessions",
+        "Open Gremlin sessions.",
+        state.gremlin_sessions(),
+    );
+    gauge(
+        "varve_gremlin_held_bytes",
+        "Bytes of open Gremlin transactions and of sessions' variables.",
+        state.gremlin_held_bytes(),
+    );
     let uptime = state.started().elapsed().as_secs_f64();
     let help = "Seconds since the start.";
     list.push(Gauge {

@@ -80,7 +80,7 @@ pub(super) struct Work {
     period: WritePeriod,
     /// Whether a part of the script's changes is stored.
     pub(super) has_committed: bool,
-    /// When the view was taken.
+    /// When the transaction began: it took its first view then.
     begun: Instant,
     limits: OptimisticLimits,
     /// Whether changes were dropped because the transaction was open for too long.
@@ -242,7 +242,8 @@ impl Work {
 
     /// Ends a transaction that has been open for too long: its view keeps old versions in memory.
     pub(super) fn end_late(&mut self, age_max: Duration) {
-        if self.view.is_some() && self.begun.elapsed() >= age_max {
+        let is_open = self.view.is_some() || self.changes.is_some();
+        if is_open && self.begun.elapsed() >= age_max {
             self.is_late |= self.is_changed();
             self.roll_back();
         }

@@ -81,13 +81,18 @@ fn a_transaction_that_is_open_for_too_long_ends_without_a_further_request() {
     });
     let state = &fixture.server.state;
     let mut driver = Driver::connect(&fixture, Format::GraphBinary);
-    results(driver.eval_in("s", &long_text(1_000)));
-    let used = || state.gremlin_held_bytes();
-    await_that("the transaction has ended", || used() < 1_000);
-    let count = "open.traversal().V().count()";
-    let late = driver.eval_in("s", count);
-    refused(&late, 596, "(gremlin.transaction_ms)");
-    assert_eq!(results(driver.eval_in("s", count)), [Value::Long(0)]);
+    let long_text = long_text(1_000);
+    // The second one keeps no view: the schema has changed.
+    let and_schema = format!("{long_text}; open.schema().propertyKey('k').asText().create(); 1");
+    for (session, script) in [("s", &long_text), ("t", &and_schema)] {
+        results(driver.eval_in(session, script));
+        let used = || state.gremlin_held_bytes();
+        await_that("the transaction has ended", || used() < 1_000);
+        let count = "open.traversal().V().count()";
+        let late = driver.eval_in(session, count);
+        refused(&late, 596, "(gremlin.transaction_ms)");
+        assert_eq!(results(driver.eval_in(session, count)), [Value::Long(0)]);
+    }
 }
 
 #[test]

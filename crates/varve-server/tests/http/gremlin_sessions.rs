@@ -155,6 +155,8 @@ fn sessions_end_when_they_are_closed_idle_or_lose_their_connection() {
     // A connection that ends gives its sessions up.
     drop(other);
     wait_for_sessions(&fixture, 1);
+    let metrics = fixture.server.get("/metrics");
+    assert!(metrics.text().contains("varve_gremlin_sessions 1\n"));
     // So does a close; what is closed begins anew.
     let close = driver.ask("session", "close", &[("session", text("a"))]);
     assert_eq!(close[0].code, 204);

@@ -168,6 +168,18 @@ fn the_bytes_of_a_deletion_are_bounded_at_start() {
 }
 
 #[test]
+fn no_batch_may_have_more_elements_than_readers_of_bodies_keep() {
+    for option in ["vertices", "edges"] {
+        let option = format!("server.max_{option}_per_batch");
+        load(None, &[], &[(&option, "100000")]).unwrap();
+        assert_eq!(
+            load(None, &[], &[(&option, "100001")]).unwrap_err(),
+            format!("{option} must be at most 100000, but is 100001")
+        );
+    }
+}
+
+#[test]
 fn an_unknown_key_is_named_with_file_and_line() {
     let error = load(Some("[server]\nport = 1\nprot = 2\n"), &[], &[]).unwrap_err();
     assert!(

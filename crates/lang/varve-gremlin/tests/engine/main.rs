@@ -214,6 +214,28 @@ fn children_see_every_row_of_a_long_stream() {
 }
 
 #[test]
+fn a_child_of_a_branch_that_gets_no_row_gives_none() {
+    let none = "g.inject(1).is(2)";
+    for (text, wanted) in [
+        (format!("{none}.union(count(),fold())"), &[][..]),
+        (format!("{none}.union(union(count()),identity())"), &[]),
+        (format!("{none}.choose(is(1),count(),count())"), &[]),
+        ("g.inject(1).local(is(2).union(count()))".into(), &[]),
+        // A child whose own step lets no row by has one all the same.
+        ("g.inject(1,2).union(is(5).count(),count())".into(), &[0, 2]),
+        ("g.union(inject(1).is(2).count(),inject(1))".into(), &[0, 1]),
+        (
+            "g.inject(1,2).local(union(is(1).count(),count()))".into(),
+            &[1, 1, 0, 1],
+        ),
+    ] {
+        let got = values_of(&text).expect("results");
+        let got: Vec<i64> = got.iter().filter_map(Value::as_long).collect();
+        assert_eq!(got, wanted, "{text}");
+    }
+}
+
+#[test]
 fn filters_behind_a_source_give_what_they_gave_before() {
     for (text, wanted) in [
         ("g.E().hasLabel('knows').hasLabel('created').count()", 0),

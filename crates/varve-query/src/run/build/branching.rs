@@ -107,10 +107,12 @@ fn union(
     passes: bool,
     builder: &Builder<'_>,
 ) -> Result<BoxedOperator, QueryError> {
+    let gathers = plans.iter().any(Plan::gathers);
     Ok(Box::new(Union {
         input,
         children: match router {
-            Router::All => builder.children(plans, false)?,
+            Router::All if !gathers => builder.children(plans, false)?,
+            // A child that gathers makes a value of the rows that it gets, and none of no rows.
             _ => {
                 let routed = plans.iter().map(|plan| Child::routed(plan, builder));
                 routed.collect::<Result<_, _>>()?
@@ -119,7 +121,7 @@ fn union(
         router,
         segments: Rc::clone(&builder.segments),
         passes,
-        gathers: plans.iter().any(Plan::gathers),
+        gathers,
         current: plans.len(),
         ended: false,
     }))

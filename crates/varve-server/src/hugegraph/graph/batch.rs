@@ -12,6 +12,7 @@ use super::periods::{Changes, of_element};
 use super::submit::{Target, submit};
 use super::vertices::no_body;
 use crate::JsonWriter;
+use crate::config::BATCH_ELEMENTS_MAX;
 use crate::errors::{ApiError, HandlerResult};
 use crate::json::quick;
 use crate::request::RequestContext;
@@ -198,7 +199,7 @@ pub(crate) fn store(
     let (put, end) = (put.to_string(), end.to_string());
     let mut changes = changes_of(context, &target, serde_json::from_str(&put)?, true)?;
     let ended: GraphBatchJson<'_> = serde_json::from_str(&end)?;
-    let edges = listed(ended.edges, Sizes::edges(usize::MAX))?;
+    let edges = listed(ended.edges, Sizes::edges(BATCH_ELEMENTS_MAX))?;
     for EdgeJson { input, given, .. } in edges {
         let form = EdgeForm {
             labels_required: false,

@@ -8,10 +8,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::periods::Given;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use varve_graph::element::{EdgeInput, RawProperty, RawValue, UpdateStrategy, VertexInput};
+
+use super::periods::Given;
+use crate::config::BATCH_ELEMENTS_MAX;
 
 /// A text, borrowed from the input when it has no escapes.
 #[derive(Debug, PartialEq)]
@@ -398,7 +400,7 @@ impl<'de, T: Members<'de>, F: FnMut(Option<&mut T>)> Visitor<'de> for EachOf<T, 
     }
 }
 
-/// The elements of an array, up to [`LISTED_MAX`]; `None` for null.
+/// The elements of an array, up to [`BATCH_ELEMENTS_MAX`]; `None` for null.
 #[derive(Debug)]
 pub(super) struct Listed<T> {
     /// The elements.
@@ -407,14 +409,11 @@ pub(super) struct Listed<T> {
     pub(super) count: usize,
 }
 
-/// The most elements of one array that are kept. It is meant to be above every batch limit.
-pub(super) const LISTED_MAX: usize = 100_000;
-
 impl<'de, T: Members<'de>> Deserialize<'de> for Listed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut items = Vec::new();
         let push = |item: Option<&mut T>| items.push(item.map(std::mem::take));
-        let count = EachOf::new(LISTED_MAX, push).deserialize(deserializer)?;
+        let count = EachOf::new(BATCH_ELEMENTS_MAX, push).deserialize(deserializer)?;
         Ok(Self { items, count })
     }
 }

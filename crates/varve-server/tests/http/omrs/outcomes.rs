@@ -30,6 +30,8 @@ fn a_change_that_is_not_stored_in_time_is_of_unknown_outcome() {
         assert_eq!(id, "VARVE-OMRS-503-102", "{path}: {answer}");
         let words = answer["exceptionErrorMessage"].as_str().unwrap_or_default();
         assert!(words.contains("VRV-OUTCOME-UNKNOWN"), "{path}: {answer}");
+        let action = "The request was given up; the change may be stored, or not.";
+        assert_eq!(answer["exceptionSystemAction"], action, "{path}");
     }
     // Both were carried out.
     let is_done = || {

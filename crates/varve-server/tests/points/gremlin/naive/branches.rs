@@ -13,6 +13,8 @@ impl Naive<'_> {
         walkers: &[Walker],
     ) -> Result<Option<Vec<Walker>>, LeftOut> {
         Ok(Some(match step.name {
+            // Children that gather make no value of no rows.
+            "union" if walkers.is_empty() => Vec::new(),
             "union" => {
                 let mut all = Vec::new();
                 for child in step.children() {
