@@ -1,4 +1,4 @@
-//! Why a query has no result.
+//! The errors of queries.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -54,7 +54,7 @@ pub enum QueryError {
 /// Characters of a value that a message shows.
 const SHOWN_CHARS: usize = 100;
 
-/// The beginning of a value as text. No more of it is written: it may be of any size.
+/// The beginning of a value as text. The rest is not written, since a value may be of any size.
 fn beginning(value: &Value) -> String {
     struct Beginning(String);
 
@@ -70,13 +70,13 @@ fn beginning(value: &Value) -> String {
     }
 
     let mut shown = Beginning(String::new());
-    // An error means that there is more of it.
+    // An error means that the text was cut.
     let _ = write!(shown, "{value}");
     shown.0
 }
 
 impl QueryError {
-    /// A value that is not of the type that is needed.
+    /// A value has another type than the one needed.
     #[must_use]
     pub fn cast(value: &Value, to: &'static str) -> Self {
         Self::Cast {

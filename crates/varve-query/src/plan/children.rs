@@ -19,7 +19,7 @@ impl By {
         }
     }
 
-    /// The property that is read.
+    /// The name of the property that this reads, if it reads one.
     pub(crate) fn key(&self) -> Option<&Name> {
         match self {
             Self::Key(key) => Some(key),
@@ -32,7 +32,7 @@ impl By {
 /// Two methods that are the same for shared and for mutable references.
 macro_rules! children {
     ($readers:ident, $children:ident, $child:ident, $iter:ident $(, $mut:ident)?) => {
-        /// What this step reads by `by(…)`.
+        /// The `by(…)` of this step.
         pub fn $readers(&$($mut)? self) -> Vec<&$($mut)? By> {
             match self {
                 Self::WhereLabels { by, .. }
