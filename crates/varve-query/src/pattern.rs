@@ -37,7 +37,7 @@ pub enum Pattern {
     Exists {
         /// The patterns.
         patterns: Vec<Pattern>,
-        /// Whether there must be none.
+        /// Whether the patterns must have no solution.
         not: bool,
     },
     /// The patterns of at least one group have a solution.
@@ -119,7 +119,7 @@ const fn is_plain(op: &Op) -> bool {
 /// before the `match`.
 ///
 /// # Errors
-/// When no order binds every name, and above [`PATTERNS_MAX`].
+/// If no order binds every name, or there are more than [`PATTERNS_MAX`] patterns.
 pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, QueryError> {
     if patterns.iter().map(Pattern::count).sum::<usize>() > PATTERNS_MAX {
         return Err(QueryError::invalid(format!(

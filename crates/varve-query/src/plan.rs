@@ -184,7 +184,7 @@ pub enum Choice {
     None,
     /// The branch has no result.
     Unproductive,
-    /// The branch has a result, whatever it is.
+    /// The branch has a result.
     Any,
 }
 
@@ -296,9 +296,9 @@ pub enum Op {
         by: Option<By>,
         scope: Scope,
     },
-    /// Each value with this probability.
+    /// The input, where each value passes with this probability.
     Coin(f64),
-    /// Values whose path has no repeats, or has some.
+    /// Values whose path has no repeated object (`simple`), or has one.
     SimplePath {
         simple: bool,
         by: Vec<By>,
@@ -336,7 +336,7 @@ pub enum Op {
     Identity,
     /// The input, after giving these labels to each value.
     As(SmallVec<[Name; 1]>),
-    /// Labelled values: one by itself, several as a map.
+    /// Labelled values: a single one as it is, several as a map.
     Select {
         pop: Option<Pop>,
         labels: Vec<Name>,
@@ -383,7 +383,7 @@ pub enum Op {
     GroupCount { key: By, into: Option<Name> },
     /// The input, after collecting the values in a side effect.
     Aggregate { into: Name, by: By, scope: Scope },
-    /// Side effects: one by itself, several as a map.
+    /// Side effects: a single one as it is, several as a map.
     Cap(Vec<Name>),
     /// The input, which passes only after all of it has come.
     Barrier,

@@ -29,7 +29,7 @@ pub enum Test {
 /// A condition on a value.
 #[derive(Debug, Clone)]
 pub enum Predicate {
-    /// A test; `within` and `without` have a list.
+    /// A test. The operand of `within` and `without` is a list.
     Test(Test, Value),
     /// All of these.
     And(Vec<Predicate>),
@@ -86,7 +86,7 @@ impl Predicate {
     /// Whether `value` satisfies this.
     ///
     /// # Errors
-    /// When a test of texts meets something else.
+    /// If a test of texts gets a value of another type.
     pub fn holds(&self, value: &Value) -> Result<bool, QueryError> {
         Ok(match self {
             Self::Test(test, bound) => test.holds(value, bound)?,

@@ -28,7 +28,7 @@ pub use order::Comparison;
 pub use profile::{Profile, StepMetrics};
 pub use stored::STORED_DEPTH_MAX;
 
-/// How deep a value may nest.
+/// The largest depth of a value.
 pub const DEPTH_MAX: usize = 256;
 /// The most members of a value, counted recursively.
 pub const MEMBERS_MAX: usize = 5_000_000;

@@ -2,7 +2,7 @@
 
 use varve_view::ViewError;
 
-/// Why a traversal gave no answer.
+/// An error of a traversal.
 #[derive(Debug, thiserror::Error)]
 pub enum TraversalError {
     /// The request's capacity was reached. The message is HugeGraph's.

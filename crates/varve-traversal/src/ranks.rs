@@ -7,7 +7,6 @@ use varve_view::Meter;
 use crate::walks::Nexts;
 use crate::{Capacity, Search, Step, TraversalError, VertexNumber};
 
-/// Bytes of the rank of a vertex.
 const RANK_BYTES: usize = 2 * size_of::<(VertexNumber, Ranked)>();
 
 /// The largest number of paths counted to one vertex. Beyond it, the shares do not change in f64.

@@ -44,7 +44,6 @@ pub(crate) fn uuid(text: &str) -> Option<u128> {
     (bytes.len() == 36).then_some(value)
 }
 
-/// A UUID as text.
 pub(crate) fn uuid_text(value: u128) -> String {
     let digits = format!("{value:032x}");
     let groups = [

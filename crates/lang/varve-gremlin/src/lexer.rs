@@ -3,7 +3,6 @@
 use crate::error::{ErrorCode, ParseError, Result};
 use crate::tree::Span;
 
-/// A kind of token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     Word,
@@ -126,7 +125,6 @@ impl<'s> Lexer<'s> {
         ParseError::at(self.text, code, span, message)
     }
 
-    /// The next token.
     pub(crate) fn next(&mut self) -> Result<Token> {
         let newline = self.skip_blank()?;
         let start = self.place;

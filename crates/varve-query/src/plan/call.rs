@@ -6,7 +6,7 @@ use crate::value::ValueMap;
 /// The services that a query can call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
-    /// The names of all services, or a map for each.
+    /// The names of all services, or a map that describes each.
     List,
     /// The versions of an element, newest first.
     History,
@@ -81,6 +81,6 @@ pub struct Call {
     pub given: ValueMap,
     /// A child whose first result is a map of parameters.
     pub computed: Option<Plan>,
-    /// Children whose first results are parameters.
+    /// Children whose first results are the values of parameters, by name.
     pub with: Vec<(Name, Plan)>,
 }

@@ -1,4 +1,4 @@
-//! The children of steps, to be read or to be replaced.
+//! The children of steps, for reading and for replacing.
 
 use super::{By, Choice, Fused, LoopTest, Name, Op, Plan};
 
@@ -29,7 +29,7 @@ impl By {
     }
 }
 
-/// Two methods that are the same for shared and for mutable references.
+/// Two methods, each for shared and for mutable references.
 macro_rules! children {
     ($readers:ident, $children:ident, $child:ident, $iter:ident $(, $mut:ident)?) => {
         /// The `by(…)` of this step.

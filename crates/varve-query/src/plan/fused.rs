@@ -1,4 +1,4 @@
-//! Steps that only rules make: several steps of a language in one.
+//! Fused steps, which only rules create: several steps of a language in one.
 
 use super::{ElementKind, Expanded, Name, Plan, Repeat};
 use crate::Value;

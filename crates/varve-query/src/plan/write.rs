@@ -6,7 +6,7 @@ use super::{Name, Plan};
 use crate::Value;
 use crate::value::Token;
 
-/// A value that is given, or the first result of a child.
+/// A constant, or the first result of a child.
 #[derive(Debug, Clone)]
 pub enum Given {
     /// This value.
@@ -35,7 +35,7 @@ pub struct Property {
     pub name: PropertyName,
     /// Its value; null removes the property.
     pub value: Given,
-    /// Properties of the property.
+    /// Its meta-properties.
     pub meta: Vec<(Name, Given)>,
 }
 
@@ -91,7 +91,7 @@ pub enum Write {
     MergeEdge(Merge),
 }
 
-/// Two methods that are the same for shared and for mutable references.
+/// Two methods, each for shared and for mutable references.
 macro_rules! children {
     ($given:ident, $properties:ident, $children:ident, $iter:ident $(, $mut:ident)?) => {
         fn $given(given: &$($mut)? Given) -> Option<&$($mut)? Plan> {

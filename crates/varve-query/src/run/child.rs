@@ -221,7 +221,7 @@ impl Child {
         Ok(firsts)
     }
 
-    /// Which rows have a result.
+    /// Whether each row has a result.
     pub(crate) fn exist(
         &mut self,
         cx: &mut Context<'_>,

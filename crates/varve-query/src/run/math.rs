@@ -116,7 +116,6 @@ fn function(name: &str, x: f64) -> Option<f64> {
     })
 }
 
-/// A result as a value.
 pub(crate) const fn value(result: f64) -> Value {
     Value::Double(result)
 }

@@ -15,7 +15,7 @@ use crate::plan::{Name, Op, Plan};
 use crate::value::{Profile, StepMetrics};
 use crate::{QueryError, Value};
 
-/// The most bytes of a step as text.
+/// The most bytes of a step's text.
 const STEP_TEXT_MAX: usize = 500;
 
 /// Metrics of the steps of one chain.

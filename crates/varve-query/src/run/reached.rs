@@ -61,7 +61,6 @@ impl Reached {
         &self.vertices
     }
 
-    /// The keys of the vertices.
     pub(super) fn keys(&self) -> Vec<&[u8]> {
         self.vertices
             .iter()

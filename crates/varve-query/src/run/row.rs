@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) value: Value,
     /// The number of traversers that this row stands for.
     pub(crate) bulk: u64,
-    /// Which row of its parent's batch a child's row belongs to; 0 outside children.
+    /// The index of the parent's row in its batch, for a row of a child; 0 outside children.
     pub(crate) segment: u32,
     pub(crate) path: Option<Rc<Step>>,
     pub(crate) sack: Option<Box<Value>>,
@@ -88,7 +88,7 @@ impl Row {
         }
     }
 
-    /// A row at the start of a path.
+    /// A row with a path that begins at its value.
     pub(crate) fn start(value: Value, track: Track) -> Self {
         let mut row = Self::new(value);
         if track == Track::Path {

@@ -145,11 +145,10 @@ impl Asked {
     }
 }
 
-/// A property or the label, read in place of the element.
+/// A property or the label, given instead of the element.
 pub(crate) enum Column {
     /// All values of a property key.
     Property(Key),
-    /// The label.
     Label,
 }
 

@@ -27,8 +27,8 @@ const AT_ONCE: usize = 64;
 /// Bytes of a vertex that the search has seen.
 const VERTEX_BYTES: usize = 2 * (size_of::<VertexKey>() + size_of::<Seen>());
 
-/// A loop along simple paths to given vertices. The first result is a shortest path, which the loop
-/// would also give first. The other results come from the loop itself.
+/// A loop along simple paths to given vertices. The first result is a shortest path, one of those
+/// that the loop would give. The other results come from the loop itself.
 ///
 /// The search needs exactly one traverser, without previous path. For other input only the loop
 /// runs.

@@ -13,7 +13,7 @@ use super::{Value, Walked};
 /// A change number after all others: content with this number is never replaced.
 const DETACHED: u64 = u64::MAX;
 
-/// Label and properties of a vertex, as far as the query reads them.
+/// The label and the properties of a vertex, limited to those that the query reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VertexContent {
     /// The label.
@@ -46,7 +46,7 @@ impl Drop for VertexHandle {
 }
 
 impl Drop for EdgeHandle {
-    /// As that of [`VertexHandle`].
+    /// As for [`VertexHandle`].
     fn drop(&mut self) {
         let mut next = self.newer.0.take();
         while let Some((_, handle)) = next {

@@ -282,7 +282,6 @@ pub(crate) fn mean(sum: &Value, count: u64) -> Option<Value> {
     }
 }
 
-/// A number times a bulk.
 pub(crate) fn times(number: &Value, bulk: u64) -> Result<Value, QueryError> {
     match bulk {
         1 => Ok(number.clone()),

@@ -179,7 +179,7 @@ fn parts(graph: &Projection, back: &Adjacency, meter: &Meter) -> Result<Vec<f64>
 /// vertex's value is proportional to the sum of the values of the sources of its edges. Iterates
 /// the adjacency matrix plus the identity, so that it also converges on bipartite graphs. Ends when
 /// the mean change per vertex is less than `precision`. A graph without a cycle has no such vector;
-/// then the last iterate is returned, with a large [`Ranks::last_change`].
+/// then the last iterate is returned, and [`Ranks::last_change`] shows that it did not converge.
 ///
 /// The projection must have the edges from their targets ([`Projection::back`]). If it also has
 /// them from their sources, both directions count.

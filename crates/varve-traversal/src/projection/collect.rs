@@ -94,7 +94,6 @@ impl<'a> Collector<'a> {
             .hold(edges * self.edge_bytes() + runs * size_of::<(Node, u32)>())
     }
 
-    /// Bytes of an edge.
     fn edge_bytes(&self) -> usize {
         EDGE_BYTES
             + if self.weights.is_empty() {
@@ -191,7 +190,6 @@ impl Adjacency {
         }
     }
 
-    /// The size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let edges = self.others.len() * EDGE_BYTES + self.weights.len() * WEIGHT_BYTES;
         edges + self.starts.len() * size_of::<u32>()

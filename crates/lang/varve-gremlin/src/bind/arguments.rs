@@ -10,7 +10,6 @@ use super::Binder;
 use crate::tree::{self, Argument, Direction, ElementLiteral, Step, T};
 
 impl Binder<'_> {
-    /// An argument as a value.
     pub(super) fn value(&self, argument: &Argument) -> Result<Value, QueryError> {
         Ok(match argument {
             Argument::Null => Value::Null,

@@ -12,7 +12,6 @@ use crate::tree::{self, Argument, PredicateName};
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
 impl Binder<'_> {
-    /// A predicate.
     pub(super) fn predicate(&self, predicate: &tree::Predicate) -> Result<Predicate, QueryError> {
         let each = |all: &[tree::Predicate]| -> Result<Vec<Predicate>, QueryError> {
             all.iter().map(|each| self.predicate(each)).collect()

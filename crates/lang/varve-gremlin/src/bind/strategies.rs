@@ -171,7 +171,6 @@ fn reserved<'k>(step: &Step, keys: &'k [Name]) -> Option<&'k Name> {
 }
 
 impl Binder<'_> {
-    /// Adds a strategy.
     pub(super) fn strategy(
         &self,
         argument: &Argument,

@@ -182,7 +182,7 @@ pub(super) fn change(
     }
 }
 
-/// Removes a member. From a list, a whole number removes by index if it is in range.
+/// Removes a member. From a list, an INT in range removes the member at this index.
 fn remove(held: &mut Value, key: &Value) -> Value {
     match held {
         Value::Map(map) => Arc::make_mut(map).shift_remove(key).unwrap_or_default(),

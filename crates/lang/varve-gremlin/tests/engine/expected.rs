@@ -151,7 +151,7 @@ impl Wanted {
         })
     }
 
-    /// The value of a parameter.
+    /// The value, for use as a parameter.
     pub(crate) fn value(&self) -> Option<Value> {
         let each = |items: &[Self]| items.iter().map(Self::value).collect::<Option<Vec<_>>>();
         Some(match self {

@@ -177,7 +177,6 @@ impl Modern {
         Some(Value::Edge(Arc::new(handle), Walked::No))
     }
 
-    /// The value of a parameter.
     pub(crate) fn parameter(&self, text: &str) -> Option<Value> {
         Wanted::read(text, self)?.value()
     }

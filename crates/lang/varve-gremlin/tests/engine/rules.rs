@@ -117,8 +117,7 @@ fn plans_that_rules_rewrite_give_what_plans_as_written_give() {
 #[test]
 fn plans_read_no_more_rows_than_they_need() {
     for (text, most) in [
-        // One vertex, one of its edges, and one edge of that neighbour, since the first attempt
-        // succeeds.
+        // One vertex, one of its edges, and one edge of that neighbour: the first path suffices.
         ("g.V().out().out().limit(1).id()", 8),
         ("g.V().out().limit(1).id()", 2),
         // Six vertices, and one edge of each that has edges.

@@ -1,4 +1,4 @@
-//! Removal of elements and properties.
+//! Removing elements and properties.
 
 use varve_model::ElementId;
 use varve_view::{GraphWriter, Occurrence};

@@ -48,7 +48,6 @@ impl End {
     }
 }
 
-/// Adds an edge.
 pub(super) fn add(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,

@@ -13,7 +13,6 @@ use crate::plan::Name;
 use crate::value::VertexHandle;
 use crate::{QueryError, Value};
 
-/// Adds a vertex.
 pub(super) fn add(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,

@@ -1,4 +1,4 @@
-//! Numbers from texts, and numbers in another type.
+//! Parsing of numbers, and conversion between their types.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use num_traits::{Num, ToPrimitive};
 use super::{BITS_MAX, DIGITS_MAX, Number};
 use crate::{QueryError, Value};
 
-/// The longest text that is read as a number, in bytes.
+/// The longest text that is parsed as a number, in bytes.
 const TEXT_BYTES_MAX: usize = 4_096;
 
 /// The type that a number is converted to.
